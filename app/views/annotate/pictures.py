@@ -10,7 +10,7 @@ from annotation.labelling.labels import Example, examples
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from app.pictures.thumbnails import GalleryImage
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error

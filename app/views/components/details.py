@@ -10,6 +10,7 @@ from app.services.findings import describe_lean
 from app.services.glossary import meaning
 from app.services.reports import effect_texts, log_odds_texts, own_texts, q_text
 from app.views.components import gallery
+from app.views.components.shown_images import OPENED
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.theme import escape, shorten
@@ -74,7 +75,7 @@ def times_closed() -> int:
 def _close() -> None:
     st.session_state[_CLOSED] = times_closed() + 1
     url.show_images(None)
-    url.write(gallery.OPENED, [])
+    url.write(OPENED, [])
 
 
 def _draw(

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from app.services.studies.answering import Asked, first_open
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.widgets.messages import errors_kept, show_kept_error
 from app.views.widgets.theme import escape
 from ingest.concepts.plurals import counted

@@ -6,7 +6,7 @@ from app.concept_graph.colors import class_colors
 from app.pictures.thumbnails import GalleryImage, Picture
 from app.services.image_places import missing_files
 from app.services.proof import Proof, ProofImage
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.datasets import image_folders
 from app.views.state import session
 from app.views.widgets.theme import bold, escape, shorten

@@ -10,7 +10,7 @@ from app.pictures.heat import draw_heat
 from app.pictures.thumbnails import GalleryImage, Picture
 from app.services.evaluations.maps import MapsMissingError, read_maps
 from app.services.evaluations.predictions import read_saved_predictions
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url, number_in_url

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app.views.find.images import ROLES, draw_images
+from app.views.components.tagging import ROLES
+from app.views.find.images import draw_images
 from app.views.state import access
 from app.views.state.session import CurrentDataset
 from app.views.state.url import named_in_url

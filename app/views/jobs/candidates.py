@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.jobs.cards import PROBLEM, by_whom, decide_by_hand, draw_badge, said_of
 from app.views.jobs.words import words_of
 from app.views.state import session

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.views.components.gallery import image_files
+from app.views.components.shown_images import image_files
 from app.views.state import session
 from app.views.state.access import require_editor, user
 from app.views.widgets.messages import errors_kept

@@ -7,7 +7,7 @@ import streamlit as st
 from app.image_grid.component import GridImage, OpenedImage
 from app.image_grid.review import Decision, ReviewImage, decisions, review_grid
 from app.pictures.thumbnails import Picture
-from app.views.components.gallery import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
+from app.views.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
 from app.views.jobs.candidates import asked_for, choose_query
 from app.views.jobs.cards import MASK_EDGE, PROBLEM, by_whom, kept, said_of
 from app.views.jobs.words import words_of

@@ -45,9 +45,9 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     tag_images(store, embedded, "copies", ["country ('cow', 'field') 0"])
     app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
     assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
-    app.selectbox(key="_find_tag").set_value("copies").run()
-    app.selectbox(key="_find_role").set_value("exclude").run()
-    app.button(key="_find_add").click().run()
+    app.selectbox(key="_tags_tag").set_value("copies").run()
+    app.selectbox(key="_tags_role").set_value("exclude").run()
+    app.button(key="_tags_add").click().run()
     assert not app.exception
     assert "2 images tagged copies" in shown_text(app)
     assert list_tags(store, embedded)[["tag", "role", "images"]].to_numpy().tolist() == [
