@@ -20,6 +20,7 @@ from generation.worker.runner_slot import RunnerSlot
 from generation.worker.supervisor import JobSupervisor
 from generation.worker.task_executor import TaskExecutor
 from generation.worker.worker_id import new_worker_id
+from graph.database.store import GraphStore
 from graph.errors import CobalanceError, JobNotFoundError, OptionError, StoreUnavailableError
 from graph.jobs.reports import heartbeat, stop_worker
 from graph.jobs.rounds import active_jobs
@@ -120,9 +121,8 @@ class Worker:
         StoreUnavailableError
             The graph or the queue does not answer at the start. Later the worker waits for them.
         """
-        host = socket.gethostname()
         try:
-            self._store.run_once(lambda store: heartbeat(store, self.id, host=host))
+            self._store.run_once(self._heartbeat)
             try:
                 self._work()
             finally:
@@ -240,12 +240,19 @@ class Worker:
         self._reported = jobs
 
     def _beat(self) -> None:
-        host = socket.gethostname()
         while not self._ended.wait(min(self.options.dead_after_s / 4, 5.0)):
-            job = self._tasks.task or self._executor.job
-            beat = partial(heartbeat, worker=self.id, host=host, job=job)
             with contextlib.suppress(CobalanceError, OSError, WorkerStopped):
-                self._store.run_once(beat)
+                self._store.run_once(self._heartbeat)
+
+    def _heartbeat(self, store: GraphStore) -> None:
+        heartbeat(
+            store,
+            self.id,
+            host=socket.gethostname(),
+            job=self._tasks.task or self._executor.job,
+            extras=installed_extras(),
+            only=self.options.jobs,
+        )
 
 
 def installed_extras() -> tuple[str, ...]:

@@ -3,11 +3,26 @@
 from graph.database.job_nodes import JOB_COUNTERS
 from graph.database.query import Statement
 
-_ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
+ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
+
+
+def works_for(work: str, extra: str | None = None) -> str:
+    """Cypher: whether a worker ``w`` is at a job or task, or at nothing and could take it.
+
+    Parameters
+    ----------
+    work, extra : str
+        Expressions: the id of the job or task, and the extra that its workers need.
+    """
+    could = f"w.job IS NULL AND (w.only IS NULL OR {work} IN w.only)"
+    if extra is not None:
+        could += f" AND (w.extras IS NULL OR {extra} IN w.extras)"
+    return f"(w.job = {work} OR {could})"
+
 
 _SUMMARY = f"""
 CALL (j) {{
-  MATCH (w:Worker) WHERE {_ALIVE} AND (w.job IS NULL OR w.job = j.id)
+  MATCH (w:Worker) WHERE {ALIVE} AND {works_for("j.id")}
   RETURN count(w) AS workers
 }}
 OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
@@ -305,7 +320,7 @@ RETURN query, c.id AS candidate, c.fingerprint AS fingerprint ORDER BY query, ca
 WORKERS_ALIVE = Statement(
     "Workers whose last heartbeat is recent by the database's clock.",
     f"""
-MATCH (w:Worker) WHERE {_ALIVE}
+MATCH (w:Worker) WHERE {ALIVE}
 RETURN w.id AS id, w.host AS host, w.job AS job,
   (datetime().epochMillis - w.heartbeat_at.epochMillis) / 1000.0 AS silent_s
 ORDER BY id""",

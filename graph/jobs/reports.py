@@ -3,7 +3,7 @@
 All may be repeated, by any number of workers. Candidates are in `graph.jobs.candidates`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.database.store import GraphStore
@@ -82,7 +82,7 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker process, its machine, the job it works on, and seconds since its heartbeat."""
+    """A worker process, its machine, the job or task it is at, and seconds since its heartbeat."""
 
     id: str
     host: str
@@ -90,9 +90,36 @@ class Worker:
     silent_s: float
 
 
-def heartbeat(store: GraphStore, worker: str, *, host: str = "", job: str | None = None) -> None:
-    """Record a worker's heartbeat, its machine and its current job; `worker` names its process."""
-    store.write(statements.HEARTBEAT, worker=worker, host=host, job=job)
+def heartbeat(
+    store: GraphStore,
+    worker: str,
+    *,
+    host: str = "",
+    job: str | None = None,
+    extras: Sequence[str] | None = None,
+    only: Collection[str] | None = None,
+) -> None:
+    """Record a worker's heartbeat.
+
+    Parameters
+    ----------
+    worker, host : str
+        Its process, and its machine.
+    job : str or None
+        The job or task that it is at.
+    extras : sequence of str or None
+        The extras that it has installed; None where that is not known.
+    only : collection of str or None
+        The jobs and tasks that it takes; None for any.
+    """
+    store.write(
+        statements.HEARTBEAT,
+        worker=worker,
+        host=host,
+        job=job,
+        extras=None if extras is None else list(extras),
+        only=None if only is None else sorted(only),
+    )
 
 
 def stop_worker(store: GraphStore, worker: str) -> None:

@@ -215,7 +215,8 @@ HEARTBEAT = Statement(
     """
 MERGE (w:Worker {id: $worker})
 ON CREATE SET w.started_at = datetime()
-SET w.heartbeat_at = datetime(), w.host = $host, w.job = $job
+SET w.heartbeat_at = datetime(), w.host = $host, w.job = $job, w.extras = $extras,
+  w.only = $only
 WITH w
 CALL () {
   MATCH (old:Worker) WHERE old.heartbeat_at < datetime() - duration('P1D')

@@ -46,7 +46,7 @@ class Job:
     seconds : float
         What all candidates took, on whichever workers.
     workers : int
-        Workers alive that work on it, or on nothing yet.
+        Workers alive that are at it, or at nothing and could take it.
     dataset_changed : bool
         Whether images of the dataset have changed since it was ordered.
     pending : int

@@ -3,6 +3,7 @@
 from graph.database.evaluation_nodes import TASK
 from graph.database.query import Statement
 from graph.database.statements import merge_clause
+from graph.jobs.reads import ALIVE, works_for
 
 _LOCK = "MATCH (t:Task {id: $task}) SET t.updated_at = datetime() WITH t"
 _OPEN = "t.state IN ['queued', 'running']"
@@ -84,12 +85,12 @@ RETURN t.id AS id, t.kind AS kind, t.extra AS extra, t.attempt AS attempt
 ORDER BY t.created_at, t.id""",
 )
 
-_SUMMARY = """
-CALL (t) {
-  MATCH (w:Worker {job: t.id})
-  WHERE w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})
-  RETURN collect(DISTINCT coalesce(w.host, w.id)) AS hosts, count(w) AS workers
-}
+_SUMMARY = f"""
+CALL (t) {{
+  MATCH (w:Worker) WHERE {ALIVE} AND {works_for("t.id", "t.extra")}
+  RETURN count(w) AS workers,
+    collect(DISTINCT CASE w.job WHEN t.id THEN coalesce(w.host, w.id) END) AS hosts
+}}
 """
 
 _FIELDS = (

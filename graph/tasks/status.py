@@ -38,9 +38,9 @@ class Task:
     attempt : int
         How often it was queued again.
     workers : int
-        Workers alive on it.
+        Workers alive that are at it, or at nothing and could take it.
     hosts : tuple of str
-        Their machines.
+        Machines of those that are at it.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Task:
     @property
     def seconds_left(self) -> float | None:
         """Until the end of its stage, at the rate so far; None where that is not known."""
-        if self.state != "running" or not (self.workers and self.done and self.total):
+        if self.state != "running" or not (self.hosts and self.done and self.total):
             return None
         if self.stage_at is None or self.updated_at is None:
             return None

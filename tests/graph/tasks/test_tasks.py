@@ -5,8 +5,10 @@ import pytest
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.dataset.write import write_annotations
 from graph.errors import JobNotFoundError, UnknownNameError
+from graph.jobs.lifecycle import create_job
 from graph.jobs.reports import heartbeat, stop_worker
-from graph.records import Annotations, ImageRecord
+from graph.jobs.status import read_job
+from graph.records import Annotations, ImageRecord, Mention
 from graph.tasks.lifecycle import (
     cancel_task,
     create_task,
@@ -22,7 +24,9 @@ from graph.tasks.status import active_tasks, list_tasks, read_task
 
 @pytest.fixture
 def loaded(store, dataset):
-    images = Annotations.from_records([ImageRecord("1", "a"), ImageRecord("2", "b")])
+    images = Annotations.from_records(
+        [ImageRecord("1", "a", (Mention("x"),)), ImageRecord("2", "b")]
+    )
     write_annotations(store, dataset, images, source="a test")
     return dataset
 
@@ -71,6 +75,40 @@ def test_the_course_of_a_task(store, loaded, task):
     assert active(store, task) == []
     assert cancel_task(store, task) == "done"
     assert not retry_task(store, task)
+
+
+@pytest.mark.parametrize(
+    ("worker", "counts"),
+    [
+        ({}, True),  # of a version that does not say what it has
+        ({"extras": ["worker", "models"]}, True),
+        ({"extras": []}, False),
+        ({"only": []}, False),
+        ({"only": ["another"]}, False),
+        ({"job": "another"}, False),
+    ],
+)
+def test_who_could_take_a_task_or_a_job(store, loaded, task, worker, counts):
+    """Idle workers count alike for both, but for the extra, which a job's settings have."""
+    job = create_job(store, loaded, "cows", [("a", ("x",), 1)])
+    start_task(store, task, 0)
+    report_task(store, task, 0, "train", 3, 10)
+
+    def counted() -> tuple[int, int]:
+        return read_task(store, task).workers, read_job(store, job).workers
+
+    before = counted()
+    heartbeat(store, f"w {task}", host="h", **worker)
+    try:
+        found = [after - one for after, one in zip(counted(), before, strict=True)]
+        assert found[0] == counts
+        assert found[1] == (counts or worker == {"extras": []})
+        assert read_task(store, task).hosts == ()
+        assert read_task(store, task).seconds_left is None  # nobody is at it
+        heartbeat(store, f"w {task}", host="h", only=[task, job])
+        assert counted() == (before[0] + 1, before[1] + 1)
+    finally:
+        stop_worker(store, f"w {task}")
 
 
 def test_a_retry_is_another_attempt_to_which_reports_of_earlier_ones_do_nothing(store, task):
