@@ -59,17 +59,20 @@ def review_grid(
     row_px: int,
     overlay: bool,
     original: bool,
+    decides: bool,
     opened: OpenedImage | None,
     more: bool,
     on_open: Callable[[str | None], None],
     on_overlay: Callable[[bool], None],
     on_original: Callable[[bool], None],
     on_end: Callable[[], None],
+    on_details: Callable[[str], None],
 ) -> None:
     """Draw images to decide on; `decisions` gives what was decided, in the next run.
 
     A accepts, R or X rejects, the arrow keys move, with Shift they select, as the space bar does,
-    U takes back, N goes on, Enter opens an image, O shows the originals, M outlines.
+    U takes back, N goes on, Enter opens an image, O shows the originals, M outlines, D asks for
+    details. Buttons do the same.
 
     Parameters
     ----------
@@ -77,12 +80,16 @@ def review_grid(
         A page of them.
     original : bool
         Whether the originals are shown in place of the images.
+    decides : bool
+        Whether the person may decide.
     more : bool
         Whether a page follows.
     on_original : callable
         Takes whether the person wants the originals.
     on_end : callable
         Called when the person goes on behind the last image.
+    on_details : callable
+        Takes the id of the image of which the person wants to know all.
     key, label, row_px, overlay, opened, on_open, on_overlay
         As of `image_grid`.
     """
@@ -95,6 +102,11 @@ def review_grid(
         if listed and after == listed[-1].id:
             on_end()
 
+    def detailed() -> None:
+        id_ = (st.session_state[key].get("details") or {}).get("id")
+        if isinstance(id_, str) and any(image.id == id_ for image in listed):
+            on_details(id_)
+
     draw_part(
         "review_grid",
         key,
@@ -104,12 +116,14 @@ def review_grid(
             "notes": {one.image.id: one.note for one in images},
             "taken": {"name": name, "number": number},
             "original": original,
+            "decides": decides,
             "more": more,
         },
         on_asked_change=opening(key, listed, on_open),
         on_overlay_change=switching(key, "overlay", on_overlay),
         on_original_change=switching(key, "original", on_original),
         on_page_change=ended,
+        on_details_change=detailed,
         on_log_change=no_callback,
     )
 

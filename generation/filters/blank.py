@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, Scored, compared
+from generation.filters.filter import FilterPlugin, Judgement, Said, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
@@ -28,7 +28,7 @@ class BlankOptions(Options):
     min_luminance: float = Field(default=0.01, ge=0, le=1)
 
 
-def _says(found: Scored, options: BlankOptions) -> str:
+def _says(found: Scored, options: BlankOptions) -> Said:
     said = compared(
         found.score,
         options.threshold,
@@ -43,7 +43,7 @@ def _says(found: Scored, options: BlankOptions) -> str:
         enough="not black",
         too_little="nearly black",
     )
-    return f"{said}; {light}"
+    return Said.all([said, light])
 
 
 PLUGIN = FilterPlugin(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
-from generation.filters.filter import LOOKS_FOR_ALL, FilterPlugin, Judgement, Scored, compared
+from generation.filters.filter import LOOKS_FOR_ALL, FilterPlugin, Judgement, Said, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.concepts.wording import listed
 from ingest.images.arrays import ImageArray
@@ -63,7 +63,7 @@ class ClipOptions(ModelOptions):
         return text
 
 
-def _says(found: Scored, options: ClipOptions) -> str:
+def _says(found: Scored, options: ClipOptions) -> Said:
     places = placeholders(PHOTO if options.text == "concepts" else options.text)
     names_concepts = bool(places & {"concepts", "names"})
     asked, missing = "what its prompt says", "does not find what its prompt says"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, Scored, number_text
+from generation.filters.filter import FilterPlugin, Judgement, Said, Scored, number_text
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import JobBlockedError
 from graph.options import MayBePath
@@ -32,15 +32,16 @@ class ConfidenceOptions(ModelOptions):
     threshold: float | None = Field(default=None, ge=0, le=1)
 
 
-def _says(found: Scored, _: ConfidenceOptions) -> str:
+def _says(found: Scored, _: ConfidenceOptions) -> Said:
     said = f"A classifier gives its class a probability of {number_text(found.score, 0, 1)}"
     if not {"confidence", "threshold"} <= found.details.keys():
-        return said
+        return Said(said)
     best, most = found.details["confidence"], found.details["threshold"]
     sure = "sure" if best > most else "not sure"
-    return (
+    return Said(
         f"{said}; it is {sure}: its highest one is {number_text(best, most, 1)}, and it is sure "
-        f"above {number_text(most)}"
+        f"above {number_text(most)}",
+        best <= most,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Scored
+from generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.errors import OptionError
 from graph.options import Options
@@ -31,13 +31,15 @@ class DuplicatesOptions(Options):
     hash_size: int = Field(default=8, ge=4, le=32, multiple_of=4)
 
 
-def _says(found: Scored, options: DuplicatesOptions) -> str:
+def _says(found: Scored, options: DuplicatesOptions) -> Said:
     if found.score >= options.hash_size**2:
-        return "Nothing before it that it could repeat"
-    said = "Unlike others" if found.score > options.distance else "Much like another"
-    return (
+        return Said("Nothing before it that it could repeat")
+    enough = found.score > options.distance
+    said = "Unlike others" if enough else "Much like another"
+    return Said(
         f"{said}: {found.score:.0f} bits of its hash differ, more than {options.distance} are "
-        "needed"
+        "needed",
+        enough,
     )
 
 

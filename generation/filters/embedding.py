@@ -13,6 +13,7 @@ from generation.filters.filter import (
     FilterPlugin,
     Judgement,
     PoolCheck,
+    Said,
     Scored,
     compared,
     number_text,
@@ -227,8 +228,8 @@ def _first_judgement(vector: npt.NDArray[np.float32], source: npt.NDArray[np.flo
     return Judgement(cosine, accepted=True, vectors={"image": vector, "source": source})
 
 
-def _says(found: Scored, options: EmbeddingOptions) -> str:
-    said = [f"As close to its source as {number_text(found.score)} (cosine)"]
+def _says(found: Scored, options: EmbeddingOptions) -> Said:
+    said = [Said(f"As close to its source as {number_text(found.score)} (cosine)")]
     shares = (
         ("p_real", options.min_real, "of its neighbours are real"),
         ("p_group", options.min_group, "are of its group"),
@@ -238,7 +239,7 @@ def _says(found: Scored, options: EmbeddingOptions) -> str:
         for name, least, what in shares
         if name in found.details
     ]
-    return "; ".join(said)
+    return Said.all(said)
 
 
 PLUGIN = FilterPlugin(

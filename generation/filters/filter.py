@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from generation.filters.pool import Pool, Vector
 from generation.image_request import GeneratedImage, ImageRequest
@@ -98,6 +98,18 @@ class Scored:
     class_name: str
 
 
+class Said(NamedTuple):
+    """What a filter says of an image, and whether that is enough for it."""
+
+    text: str
+    enough: bool = True
+
+    @classmethod
+    def all(cls, said: Sequence["Said"]) -> "Said":
+        """Several in one, which is enough where each is."""
+        return cls("; ".join(one.text for one in said), all(one.enough for one in said))
+
+
 def number_text(value: float, *others: float) -> str:
     """A number with at least two digits, and as many as tell it from others.
 
@@ -116,7 +128,7 @@ def number_text(value: float, *others: float) -> str:
 
 def compared(
     score: float, least: float | None, *, enough: str, too_little: str, measured: str = ""
-) -> str:
+) -> Said:
     """A score beside what it needs, in words.
 
     Parameters
@@ -134,15 +146,16 @@ def compared(
     --------
     >>> words = {"enough": "CLIP finds cow", "too_little": "CLIP finds no cow"}
     >>> compared(0.191, 0.24, **words, measured="CLIPScore of cow")
-    'CLIP finds no cow: 0.19, needs 0.24'
+    Said(text='CLIP finds no cow: 0.19, needs 0.24', enough=False)
     >>> compared(0.191, None, **words, measured="CLIPScore of cow")
-    'CLIPScore of cow: 0.19'
+    Said(text='CLIPScore of cow: 0.191', enough=True)
     """
     if least is None:
-        return f"{measured}: {number_text(score)}"
+        return Said(f"{measured}: {score:.3g}")
     needed = repr(float(least)).removesuffix(".0")
-    said = enough if score >= least else too_little
-    return f"{said}: {number_text(score, least)}, needs {needed}"
+    is_enough = score >= least
+    said = enough if is_enough else too_little
+    return Said(f"{said}: {number_text(score, least)}, needs {needed}", is_enough)
 
 
 @dataclass(frozen=True)
@@ -170,7 +183,7 @@ class FilterPlugin(Plugin):
     repeats: RepeatCheck | None = None
     pool: PoolCheck | None = None
     required: Mapping[str, str] = field(default_factory=dict)
-    says: Callable[[Scored, Any], str] | None = None
+    says: Callable[[Scored, Any], Said] | None = None
     looks: Callable[[Any], frozenset[Asked]] = _looks_for_nothing
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from generation.filters.filter import Asked, FilterPlugin, Judgement, Scored, compared
+from generation.filters.filter import Asked, FilterPlugin, Judgement, Said, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.concepts.wording import listed, readable
 from ingest.models.options import DetectorOptions
@@ -37,7 +37,7 @@ class ObjectsOptions(DetectorOptions):
     reject_unasked: bool = False
 
 
-def _says(found: Scored, options: ObjectsOptions) -> str:
+def _says(found: Scored, options: ObjectsOptions) -> Said:
     said = []
     if found.concepts:
         names = listed(found.concepts)
@@ -53,7 +53,7 @@ def _says(found: Scored, options: ObjectsOptions) -> str:
         )
         for at, (score, name) in enumerate(said)
     ]
-    return "; ".join(texts) or "The detector was asked for nothing"
+    return Said.all(texts) if texts else Said("The detector was asked for nothing")
 
 
 def _looks(options: ObjectsOptions) -> frozenset[Asked]:

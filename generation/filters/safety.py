@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from generation.filters.filter import FilterPlugin, Judgement
+from generation.filters.filter import FilterPlugin, Judgement, Said
 from generation.image_request import GeneratedImage, ImageRequest
 from ingest.images.arrays import ImageArray
 from ingest.models.options import ModelOptions
@@ -40,7 +40,9 @@ PLUGIN = FilterPlugin(
     options=SafetyOptions,
     licence="none named on the hub",
     says=lambda found, _: (
-        "Not flagged by the safety checker" if found.score else "Flagged by the safety checker"
+        Said("Not flagged by the safety checker")
+        if found.score
+        else Said("Flagged by the safety checker", enough=False)
     ),
 )
 

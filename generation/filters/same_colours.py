@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, Scored, compared, without_source
+from generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    Said,
+    Scored,
+    compared,
+    without_source,
+)
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 from ingest.images.arrays import ImageArray
@@ -34,9 +41,9 @@ class SameColoursOptions(Options):
     threshold: float | None = Field(default=None, ge=0)
 
 
-def _says(found: Scored, options: SameColoursOptions) -> str:
+def _says(found: Scored, options: SameColoursOptions) -> Said:
     if found.score == LARGEST:
-        return "Exactly its source's colours"
+        return Said("Exactly its source's colours")
     return compared(
         found.score,
         options.threshold,

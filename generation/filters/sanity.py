@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from generation.filters.filter import FilterPlugin, Judgement, Scored, compared
+from generation.filters.filter import FilterPlugin, Judgement, Said, Scored, compared
 from generation.image_request import GeneratedImage, ImageRequest
 from graph.options import Options
 
@@ -35,11 +35,11 @@ class SanityOptions(Options):
     min_unchanged: float = Field(default=1.0, ge=0, le=1)
 
 
-def _says(found: Scored, options: SanityOptions) -> str:
+def _says(found: Scored, options: SanityOptions) -> Said:
     if found.score == 1:
-        return "Keeps what had to stay"
-    if found.score == 0:
-        return "Unusable, or nothing that had to stay is as it was"
+        return Said("Keeps what had to stay")
+    if found.score == 0:  # why is only in the reason
+        return Said("Unusable, or nothing that had to stay is as it was")
     return compared(
         found.score,
         options.min_unchanged,

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from generation.filters import FILTERS
-from generation.filters.filter import Asked, Scored, number_text
+from generation.filters.filter import Asked, Said, Scored
 from generation.jobs.settings import read_job_settings
 from graph.errors import CobalanceError
 from ingest.concepts.wording import listed
@@ -62,7 +62,11 @@ class FilterWords:
         return listed(named) or class_name
 
     def say(
-        self, scores: Mapping[str, float], concepts: Sequence[str], class_name: str
+        self,
+        scores: Mapping[str, float],
+        concepts: Sequence[str],
+        class_name: str,
+        reason: str = "",
     ) -> list[str]:
         """A sentence for each filter's score; numbers that only add to it are in the sentence.
 
@@ -72,22 +76,25 @@ class FilterWords:
             Of one candidate, by filter, and by filter and detail.
         concepts, class_name
             What was asked for.
+        reason : str
+            Why it was rejected: the first sentence, unless a filter's score says it.
         """
         details: dict[str, dict[str, float]] = {}
         for name, score in scores.items():
             of, _, detail = name.partition(" ")
             if isfinite(score):
                 details.setdefault(of, {})[detail] = score
-        said = []
+        said = list[Said]()
         for name, score in scores.items():
             if " " in name:
                 continue
             says = FILTERS[name].says if name in self._options else None
             if not isfinite(score):
-                said.append(f"{name}: no score")
+                said.append(Said(f"{name}: no score"))
             elif says is None:
-                said.append(f"{name} {number_text(score)}")
+                said.append(Said(f"{name} {score:.3g}"))
             else:
                 found = Scored(score, details[name], tuple(concepts), class_name)
                 said.append(says(found, self._options[name]))
-        return said
+        told = not reason or not all(one.enough for one in said)
+        return [*([] if told else [reason.rstrip(".")]), *(one.text for one in said)]

@@ -67,6 +67,7 @@ def list_candidates(
     *,
     query: str | None = None,
     verdict: CandidateState | None = None,
+    decided_since: datetime | None = None,
     page: int = 1,
     per_page: int = 12,
 ) -> CandidatePage:
@@ -76,6 +77,9 @@ def list_candidates(
     ----------
     query, verdict : str or None
         Only those of this query, only those with this verdict.
+    decided_since : datetime or None
+        With a verdict: and those that people have decided on since, so that pages stay as they are
+        while somebody decides.
     page : int
         From 1.
     """
@@ -87,6 +91,7 @@ def list_candidates(
         job=job,
         query=query,
         verdict=verdict,
+        since=decided_since and int(decided_since.timestamp() * 1000),
         skip=(page - 1) * per_page,
         limit=per_page,
     )

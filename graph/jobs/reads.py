@@ -115,7 +115,8 @@ def _page(key: str) -> str:
     found = (
         f"MATCH (c:Candidate {{{key}}}) "
         "WHERE c.job = $job AND c.verdict IS NOT NULL "
-        "AND ($verdict IS NULL OR c.verdict = $verdict)"
+        "AND ($verdict IS NULL OR c.verdict = $verdict "
+        "OR c.decided_at.epochMillis >= $since)"
     )
     return f"""
 RETURN COUNT {{ {found} }} AS total, COLLECT {{

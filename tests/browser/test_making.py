@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from graph.database.store import GraphStore
 from graph.dataset.drop_rename import drop_dataset
@@ -142,6 +142,12 @@ def test_a_model_s_form(pages: Pages, cows: str) -> None:
     screenshot(page, "plan-making-instruct")
 
 
+def _widths(pictures: Locator) -> list[int]:
+    """Of the files' own pixels."""
+    widths: list[int] = pictures.evaluate_all("all => all.map(one => one.naturalWidth)")
+    return widths
+
+
 def test_from_the_form_to_the_comparison(
     pages: Pages, store: GraphStore, cows: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -186,17 +192,15 @@ def test_from_the_form_to_the_comparison(
     expect(page.get_by_text("Use the accepted images")).to_be_visible()
     settle(page)
     assert list_candidates(store, job.id).total >= 12
-    pictures = page.locator("[data-testid=stImage] img")
-    until(lambda: pictures.count() == 2 * 8)  # with their masks
-    widths = pictures.evaluate_all("all => all.map(one => one.naturalWidth)")
-    assert widths == [128] * 16  # a placeholder is larger
+    pictures = page.get_by_test_id("image-grid").locator("[data-verdict] img")
+    until(lambda: pictures.count() >= 12)
+    pictures.last.scroll_into_view_if_needed()
+    until(lambda: set(_widths(pictures)) == {128})  # a placeholder is larger
     screenshot(page, "jobs-made")
-    page.get_by_role("button", name="Provenance").first.click()
-    expect(page.get_by_text("digital_source_type")).to_be_visible()
+    page.get_by_role("button", name="Details").first.click()
+    expect(page.get_by_role("cell", name="procedural", exact=True).first).to_be_visible()
     settle(page)
-    screenshot(page, "jobs-provenance")
-    page.keyboard.press("Escape")
-    settle(page)
+    screenshot(page, "jobs-details-made")
     page.get_by_role("button", name="Add to a rebalanced dataset").click()
     expect(page.get_by_text("12 generated ones")).to_be_visible(timeout=60_000)
     screenshot(page, "jobs-merged")

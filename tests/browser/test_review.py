@@ -77,7 +77,7 @@ def test_a_review_with_the_keyboard_alone(
     expect(page.get_by_role("button", name="Next", exact=False)).to_have_count(2)  # and unreviewed
     keyboard = page.keyboard
     keyboard.press("3")
-    expect(page.get_by_text("by hand")).to_have_count(1)
+    expect(page.get_by_text("by hand", exact=True)).to_have_count(1)
     assert chosen(store, job, 0) == 3
     keyboard.press("g")
     expect(page.get_by_text("Candidates: woman")).to_be_visible()

@@ -1,23 +1,18 @@
-"""Pictures of edited images and their candidates, with verdicts, ranks and scores in words."""
+"""Candidates and edited images in words and pictures: verdicts, ranks, what filters found."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from app.views.components.shown_images import image_files
-from app.views.state import session
-from app.views.state.access import require_editor, user
-from app.views.widgets.messages import errors_kept
 from app.views.widgets.theme import escape, shorten
 from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate
-from graph.jobs.candidates import decide
 from graph.jobs.edited_images import EditedGroup, EditedImage
-from graph.jobs.lifecycle import CandidateState, Verdict
+from graph.jobs.lifecycle import CandidateState
 from ingest.concepts.plurals import counted
+from ingest.concepts.wording import listed
 
-PROBLEM = "_candidate_problem"
-"""Where an error of `decide_by_hand` is kept until the page is drawn."""
 MASK_EDGE = "#E69F00"
 _MOST = 60  # characters of a name
 
@@ -37,7 +32,7 @@ def draw_badge(verdict: CandidateState) -> None:
 def draw_source(image: EditedImage, size_px: int) -> None:
     """Draw the image that is edited, with the edge of what is painted anew."""
     picture = image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
-    st.image(picture.data, width="stretch", alt="Original")
+    st.image(picture.data, width="stretch", alt=f"Original: {image.source_image}")
     outlined = ", what is painted outlined" if image.mask_uri else ""
     problem = "" if picture.problem is None else f": {escape(picture.problem)}"
     st.caption(f"Original{outlined}{problem}")
@@ -49,12 +44,12 @@ def draw_picture(candidate: Candidate, size_px: int) -> None:
         st.caption("Its file was not kept.")
         return
     picture = image_files().thumbnail(candidate.uri, size_px)
-    st.image(picture.data, width="stretch", alt="Candidate")
+    st.image(picture.data, width="stretch", alt=f"{seen(candidate)}: {candidate.verdict}")
     if picture.problem is not None:
         st.caption(escape(picture.problem))
 
 
-def draw_group(group: EditedGroup, size_px: int) -> Candidate | None:
+def draw_group(group: EditedGroup, size_px: int, words: FilterWords) -> Candidate | None:
     """Draw the name of a group and its chosen candidate; give that, None if there is none."""
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
     chosen = group.chosen[0] if group.chosen else None
@@ -62,8 +57,8 @@ def draw_group(group: EditedGroup, size_px: int) -> Candidate | None:
         draw_picture(chosen, size_px)
         with st.container(horizontal=True, vertical_alignment="center"):
             draw_badge(chosen.verdict)
-            st.caption(by_whom(chosen))
-        st.caption(escape(standing(chosen, group)))
+            st.caption(escape(by_whom(chosen)))
+        st.caption(escape(standing(chosen, group, words)))
     elif group.pending:
         draw_badge("pending")
         said = counted(group.pending, "candidates")
@@ -88,17 +83,34 @@ def title_of(image: EditedImage) -> str:
     return f"**{escape(shorten(image.source_image, _MOST))}**{said}"
 
 
-def standing(candidate: Candidate, group: EditedGroup) -> str:
-    """A candidate's rank and scores in a line."""
-    scores = [f"{name} {score:.3g}" for name, score in candidate.scores.items()]
-    return " · ".join([rank_text(candidate, group), *scores])
+def asked_for(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
+    """What a query asks for: a class with concepts, or an image edited to show a group."""
+    if source_image:
+        return f"{class_name} in {source_image}"
+    return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
+
+
+def seen(candidate: Candidate) -> str:
+    """What a candidate's picture is, for those who do not see it."""
+    concepts = f"{listed(candidate.concepts)} in " if candidate.concepts else ""
+    return f"Candidate for {concepts}{candidate.class_name}"
+
+
+def standing(candidate: Candidate, group: EditedGroup, words: FilterWords) -> str:
+    """A candidate's rank, and what the filters say of it, in a line."""
+    rank, said = rank_text(candidate, group), said_of(candidate, words)
+    if any(one.startswith(f"{rank}:") for one in said):  # why it lost begins with its rank
+        return " · ".join(said)
+    return " · ".join([rank, *said])
 
 
 def said_of(candidate: Candidate, words: FilterWords) -> list[str]:
-    """What the filters say of a candidate, where no reason for a rejection says it."""
-    if candidate.reason:
-        return []
-    return words.say(candidate.scores, candidate.concepts, candidate.class_name)
+    """What the filters say of a candidate, and what none of them looked for if it is accepted."""
+    said = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
+    missing = words.not_looked_for(candidate.concepts, candidate.class_name)
+    if missing and candidate.verdict == "accepted" and candidate.decided_by is None:
+        return [f"nothing looked for {missing}", *said]
+    return said
 
 
 def rank_text(candidate: Candidate, group: EditedGroup) -> str:
@@ -109,20 +121,7 @@ def rank_text(candidate: Candidate, group: EditedGroup) -> str:
 
 
 def by_whom(candidate: Candidate) -> str:
-    """Who gave a candidate its verdict, in Markdown."""
+    """Who gave a candidate its verdict."""
     if candidate.decided_by is None:
         return "by the filters" if candidate.rank is None else "by its rank"
-    return f"by {escape(candidate.decided_by)}" if candidate.decided_by else "by hand"
-
-
-def decide_by_hand(candidate: str, verdict: Verdict) -> None:
-    """Record a verdict in a button's callback, so that the page is drawn with it."""
-    kept(lambda by: decide(session.store(), candidate, verdict, by))
-
-
-def kept(change: Callable[[str], object]) -> None:
-    """Change something in an editor's name; an error is kept as `PROBLEM`."""
-    with errors_kept(PROBLEM):
-        require_editor()
-        known = user()
-        change(known.name if known is not None else "")
+    return f"by {candidate.decided_by}" if candidate.decided_by else "by hand"

@@ -46,11 +46,11 @@ def page() -> None:
         )
         job = jobs[ids.index(chosen or ids[0])]
         _download(current, job)
-    if not images.is_review():
+    if not images.is_review(job):
         draw_progress(current.name, job.id, overview, facts_of(job))
         results.show(current, job)
     images.show(job)
-    if not images.is_review():
+    if not images.is_review(job):
         tasks.show(current.name)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from app.views.components import job_form
-from app.views.jobs.words import words_of
+from app.views.jobs.fixed import words_of
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.state.refreshing import refreshing, rerun_page
@@ -83,7 +83,7 @@ def _overview(jobs: list[Job]) -> None:
                 [job.queries["failed"] for job in jobs],
                 count_column("Failed queries", 105),
             ),
-            "left": ([_left(job) for job in jobs], text("Time left", width=90)),
+            "left": ([_left(job) for job in jobs], text("Time left", width=125)),
             "created": ([time_text(job.created_at) for job in jobs], text("Created", width=160)),
             "by": ([job.created_by or "-" for job in jobs], text("By", width=110)),
         },

@@ -1,28 +1,27 @@
 """Review edited images by keyboard, one at a time: choose, reject, accept, undo."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
 from app.views.jobs.cards import (
-    PROBLEM,
     draw_badge,
     draw_group,
     draw_picture,
     draw_source,
-    kept,
-    rank_text,
+    standing,
     title_of,
 )
-from app.views.jobs.twins import choose_start, edited, go_to
+from app.views.jobs.deciding import PROBLEM, can_undo, decide_all, undo
+from app.views.jobs.fixed import edited, words_of
+from app.views.jobs.twins import choose_start, go_to
 from app.views.state import session
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape, shorten
-from graph.jobs.candidates import QueryDecisions, decide, read_decisions, restore_decisions
+from generation.jobs.words import FilterWords
 from graph.jobs.edited_images import (
     EditedGroup,
     EditedImage,
@@ -30,33 +29,21 @@ from graph.jobs.edited_images import (
     find_edited,
     read_edited,
 )
-from graph.jobs.lifecycle import Verdict
 from graph.jobs.status import Job
 
 KEYS = "123456789"
 ARROWS = "review_arrows"  # hidden by `app.server.appearance.STYLES`
 THUMBNAIL_PX = 320
-MOST_UNDONE = 200
 COLUMNS = 5
-_DONE = "_review_done"
 _GROUP = "_review_group"
-
-
-@dataclass(frozen=True)
-class _Step:
-    """What one key has changed of a job: its queries before and after, and where it was."""
-
-    job: str
-    position: int
-    changes: tuple[tuple[QueryDecisions, QueryDecisions], ...]
 
 
 def show(job: Job) -> None:
     """Draw one image with its candidates, and the buttons with their keys."""
-    refreshing(None)(_review)(job.id, sum(job.queries.values()), edited(job))
+    refreshing(None)(_review)(job.id, sum(job.queries.values()), edited(job), words_of(job))
 
 
-def _review(job: str, queries: int, images: int) -> None:
+def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
     with errors_in_fragment():
         store = session.store()
         show_kept_error(PROBLEM)
@@ -96,8 +83,8 @@ def _review(job: str, queries: int, images: int) -> None:
             draw_source(image, THUMBNAIL_PX)
         for place, each in zip(places[1:], image.groups, strict=True):
             with place:
-                draw_group(each, THUMBNAIL_PX)
-        _candidates(job, image, group)
+                draw_group(each, THUMBNAIL_PX, words)
+        _candidates(job, image, group, words)
 
 
 def _focused(image: EditedImage) -> EditedGroup:
@@ -144,17 +131,17 @@ def _buttons(
     button(
         "Reject",
         "x",
-        lambda: _decide(job, image, group.query, group.chosen[0].id, "rejected"),
+        lambda: _reject(job, image, group),
         "Reject what is chosen for the group that the candidates are of; the next by rank is then "
         "chosen.",
         off=not group.chosen,
     )
-    button("Undo", "u", lambda: _undo(job), "Take the last key back.", off=not _steps(job))
+    button("Undo", "u", lambda: _undo(job), "Take the last key back.", off=not can_undo(job))
     if len(image.groups) > 1:
         button("Other group", "g", lambda: _next_group(image, group), "Candidates of the next one.")
 
 
-def _candidates(job: str, image: EditedImage, group: EditedGroup) -> None:
+def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterWords) -> None:
     """Draw the candidates of the group, each with its key."""
     st.markdown(f"Candidates: **{escape(shorten(group.class_name, 60))}**")
     if not group.candidates:
@@ -173,67 +160,34 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup) -> None:
             st.button(
                 "Choose",
                 key=f"_review_{key}",
-                on_click=_decide,
-                args=(job, image, group.query, candidate.id, "accepted"),
+                on_click=decide_all,
+                args=(job, [candidate.id], "accepted", image.position),
                 shortcut=key,
                 disabled=candidate.uri is None,
                 type="primary" if candidate.verdict == "accepted" else "secondary",
                 width="stretch",
             )
             draw_badge(candidate.verdict)
-            scores = (f"{name} {score:.3g}" for name, score in candidate.scores.items())
-            st.caption(escape(" · ".join([rank_text(candidate, group), *scores])))
-            if candidate.rank is None and candidate.reason:
-                st.text(candidate.reason)
-
-
-def _decide(job: str, image: EditedImage, query: str, candidate: str, verdict: Verdict) -> None:
-    _change(job, image, [(query, candidate, verdict)])
+            st.caption(escape(standing(candidate, group, words)))
 
 
 def _accept(job: str, image: EditedImage, on: int | None) -> None:
     """Accept what is chosen for all groups, and go on to the next image."""
-    accepted: Verdict = "accepted"
-    chosen = [(each.query, one.id, accepted) for each in image.groups for one in each.chosen]
-    _change(job, image, chosen)
+    chosen = [one.id for each in image.groups for one in each.chosen]
+    decide_all(job, chosen, "accepted", image.position)
     if on is not None and PROBLEM not in st.session_state:
         go_to(on)
 
 
-def _change(job: str, image: EditedImage, decisions: Sequence[tuple[str, str, Verdict]]) -> None:
-    """Decide on candidates, and remember how to take it back."""
-    store = session.store()
-    changes: list[tuple[QueryDecisions, QueryDecisions]] = []
-
-    def change(by: str) -> None:
-        for query, candidate, verdict in decisions:
-            before = read_decisions(store, query)
-            decide(store, candidate, verdict, by)
-            changes.append((before, read_decisions(store, query)))
-
-    kept(change)
-    if changes:
-        steps = [*_steps(job), _Step(job, image.position, tuple(changes))]
-        st.session_state[_DONE] = steps[-MOST_UNDONE:]
+def _reject(job: str, image: EditedImage, group: EditedGroup) -> None:
+    decide_all(job, [group.chosen[0].id], "rejected", image.position)
 
 
 def _undo(job: str) -> None:
     """Take back what the last key has changed, and go to where that was."""
-    *earlier, last = _steps(job)
-    st.session_state[_DONE] = earlier
-
-    def change(_: str) -> None:
-        for before, after in reversed(last.changes):
-            restore_decisions(session.store(), before, after)
-
-    kept(change)
-    go_to(last.position)
-
-
-def _steps(job: str) -> list[_Step]:
-    """What this session has changed of the job, and can take back."""
-    steps: list[_Step] = st.session_state.get(_DONE, [])
-    return [step for step in steps if step.job == job]
+    place = undo(job)
+    if place is not None:
+        go_to(place)
 
 
 def _next_group(image: EditedImage, group: EditedGroup) -> None:

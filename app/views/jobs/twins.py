@@ -3,9 +3,7 @@
 import streamlit as st
 
 from app.views.jobs.cards import (
-    PROBLEM,
     by_whom,
-    decide_by_hand,
     draw_badge,
     draw_group,
     draw_picture,
@@ -13,6 +11,8 @@ from app.views.jobs.cards import (
     standing,
     title_of,
 )
+from app.views.jobs.deciding import PROBLEM, decide_all
+from app.views.jobs.fixed import edited, words_of
 from app.views.state import session
 from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing
@@ -20,11 +20,11 @@ from app.views.state.url import number_in_url
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import grid
 from app.views.widgets.theme import escape
+from generation.jobs.words import FilterWords
 from graph.jobs.edited_images import (
     MOST_CANDIDATES,
     EditedGroup,
     EditedImage,
-    count_edited,
     find_edited,
     read_edited,
 )
@@ -38,25 +38,15 @@ THUMBNAIL_PX = 320
 REFRESH_S = 4
 
 
-def edited(job: Job) -> int:
-    """How many images a job edits, counted once for each job that is written."""
-    if job.state == "preparing":
-        return count_edited(session.store(), job.id)
-    return _edited(job.id)
-
-
-@st.cache_data(show_spinner=False, max_entries=256)
-def _edited(job: str) -> int:
-    return count_edited(session.store(), job)
-
-
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
     st.caption(f"{counted(edited(job), 'images')} edited.")
-    refreshing(REFRESH_S if job.is_active else None)(_twins)(job.id, sum(job.queries.values()))
+    refreshing(REFRESH_S if job.is_active else None)(_twins)(
+        job.id, sum(job.queries.values()), words_of(job)
+    )
 
 
-def _twins(job: str, queries: int) -> None:
+def _twins(job: str, queries: int, words: FilterWords) -> None:
     with errors_in_fragment():
         show_kept_error(PROBLEM)
         place = st.container(horizontal=True, vertical_alignment="bottom")
@@ -69,7 +59,7 @@ def _twins(job: str, queries: int) -> None:
             step_buttons(job, found[0] if found else 0, queries, found[PER_PAGE:], PER_PAGE)
         for image in read_edited(session.store(), job, found[:PER_PAGE]):
             with st.container(border=True, key=f"_twins {job} {image.position}"):
-                _card(image)
+                _card(job, image, words)
 
 
 def choose_start(queries: int) -> int:
@@ -107,7 +97,7 @@ def step_buttons(job: str, start: int, queries: int, following: list[int], step:
     )
 
 
-def _card(image: EditedImage) -> None:
+def _card(job: str, image: EditedImage, words: FilterWords) -> None:
     st.markdown(title_of(image))
     places = grid(1 + len(image.groups), min(COLUMNS, 1 + len(image.groups)), gap="small")
     with places[0]:
@@ -115,20 +105,20 @@ def _card(image: EditedImage) -> None:
         draw_source(image, THUMBNAIL_PX)
     for place, group in zip(places[1:], image.groups, strict=True):
         with place:
-            chosen = draw_group(group, THUMBNAIL_PX)
+            chosen = draw_group(group, THUMBNAIL_PX, words)
             with st.container(horizontal=True):
-                _others(group)
+                _others(job, image, group, words)
                 if chosen is not None and may_edit():
                     st.button(
                         "Reject",
                         key=f"_reject {chosen.id}",
-                        on_click=decide_by_hand,
-                        args=(chosen.id, "rejected"),
+                        on_click=decide_all,
+                        args=(job, [chosen.id], "rejected", image.position),
                         help="The next by rank is then chosen, if one is left.",
                     )
 
 
-def _others(group: EditedGroup) -> None:
+def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords) -> None:
     """Draw a popover with the other candidates of a group, which are drawn when it is opened."""
     others = [one for one in group.candidates if one not in group.chosen[:1]]
     if not others:
@@ -147,15 +137,13 @@ def _others(group: EditedGroup) -> None:
                 draw_picture(candidate, THUMBNAIL_PX)
                 with st.container(horizontal=True, vertical_alignment="center"):
                     draw_badge(candidate.verdict)
-                    st.caption(by_whom(candidate))
-                st.caption(escape(standing(candidate, group)))
-                if candidate.reason:
-                    st.text(candidate.reason)
+                    st.caption(escape(by_whom(candidate)))
+                st.caption(escape(standing(candidate, group, words)))
                 if may_edit() and candidate.uri is not None:
                     st.button(
                         "Accept",
                         key=f"_accept {candidate.id}",
-                        on_click=decide_by_hand,
-                        args=(candidate.id, "accepted"),
+                        on_click=decide_all,
+                        args=(job, [candidate.id], "accepted", image.position),
                         help="What was chosen before is then rejected.",
                     )

@@ -99,7 +99,7 @@ CASES: dict[str, list[tuple[dict[str, Any], Scored | dict[str, Any], str]]] = {
         ({"min_f1": 0.5}, {"score": 0.8}, "Objects like its source's: 0.8, needs 0.5"),
     ],
     "same_colours": [
-        ({}, {"score": 0.002}, "Likeness to its source's colours: 0.002"),
+        ({}, {"score": 0.002345}, "Likeness to its source's colours: 0.00234"),
         ({"threshold": 0.01}, {"score": 0.002}, "Colours unlike its source's: 0.002, needs 0.01"),
         ({"threshold": 0.01}, {"score": 0.02}, "Colours like its source's: 0.02, needs 0.01"),
         ({}, {"score": 1e18}, "Exactly its source's colours"),
@@ -167,7 +167,7 @@ def test_what_a_filter_says(
 ) -> None:
     says = FILTERS[name].says
     assert says is not None
-    assert says(scored(**found), FILTERS.check(name, options)) == expected
+    assert says(scored(**found), FILTERS.check(name, options)).text == expected
 
 
 @pytest.mark.parametrize(("name", "options", "expected"), LOOKS)
@@ -183,7 +183,8 @@ def test_what_is_shown_is_on_the_side_of_what_is_needed_that_the_score_is_on(
     score: float, least: float
 ) -> None:
     said = compared(score, least, enough="enough", too_little="too little")
-    verdict, _, numbers = said.partition(": ")
+    verdict, _, numbers = said.text.partition(": ")
+    assert said.enough == (score >= least)
     shown, needed = map(float, numbers.split(", needs "))
     assert needed == least
     assert np.sign(shown - needed) == np.sign(score - least)
@@ -206,4 +207,4 @@ def test_words_of_a_blank_image_agree_with_its_verdict(level: int) -> None:
     said = says(
         Scored(judged.score, judged.details, (), "urban"), FILTERS.check("blank", {"threshold": 0})
     )
-    assert ("nearly black" in said) == (not judged.accepted)
+    assert ("nearly black" in said.text) == (not judged.accepted) == (not said.enough)

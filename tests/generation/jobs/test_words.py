@@ -65,6 +65,16 @@ def test_of_settings_that_cannot_be_read_nothing_is_known(settings: dict[str, An
     assert found.say({"blank": 0.30004}, ["cow"], "urban") == ["blank 0.3"]
 
 
+def test_the_reason_is_said_where_no_score_says_it() -> None:
+    found = words({"clip": {}, "sanity": {}})
+    low = {"clip": 0.5, "sanity": 1.0}
+    high = {"clip": 0.7, "sanity": 0.0}
+    said = ["CLIP does not find what its prompt says: 0.5, needs 0.6", "Keeps what had to stay"]
+    assert found.say(low, ["cow"], "urban", "No cow.") == said
+    assert found.say(high, ["cow"], "urban", "It is 3 x 3 px.")[0] == "It is 3 x 3 px"
+    assert len(found.say(high, ["cow"], "urban")) == 2
+
+
 def test_the_recipe_s_own_filters_count() -> None:
     assert FilterWords({"recipe": "inpaint"}).looks
     assert FilterWords({"recipe": "procedural"}).looks is False

@@ -1,10 +1,9 @@
 """Pages of candidates with all that was reported."""
 
+from datetime import UTC, datetime, timedelta
+
 from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import (
-    NewCandidate,
-    record_made,
-)
+from graph.jobs.candidates import NewCandidate, decide, record_made
 from graph.jobs.lifecycle import query_id
 from tests.graph.jobs.reporting import accepted
 
@@ -45,3 +44,22 @@ def test_candidates_come_with_all_that_was_reported_in_pages(store, job):
     assert list_candidates(store, job, query=query, verdict="accepted").total == 5
     assert list_candidates(store, job, verdict="rejected").total == 2
     assert list_candidates(store, "no such job", query=query).total == 0
+
+
+def test_those_that_people_have_decided_on_since_stay_in_their_page(store, job):
+    query = query_id(job, 0)
+    record_made(store, job, {query: [accepted(query, i) for i in range(3)]})
+    first = list_candidates(store, job).candidates[0].id
+    decide(store, first, "rejected", "ann")
+
+    def listed(since: datetime | None) -> list[str]:
+        found = list_candidates(store, job, verdict="accepted", decided_since=since)
+        assert found.total == len(found.candidates)
+        return [one.id for one in found.candidates]
+
+    now, while_ = datetime.now(UTC), timedelta(minutes=5)
+    assert first in listed(now - while_)
+    assert len(listed(now - while_)) == 3
+    for since in (None, now + while_):
+        assert first not in listed(since)
+        assert len(listed(since)) == 2

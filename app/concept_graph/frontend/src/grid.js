@@ -59,7 +59,8 @@ export class ImageGrid {
   replace(images, overlay) {
     const hadFocus = this.list.contains(this.list.getRootNode().activeElement);
     const ids = JSON.stringify(images.map(({ id }) => id));
-    if (ids !== this.ids) this.focused = 0;
+    const before = this.ids && JSON.parse(this.ids)[this.focused];
+    this.focused = Math.max(0, images.findIndex(({ id }) => id === before));
     this.ids = ids;
     this.cells = images.map((image, index) => this.cell(image, index, overlay));
     this.list.replaceChildren(...this.cells);

@@ -11,7 +11,9 @@ import { DecisionLog } from "./log.js";
 
 const PUSH_DELAY_MS = 250; // one report for a run of keys
 const REPEAT_MS = 3000;
-const KEYS = ["a", "r", "x", "u", "o", "m", "n", " "];
+const KEYS = ["a", "r", "x", "u", "o", "m", "n", "d", " "];
+const DECIDING = ["a", "r", "x", "u"];
+const BUTTONS = { a: ["Accept", "accepted"], r: ["Reject", "rejected"], u: ["Undo"], d: ["Details"] };
 const MARKS = { accepted: "✓", rejected: "✗", pending: "…" };
 const SAID = { accepted: "accepted", rejected: "rejected", pending: "being compared" };
 
@@ -24,9 +26,27 @@ export class ReviewGrid extends ImageGrid {
     this.reports = 0;
     this.waiting = null; // keys that were pressed while the next page was on its way
     this.note = element("p", { className: "note", attributes: { role: "status" } });
+    this.bar = this.buttons(["a", "r", "u", "d"]);
+    this.lightboxBar = this.buttons(["a", "r", "d"]);
     this.root.classList.add("review");
-    this.root.append(this.note);
+    this.root.append(element("div", { className: "bar" }, [...this.bar, this.note]));
+    this.lightbox.count.before(...this.lightboxBar);
     this.root.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** Buttons that do what keys do. */
+  buttons(keys) {
+    return keys.map((key) => {
+      const [label, verdict = ""] = BUTTONS[key];
+      const button = element("button", {
+        type: "button",
+        className: "word",
+        textContent: label,
+        attributes: { "data-key": key, "data-means": verdict, "aria-keyshortcuts": key.toUpperCase() },
+      });
+      button.addEventListener("click", () => this.act(key));
+      return button;
+    });
   }
 
   destroy() {
@@ -42,7 +62,7 @@ export class ReviewGrid extends ImageGrid {
     this.notes = notes;
     super.update(host);
     if (this.ids !== before) {
-      this.marked.clear();
+      this.marked = new Set(this.images.map(({ id }) => id).filter((id) => this.marked.has(id)));
       const keys = this.waiting;
       this.waiting = null;
       if (keys) {
@@ -70,12 +90,14 @@ export class ReviewGrid extends ImageGrid {
   press(event) {
     const key = event.key.toLowerCase();
     if (event.ctrlKey || event.metaKey || event.altKey || !KEYS.includes(key)) return;
-    event.preventDefault(); // the space bar would open the image
+    if (key === " " && !this.cells.includes(event.target)) return; // it presses a button
+    event.preventDefault(); // it would open the image
     this.act(key);
   }
 
   /** Do what a key means. */
   act(key) {
+    if (DECIDING.includes(key) && !this.host.data.decides) return;
     if (this.waiting) {
       this.waiting.push(key);
       return;
@@ -86,7 +108,25 @@ export class ReviewGrid extends ImageGrid {
     if (key === " ") this.mark(this.focused);
     if (key === "n") this.on();
     if (key === "o") this.host.setTriggerValue("original", { on: !this.host.data.original });
+    if (key === "d") this.ask_details();
     if (key === "m") this.host.setTriggerValue("overlay", { on: !this.host.data.overlay });
+    this.paint();
+  }
+
+  /** All that is known of the image, which the page shows below the grid. */
+  ask_details() {
+    const { id } = this.current();
+    this.lightbox.dialog.close();
+    this.host.setTriggerValue("details", { id });
+  }
+
+  /** The image that keys are about: the one that is open, or that has the focus. */
+  current() {
+    return this.images[this.lightbox.index ?? this.focused];
+  }
+
+  ask(id) {
+    super.ask(id);
     this.paint();
   }
 
@@ -98,7 +138,7 @@ export class ReviewGrid extends ImageGrid {
   decide(verdict) {
     if (!this.images.length) return;
     const opened = this.lightbox.index;
-    const ids = this.marked.size && opened === null ? [...this.marked] : [this.images[opened ?? this.focused].id];
+    const ids = this.marked.size && opened === null ? [...this.marked] : [this.current().id];
     this.log.add(verdict, ids);
     this.push();
     const single = !this.marked.size;
@@ -148,19 +188,27 @@ export class ReviewGrid extends ImageGrid {
   }
 
   paint() {
-    this.images.forEach(({ id }, index) => {
+    this.images.forEach(({ id, alt }, index) => {
       const cell = this.cells[index];
       const verdict = this.log.verdict(id);
       cell.dataset.verdict = verdict;
       cell.classList.toggle("marked", this.marked.has(id));
       cell.querySelector(".mark").textContent = MARKS[verdict];
-      cell.setAttribute("aria-label", `${index + 1}: ${SAID[verdict]}${this.marked.has(id) ? ", selected" : ""}`);
+      cell.querySelector("img").alt = `${alt}: ${SAID[verdict]}`;
+      cell.setAttribute("aria-label", `${index + 1}: ${alt}: ${SAID[verdict]}${this.marked.has(id) ? ", selected" : ""}`);
     });
     this.tell();
   }
 
   tell() {
     const image = this.images[this.focused];
-    if (image) this.note.textContent = `${this.focused + 1} of ${this.images.length}: ${this.notes[image.id] ?? ""}`;
+    if (!image) return;
+    this.note.textContent = `${this.focused + 1} of ${this.images.length}: ${this.notes[image.id] ?? ""}`;
+    const { decides } = this.host.data;
+    [...this.bar, ...this.lightboxBar].forEach((button) => {
+      const { key, means } = button.dataset;
+      button.hidden = DECIDING.includes(key) && !decides;
+      if (means) button.setAttribute("aria-pressed", String(this.log.verdict(this.current().id) === means));
+    });
   }
 }

@@ -1,5 +1,6 @@
 """The Jobs page: progress, control, candidates with real pictures, and decisions by hand."""
 
+import json
 import shlex
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,8 +15,9 @@ from streamlit.testing.v1 import AppTest
 from app.services import export_files
 from app.services.workers import run_here
 from app.settings import Settings
-from app.views.jobs import candidates, exports
-from app.views.jobs.candidates import provenance_of
+from app.views.jobs import candidates as candidates_view
+from app.views.jobs import exports
+from app.views.jobs.origin import provenance_of
 from app.views.state import tasks
 from generation.export import EXPORTERS, ExportOptions
 from graph.database.store import GraphStore
@@ -36,6 +38,7 @@ QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", (
 
 Report = Callable[..., list[str]]
 Make = Callable[[str], None]
+PRESSED = "test pressed"
 
 
 @pytest.fixture
@@ -83,6 +86,10 @@ def metric(app: AppTest, label: str) -> str:
     return str(found)
 
 
+def progress(app: AppTest) -> list[str]:
+    return [element.proto.text for element in app.get("progress")]
+
+
 def table(app: AppTest, column: str) -> list[Any]:
     (found,) = [t.value[column].tolist() for t in app.dataframe if column in t.value]
     return list(found)
@@ -90,6 +97,25 @@ def table(app: AppTest, column: str) -> list[Any]:
 
 def keys(app: AppTest) -> list[str]:
     return [str(button.key) for button in app.button]
+
+
+def shown(app: AppTest) -> dict[str, Any]:
+    """What the grid of candidates is sent; empty without one."""
+    sent = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    return next((data for data in sent if "verdicts" in data), {})
+
+
+def ids(app: AppTest) -> list[str]:
+    return [image["id"] for image in shown(app).get("images", [])]
+
+
+def press(app: AppTest, act: str, *candidates: str) -> AppTest:
+    """Decide as the browser reports it."""
+    pressed = app.session_state.get(PRESSED, [])
+    app.session_state[PRESSED] = pressed = [*pressed, (act, candidates)]
+    entries = [[number, act, list(about)] for number, (act, about) in enumerate(pressed, 1)]
+    app.session_state[candidates_view.GRID] = {"log": {"name": "browser", "entries": entries}}
+    return app.run()
 
 
 def test_no_job_yet(open_page: OpenPage, cars: str) -> None:
@@ -200,24 +226,35 @@ def test_a_job_that_could_not_run_says_why(
     assert "the folder models/sd is *missing*" in shown_text(open_page("jobs", dataset=cars))
 
 
-def test_candidates_have_pictures_scores_and_reasons(
+def test_candidates_have_pictures_words_and_reasons(
     open_page: OpenPage, cars: str, report: Report
 ) -> None:
-    report(0, "AR")
+    first, second = report(0, "AR")
     app = open_page("jobs", dataset=cars)
     assert not app.exception
-    assert len(app.image) == 6
-    said = shown_text(app).replace("\\", "")
-    assert "objects: the cow is missing" in said
-    assert "urban: cow + field · clip 0.51 · objects 1" not in said  # the reason says it
-    assert "urban: cow + field · clip 0.5 · objects 1" in said
-    assert said.count("by the filters") == 2
+    data = shown(app)
+    assert data["verdicts"] == {first: "accepted", second: "rejected"}
+    assert [one["alt"] for one in data["images"]] == ["Candidate for cow and field in urban"] * 2
+    assert all(one["drawn"] not in (None, one["src"]) for one in data["images"])
+    assert data["notes"][first] == (
+        "urban: cow + field · accepted by the filters · nothing looked for cow and field · "
+        "clip 0.5 · objects 1"
+    )
+    assert data["notes"][second] == (
+        "urban: cow + field · rejected by the filters · objects: the cow is missing · clip 0.51 · "
+        "objects 1"
+    )
+    app.toggle(key="originals").set_value(True).run()
+    originals = shown(app)
+    assert originals["original"]
+    assert originals["images"][0]["alt"] == "Original of candidate for cow and field in urban"
+    assert originals["images"][0]["src"] != data["images"][0]["src"]
 
 
 def test_pictures_that_are_missing_or_outside(
     open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
 ) -> None:
-    report(0, "A")
+    (there,) = report(0, "A")
     query = query_id(job, 0)
     made = [
         NewCandidate(f"{query}/gone", "gone.png", "accepted"),
@@ -227,46 +264,79 @@ def test_pictures_that_are_missing_or_outside(
     record_made(store, job, {query: made})
     app = open_page("jobs", dataset=cars)
     assert not app.exception
-    assert len(app.image) == 3 + 2  # placeholders for two
-    assert "Candidate: not kept" in shown_text(app)
+    data = shown(app)
+    assert len(data["images"]) == 4
+    assert [one["id"] for one in data["images"] if one["drawn"]] == [there]
+    assert "its file was not kept" in data["notes"][f"{query}/not kept"]
+    for name in ("gone", "outside"):
+        assert "“Image folders” on the Datasets page names" in data["notes"][f"{query}/{name}"]
 
 
-def test_a_candidate_is_rejected_and_accepted_by_hand(
+def test_a_candidate_is_rejected_accepted_and_undone_by_hand(
     open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
 ) -> None:
     (candidate,) = report(0, "A")
     app = open_page("jobs", dataset=cars)
-    app.button(key=f"_decide {candidate}").click().run()
+    assert shown(app)["decides"]
+    press(app, "rejected", candidate)
     assert not app.exception
     (found,) = list_candidates(store, job).candidates
     assert (found.verdict, found.decided_by) == ("rejected", "")
-    assert "by hand" in shown_text(app)
-    assert metric(app, "Accepted") == "0"
-    app.button(key=f"_decide {candidate}").click().run()
+    assert "rejected by hand" in shown(app)["notes"][candidate]
+    assert "nothing looked for" not in shown(app)["notes"][candidate]
+    assert metric(app.run(), "Accepted") == "0"
+    press(app, "accepted", candidate)
     assert list_candidates(store, job).candidates[0].verdict == "accepted"
-    assert metric(app, "Accepted") == "1"
+    press(app, "undo")
+    assert list_candidates(store, job).candidates[0].verdict == "rejected"
+    press(app, "undo")
+    assert list_candidates(store, job).candidates[0].decided_by is None
 
 
 def test_candidates_by_verdict_and_query_in_pages(
     open_page: OpenPage, cars: str, job: str, report: Report
 ) -> None:
-    report(0, "A" * 10)
-    report(2, "RRR")
+    made = [*report(0, "A" * 41), *report(2, "RRR")]
     app = open_page("jobs", dataset=cars)
-    decisions = [key for key in keys(app) if key.startswith("_decide")]
-    assert len(decisions) == candidates.PER_PAGE
-    assert "13 candidates" in shown_text(app)
-    app.get_by_key("candidates_page").set_value(2).run()
-    later = [key for key in keys(app) if key.startswith("_decide")]
-    assert len(later) == 13 - candidates.PER_PAGE
-    assert not set(later) & set(decisions)
+    assert ids(app) == made[: candidates_view.PER_PAGE]
+    assert "0 of 44 decided by hand" in progress(app)
+    app.button(key="_candidates_to Next page").click().run()
+    assert ids(app) == made[candidates_view.PER_PAGE :]
     app.button_group(key="verdict").set_value("Rejected").run()  # one page, from the second
-    rejected = [key for key in keys(app) if key.startswith("_decide")]
-    assert [key.rpartition("/")[0] for key in rejected] == [f"_decide {query_id(job, 2)}"] * 3
+    assert ids(app) == made[41:]
+    assert "0 of 44 decided by hand · 3 shown" in progress(app)
+    press(app, "accepted", made[42])  # it stays where it is
+    assert ids(app) == made[41:]
+    assert shown(app)["verdicts"][made[42]] == "accepted"
+    app.button_group(key="verdict").set_value("Accepted").run()
+    app.button_group(key="verdict").set_value("Rejected").run()
+    assert ids(app) == [made[41], made[43]]
     app.selectbox(key="query").select(query_id(job, 0)).run()
     assert "No candidate with this verdict" in shown_text(app)
     app.button_group(key="verdict").set_value("All").run()
-    assert len([key for key in keys(app) if key.startswith("_decide")]) == 8
+    assert ids(app) == made[: candidates_view.PER_PAGE]
+
+
+def test_details_of_a_candidate(
+    open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
+) -> None:
+    (candidate,) = report(0, "A")
+    app = open_page("jobs", dataset=cars)
+    assert not app.table
+    app.session_state[candidates_view.GRID] = {"details": {"id": candidate}}
+    app.session_state["_candidate_known"] = candidate
+    press(app, "accepted", candidate)
+    assert not app.exception
+    (table,) = [one.value for one in app.table]
+    values = (value.replace("\\", "") for value in table.iloc[:, 0])
+    facts = dict(zip(table.index, values, strict=True))
+    assert facts["Asked for"] == "urban: cow + field"
+    assert facts["Verdict"].startswith("accepted by hand ")
+    assert facts["Seed"] == "0"
+    assert facts["Source image"] == "7"
+    assert facts["Filters"] == r"clip 0.5 · objects 1"
+    app.button(key="_candidate_close").click().run()
+    assert not app.table
 
 
 def test_a_link_names_job_query_and_verdict(
@@ -280,7 +350,7 @@ def test_a_link_names_job_query_and_verdict(
     app = open_page("jobs", dataset=cars, job=label, verdict="Rejected", query="2. urban: cow")
     assert app.selectbox(key="job").value == job
     assert app.selectbox(key="query").value == query_id(job, 1)
-    assert len([key for key in keys(app) if key.startswith("_decide")]) == 1
+    assert len(ids(app)) == 1
 
 
 def test_another_job_has_other_queries_to_choose(
@@ -378,8 +448,11 @@ def test_real_images_are_shown_as_soon_as_they_are_there(
     assert not app.exception
     job = read_job(store, small_job)
     assert (job.state, job.accepted) == ("done", 10)
-    captions = [caption.value for caption in app.caption]
-    assert captions.count("Candidate") == candidates.PER_PAGE  # and no word of a problem
+    notes = shown(app)["notes"]
+    assert len(notes) == 10
+    words = ("Keeps what had to stay", "Not one colour: ", "; not black: ", "nothing looked for ")
+    assert all(word in note for word in words for note in notes.values()), notes
+    assert not any("problem" in note or "folder" in note for note in notes.values())
     found = list_candidates(store, small_job).candidates[0]
     origin = provenance_of(store, found)
     assert origin["seed"] == found.seed
@@ -453,7 +526,7 @@ def test_the_export_is_a_command_to_copy(open_page: OpenPage, cars: str, report:
     report(0, "A")
     app = open_page("jobs", dataset=cars, export_as="coco")
     (code,) = app.code
-    (job,) = {key.split()[1].split("/")[0] for key in keys(app) if key.startswith("_decide")}
+    job = ids(app)[0].split("/")[0]
     folder = f"{cars.replace(' ', '-')}-rebalanced"
     assert code.value == f"cobalance export {job} {folder} --as coco"
     assert app.selectbox(key="export_as").options == list(EXPORTERS)
@@ -557,8 +630,11 @@ def test_a_viewer_decides_nothing(
     report(0, "A")
     app = open_as("bob@example.org", dataset=cars)
     assert not app.exception
-    assert len(app.image) == 3
-    assert not [key for key in keys(app) if key.startswith("_decide") or key.endswith("_job")]
+    assert len(ids(app)) == 1
+    assert not shown(app)["decides"]
+    assert not [key for key in keys(app) if key.endswith("_job")]
+    press(app, "rejected", *ids(app))  # as no browser says it to a viewer
+    assert list(shown(app)["verdicts"].values()) == ["accepted"]
     assert app.code  # an export changes nothing here
 
 
@@ -567,9 +643,9 @@ def test_whoever_decides_is_kept_by_name(
 ) -> None:
     (candidate,) = report(0, "A")
     app = open_as("ann@example.org", dataset=cars)
-    app.button(key=f"_decide {candidate}").click().run()
+    press(app, "rejected", candidate)
     assert list_candidates(store, job).candidates[0].decided_by == "ann@example.org"
-    assert "by ann" in shown_text(app)
+    assert "rejected by ann@example.org" in shown(app)["notes"][candidate]
 
 
 def test_many_jobs_and_hostile_names(
@@ -590,7 +666,9 @@ def test_many_jobs_and_hostile_names(
     app = open_page("jobs", dataset=dataset)
     assert not app.exception
     assert len(list_jobs(store, dataset)) == 3
-    assert "*no* <b>$x$" in [text.value for text in app.text]
+    (note,) = shown(app)["notes"].values()
+    assert " · rejected by the filters · " in note
+    assert note.endswith(" · *no* <b>$x$ · <b> 1")
 
 
 def test_queries_that_edit_images_name_them(
@@ -605,7 +683,7 @@ def test_queries_that_edit_images_name_them(
     record_made(
         store, job, {query_id(job, 0): [NewCandidate(f"{job}/0/0", None, "rejected", reason="no")]}
     )
-    app = open_page("jobs", dataset=cars, job=job, images_view="One by one")
+    app = open_page("jobs", dataset=cars, job=job, images_view="All candidates")
     assert not app.exception
     (table,) = [one.value for one in app.dataframe if "image" in one.value]
     assert table["image"].tolist() == [image, image]
