@@ -32,7 +32,7 @@ GRID = "_candidates_grid"
 _PAGE = "candidates_page"
 _AT = "_candidates_at"  # the job and the page of it
 _CHOSEN = "_candidates_chosen"  # what of a job is shown, and since when
-_KNOWN = "_candidate_known"  # of which all that is known is shown
+_DETAILS = "details"  # the parameter of the URL with the candidate of which all is shown
 _ORIGINALS, _MASKS = "originals", "masks"
 _VERDICTS: dict[str, CandidateState | None] = {
     "All": None,
@@ -91,7 +91,7 @@ def _candidates(job: Job, words: FilterWords) -> None:
             on_overlay=partial(_turn, _MASKS),
             on_original=partial(_turn, _ORIGINALS),
             on_end=partial(_go_to, job.id, page + 1),
-            on_details=lambda name: st.session_state.update({_KNOWN: name}),
+            on_details=lambda name: url.write(_DETAILS, [name]),
         )
         _details(job, found.candidates, words)
 
@@ -234,9 +234,8 @@ def _opened(
 
 def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) -> None:
     """Draw all that is known of the candidate that was asked for."""
-    wanted = st.session_state.get(_KNOWN)
     for candidate in candidates:
-        if candidate.id == wanted:
+        if candidate.id in url.texts(_DETAILS):
             with st.container(border=True, key="_candidate"):
                 with st.container(horizontal=True, vertical_alignment="center"):
                     st.markdown(f"**Details of {escape(candidate.id)}**")
@@ -245,7 +244,7 @@ def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) ->
                         "Close",
                         key="_candidate_close",
                         icon=":material/close:",
-                        on_click=lambda: st.session_state.pop(_KNOWN, None),
+                        on_click=lambda: url.write(_DETAILS, []),
                     )
                 draw_details(job, candidate, words)
 

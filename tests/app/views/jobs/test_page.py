@@ -321,10 +321,8 @@ def test_details_of_a_candidate(
     open_page: OpenPage, store: GraphStore, cars: str, job: str, report: Report
 ) -> None:
     (candidate,) = report(0, "A")
-    app = open_page("jobs", dataset=cars)
-    assert not app.table
-    app.session_state[candidates_view.GRID] = {"details": {"id": candidate}}
-    app.session_state["_candidate_known"] = candidate
+    assert not open_page("jobs", dataset=cars).table
+    app = open_page("jobs", dataset=cars, details=candidate)
     press(app, "accepted", candidate)
     assert not app.exception
     (table,) = [one.value for one in app.table]
