@@ -16,7 +16,7 @@ from graph.database.store import GraphStore
 from graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
 from graph.studies.reading import read_answers
 from tests.audited_run import CONCEPTS, write_audited_run
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.edited_job import make, order, write_pictures
 from tests.studied_job import write_studied_job
@@ -66,6 +66,12 @@ def test_a_review_with_the_keyboard_alone(
     page = pages.open(f"/jobs?dataset={dataset}")
     expect(page.get_by_text("Original, what is painted outlined")).to_have_count(3)
     screenshot(page, "jobs-twins")
+    assert barriers(page) == []
+    page.get_by_role("button", name="Candidate for dog and field in man: accepted").first.click()
+    lightbox = page.get_by_role("dialog", name="Image")
+    expect(lightbox.get_by_text("Rank 1 of 4 · ")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(lightbox).to_be_hidden()
     page.get_by_role("button", name="3 more").first.click()
     expect(page.get_by_text("Rank 3 of 4: the sum of its ranks is")).to_be_visible()
     screenshot(page, "jobs-twins-others")

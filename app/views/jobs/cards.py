@@ -1,10 +1,13 @@
 """Candidates and edited images in words and pictures: verdicts, ranks, what filters found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from app.views.components.shown_images import image_files
+from app.image_grid.component import GridImage, OpenedImage, image_grid
+from app.pictures.thumbnails import Picture
+from app.views.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
+from app.views.state import url
 from app.views.widgets.theme import escape, shorten
 from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate
@@ -29,32 +32,69 @@ def draw_badge(verdict: CandidateState) -> None:
     st.badge(said, color=color, icon=icon)  # type: ignore[arg-type]
 
 
-def draw_source(image: EditedImage, size_px: int) -> None:
+def draw_source(image: EditedImage, row_px: int) -> None:
     """Draw the image that is edited, with the edge of what is painted anew."""
-    picture = image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
-    st.image(picture.data, width="stretch", alt=f"Original: {image.source_image}")
+
+    def picture(size_px: int) -> Picture:
+        return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
+
+    seen_as = f"Original: {image.source_image}"
+    shown = _draw(seen_as, seen_as, " + ".join(image.concepts), picture, row_px)
     outlined = ", what is painted outlined" if image.mask_uri else ""
-    problem = "" if picture.problem is None else f": {escape(picture.problem)}"
+    problem = "" if shown.problem is None else f": {escape(shown.problem)}"
     st.caption(f"Original{outlined}{problem}")
 
 
-def draw_picture(candidate: Candidate, size_px: int) -> None:
-    """Draw a candidate's picture, or say that there is none."""
-    if candidate.uri is None:
+def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) -> None:
+    """Draw a candidate's picture, or say that there is none.
+
+    Parameters
+    ----------
+    place : str
+        What tells it from the same candidate elsewhere on the page.
+    caption : str
+        What is known of it, for the lightbox.
+    """
+    uri = candidate.uri
+    if uri is None:
         st.caption("Its file was not kept.")
         return
-    picture = image_files().thumbnail(candidate.uri, size_px)
-    st.image(picture.data, width="stretch", alt=f"{seen(candidate)}: {candidate.verdict}")
-    if picture.problem is not None:
-        st.caption(escape(picture.problem))
+    shown = _draw(
+        f"{place} {candidate.id}",
+        f"{seen(candidate)}: {candidate.verdict}",
+        caption,
+        lambda size_px: image_files().thumbnail(uri, size_px),
+        row_px,
+    )
+    if shown.problem is not None:
+        st.caption(escape(shown.problem))
 
 
-def draw_group(group: EditedGroup, size_px: int, words: FilterWords) -> Candidate | None:
+def _draw(
+    name: str, alt: str, caption: str, picture: Callable[[int], Picture], row_px: int
+) -> Picture:
+    """Draw a picture that opens in its own pixels; give it as it is drawn small."""
+    small = picture(THUMBNAIL_PX)
+    is_open = name in url.texts(OPENED)
+    image_grid(
+        [GridImage(name, alt, small)],
+        key=f"_picture {name}",
+        label=alt,
+        row_px=row_px,
+        overlay=False,
+        opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
+        on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
+        on_overlay=lambda _: None,
+    )
+    return small
+
+
+def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:
     """Draw the name of a group and its chosen candidate; give that, None if there is none."""
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
     chosen = group.chosen[0] if group.chosen else None
     if chosen is not None:
-        draw_picture(chosen, size_px)
+        draw_picture(chosen, row_px, "Chosen:", standing(chosen, group, words))
         with st.container(horizontal=True, vertical_alignment="center"):
             draw_badge(chosen.verdict)
             st.caption(escape(by_whom(chosen)))

@@ -33,7 +33,8 @@ from graph.jobs.status import Job
 
 KEYS = "123456789"
 ARROWS = "review_arrows"  # hidden by `app.server.appearance.STYLES`
-THUMBNAIL_PX = 320
+ROW_PX = 220
+SMALL_ROW_PX = 76
 COLUMNS = 5
 _GROUP = "_review_group"
 
@@ -80,10 +81,10 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
         places = grid(1 + len(image.groups), min(COLUMNS, max(3, 1 + len(image.groups))))
         with places[0]:
             st.markdown("Edited")
-            draw_source(image, THUMBNAIL_PX)
+            draw_source(image, ROW_PX)
         for place, each in zip(places[1:], image.groups, strict=True):
             with place:
-                draw_group(each, THUMBNAIL_PX, words)
+                draw_group(each, ROW_PX, words)
         _candidates(job, image, group, words)
 
 
@@ -156,7 +157,7 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterW
         grid(len(shown), len(KEYS), gap="small"), KEYS[: len(shown)], shown, strict=True
     ):
         with place:
-            draw_picture(candidate, THUMBNAIL_PX)
+            draw_picture(candidate, SMALL_ROW_PX, f"{key}:", standing(candidate, group, words))
             st.button(
                 "Choose",
                 key=f"_review_{key}",

@@ -34,7 +34,7 @@ from ingest.concepts.plurals import counted
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4
 COLUMNS = 4
-THUMBNAIL_PX = 320
+ROW_PX = 160
 REFRESH_S = 4
 
 
@@ -102,10 +102,10 @@ def _card(job: str, image: EditedImage, words: FilterWords) -> None:
     places = grid(1 + len(image.groups), min(COLUMNS, 1 + len(image.groups)), gap="small")
     with places[0]:
         st.markdown("Edited")
-        draw_source(image, THUMBNAIL_PX)
+        draw_source(image, ROW_PX)
     for place, group in zip(places[1:], image.groups, strict=True):
         with place:
-            chosen = draw_group(group, THUMBNAIL_PX, words)
+            chosen = draw_group(group, ROW_PX, words)
             with st.container(horizontal=True):
                 _others(job, image, group, words)
                 if chosen is not None and may_edit():
@@ -134,7 +134,7 @@ def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords
             st.caption(f"The best {MOST_CANDIDATES} of them.")
         for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
             with place:
-                draw_picture(candidate, THUMBNAIL_PX)
+                draw_picture(candidate, ROW_PX, "Other:", standing(candidate, group, words))
                 with st.container(horizontal=True, vertical_alignment="center"):
                     draw_badge(candidate.verdict)
                     st.caption(escape(by_whom(candidate)))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -63,6 +64,12 @@ def progress(app: AppTest) -> list[str]:
     return [text for text in texts if text.endswith("reviewed")]
 
 
+def grids(app: AppTest) -> list[dict[str, Any]]:
+    """What the page's grids of images are sent."""
+    sent = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    return [data for data in sent if "images" in data]
+
+
 def review(open_page: OpenPage, dataset: str, **parameters: str) -> AppTest:
     app = open_page("jobs", dataset=dataset, images_view=views.REVIEW, **parameters)
     assert not app.exception
@@ -75,7 +82,17 @@ def test_twins_are_side_by_side_with_the_original_and_what_was_chosen(
     app = open_page("jobs", dataset=dataset)
     assert not app.exception
     said = shown_text(app).replace("\\", "")
-    assert len(app.image) == len(IDS) * (1 + len(GROUPS))
+    pictures = [image for data in grids(app) for image in data["images"]]
+    assert len(pictures) == len(IDS) * (1 + len(GROUPS))
+    assert [one["alt"] for one in pictures[:2]] == [
+        "Original: first",
+        "Candidate for dog and field in man: accepted",
+    ]
+    assert [data["opened"] for data in grids(app)] == [None] * len(pictures)
+    link = open_page("jobs", dataset=dataset, image=pictures[1]["id"])
+    (opened,) = [data["opened"] for data in grids(link) if data["opened"]]
+    assert opened["id"] == pictures[1]["id"]
+    assert opened["caption"].startswith(f"Rank 1 of {BEST_OF} · nothing looked for man · ")
     assert said.count("Original, what is painted outlined") == len(IDS)
     for name in IDS:
         assert f"**{name}** · dog + field" in said
@@ -135,7 +152,7 @@ def test_pending_candidates_are_being_compared(
     assert "1 candidate so far. The best is chosen once all are made." in said
     assert said.count("None was made yet.") == len(IDS) * 2 - 1
     app = open_page("jobs", dataset=dataset, images_view=views.ALL)
-    (data,) = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    (data,) = grids(app)
     assert ["being compared" in note for note in data["notes"].values()] == [True]
 
 
