@@ -46,6 +46,7 @@ def draw(current: CurrentDataset, repeats: Sequence[url.Clique] = ()) -> None:
     """
     shown = url.shown_images()
     if shown is None:
+        gallery.keep_look()
         return
     row = read_row(current, shown[0])
     counts = _counts(current, shown[0], row)

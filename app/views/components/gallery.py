@@ -20,6 +20,7 @@ from ingest.images.regions import read_regions
 
 MOST_CLASSES = 4
 PER_PAGE = (24, 48, 100)
+_PER_PAGE, _ROW_PX = "images_per_page", "images_px"
 _OF = "_gallery_of"  # the clique that was shown last
 
 
@@ -104,6 +105,13 @@ def _page_key(current: CurrentDataset, class_name: str) -> str:
     return f"images_page_{list(current.class_sizes).index(class_name) + 1}"
 
 
+def keep_look() -> None:
+    """Keep how images are shown while none are: Streamlit forgets what is not drawn."""
+    for key in (_PER_PAGE, _ROW_PX, BOXES):
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
 def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | None) -> _Look:
     """Draw what is shown, and how."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -118,11 +126,9 @@ def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | Non
             on_change=lambda: url.show_images(clique, st.session_state[key]),
             width=160,
         )
-        per_page = st.selectbox(
-            "Images a class", PER_PAGE, **number_in_url("images_per_page"), width=120
-        )
+        per_page = st.selectbox("Images a class", PER_PAGE, **number_in_url(_PER_PAGE), width=120)
         row_px = st.slider(
-            "Height", 80, 240, 120, 20, format="%d px", **number_in_url("images_px"), width=180
+            "Height", 80, 240, 120, 20, format="%d px", **number_in_url(_ROW_PX), width=180
         )
         boxes = st.toggle("Boxes and outlines", value=True, **in_url(BOXES))
     return _Look(per_page or PER_PAGE[0], row_px, boxes)
