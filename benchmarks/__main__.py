@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 COMMANDS = (
-    *("mining", "neighbours", "embeddings", "reading", "ingest --keep", "web", "interactions", "loading", "scale"),
+    *("mining", "neighbours", "embeddings", "reading"),
+    *("ingest --keep", "web", "interactions", "loading", "scale"),
     *(
         "generation --postgres",
         "generation --trivial",
