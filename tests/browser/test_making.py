@@ -212,3 +212,70 @@ def test_from_the_form_to_the_comparison(
     expect(page.get_by_text("Solved", exact=True).first).to_be_visible()
     expect(page.get_by_role("combobox", name="After")).to_have_value(f"{cows}-rebalanced")
     screenshot(page, "compare-made")
+
+
+def walk(page: Page, to: Locator) -> None:
+    """Press Tab until something has the focus, which is seen."""
+    for _ in range(200):
+        if to.evaluate("one => one.matches(':focus')"):
+            break
+        page.keyboard.press("Tab")
+    assert to.evaluate("one => one.matches(':focus-visible')")
+
+
+def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
+    pages: Pages, store: GraphStore, cows: str
+) -> None:
+    """But for the file itself, which the system's own dialog chooses."""
+    drop_dataset(store, cows)  # it is loaded here
+    page = pages.open("/datasets?ds_view=Load+annotations")
+
+    def press(name: str, key: str = "Enter", *, within: Page | Locator = page) -> None:
+        button = within.get_by_role("button", name=name, exact=True).first
+        expect(button).to_be_enabled(timeout=120_000)
+        settle(page)
+        walk(page, button)
+        page.keyboard.press(key)
+
+    rows = "".join(f"{i},{'country' if i % 4 else 'urban'},cow|road\n" for i in range(24))
+    content = b"id,class,concepts\n" + rows.encode()
+    table = {"name": f"{cows}.csv", "mimeType": "text/csv", "buffer": content}
+    page.locator("input[type=file]").set_input_files(table)
+    press("Check")
+    press(f"Load into {cows}")
+    press("Mine and diagnose")
+
+    number = page.get_by_test_id("stDataFrame").first.locator("canvas").first
+    expect(page.get_by_role("heading", name="Diagnose", exact=True)).to_be_visible()
+    expect(number).to_be_visible()
+    settle(page)
+    walk(page, number)
+    page.keyboard.press("ArrowRight")  # from the names to the first number
+    details = page.get_by_role("dialog")
+    expect(details.get_by_text("Log odds ratio")).to_be_visible()
+    press("Add to plan", within=details)
+    expect(details.get_by_role("button", name="Take out of the plan")).to_be_visible()
+    settle(page)
+    page.keyboard.press("Escape")
+    expect(details).to_have_count(0)
+    press("Plan the missing images", "Space")
+
+    press("Create job")
+    press("See the jobs")
+    press("Start worker")
+    candidates = page.get_by_test_id("image-grid").get_by_role("button")
+    expect(page.get_by_text("Use the accepted images")).to_be_visible(timeout=120_000)
+    settle(page)
+    walk(page, candidates.first)
+    page.keyboard.press("r")
+    expect(candidates.first).to_have_attribute("data-verdict", "rejected")
+    page.keyboard.press("u")
+    expect(candidates.first).to_have_attribute("data-verdict", "accepted")
+    press("Add to a rebalanced dataset")
+    press("Compare before and after")
+    page.wait_for_url("**/compare**")
+    expect(page.get_by_text("Solved", exact=True).first).to_be_visible()
+    page.get_by_role("link", name="Jobs").focus()
+    page.keyboard.press("Enter")
+    press("Stop worker")
+    expect(page.get_by_role("button", name="Start worker")).to_be_visible()
