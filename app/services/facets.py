@@ -12,6 +12,7 @@ from graph.queries.imbalances import leaning_concepts
 
 NAMED = 3
 """Concepts that a group is called by: the most frequent ones."""
+_TOGETHER = "together"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class Facet:
     name: str
     concepts: tuple[str, ...]
     leaning: int
+
+
+def read_communities(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
+    """Those of `read_facets` that are communities, the largest first."""
+    return tuple(
+        facet for facet in read_facets(store, dataset) if facet.id.startswith(f"{_TOGETHER}:")
+    )
 
 
 def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
@@ -66,7 +74,7 @@ def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
             first = within[np.argsort(-frequency[within], kind="stable")]
             names = [cliques.concepts[at] for at in first.tolist()]
             if len(names) > 1:
-                groups["together", ", ".join(names[:NAMED])] = names
+                groups[_TOGETHER, ", ".join(names[:NAMED])] = names
     useful = {key: names for key, names in groups.items() if {*names} < mined}
     leaning = leaning_concepts(store, dataset, cliques.concepts) if useful else set()
     return tuple(

@@ -11,6 +11,7 @@ from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from app.report.contents import ReportOptions
 from app.report.writing import report
+from app.services.facets import Facet, read_communities
 from app.services.findings import (
     describe_leaning,
     headline,
@@ -29,6 +30,7 @@ from app.services.steps import next_action, steps_of
 from app.views.components import (
     accuracy_colors,
     axis_choice,
+    community_colors,
     details,
     imbalance_filters,
     mine_button,
@@ -58,7 +60,7 @@ GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
 MATRIX, COMBINATIONS = "Matrix", "Combinations"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
-COLORS = ("Class", "Accuracy")
+BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
 def page() -> None:
@@ -177,11 +179,11 @@ def _pictures(
         view = st.segmented_control(
             "Picture", views, default=views[0], **in_url("view"), required=True
         )
-        edges, color = EDGES[1], COLORS[0]
+        edges, color = EDGES[1], BY_CLASS
         if view == GRAPH_VIEW:
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
-            if model is not None:
-                color = st.selectbox("Colour", COLORS, **choice_in_url("color"), width=120)
+            colors = [BY_CLASS, BY_GROUP, *([] if model is None else [BY_ACCURACY])]
+            color = st.selectbox("Colour", colors, **choice_in_url("color"), width=112)
         bars = BARS[0]
         if view == COMBINATIONS:
             # Counts of classes of unequal sizes say little beside each other.
@@ -213,8 +215,11 @@ def _pictures(
         return
     overview: Overview = current.read(read_overview, max_edges=edges, include=include)
     drawn = of_overview(overview, axis)
-    judged = None
-    if model is not None and color == COLORS[1]:
+    judged, together = None, tuple[Facet, ...]()
+    if color == BY_GROUP:
+        together = current.read(read_communities)
+        drawn = community_colors.colored_by_community(drawn, together)
+    if model is not None and color == BY_ACCURACY:
         judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
     if judged is not None:
         drawn = accuracy_colors.colored_by_accuracy(drawn, judged)
@@ -234,6 +239,8 @@ def _pictures(
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
     from_graph.offer(current, filtered)
+    if color == BY_GROUP:
+        community_colors.legend(together)
     if judged is not None:
         accuracy_colors.legend(judged)
     _legend(axis, overview)
