@@ -1,14 +1,24 @@
-"""Read embeddings of images from Parquet or NumPy files."""
+"""Read embeddings of images from Parquet, NumPy or CSV files."""
 
+import zlib
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from graph.errors import InputError
 from ingest.embeddings.cosine import Vectors, unit_vectors
 from ingest.reader import read_text
+
+SUFFIXES = (".parquet", ".npz", ".npy", ".csv")
+"""Of files that hold embeddings; any other is read as Parquet."""
+_UNREADABLE = (
+    OSError, ValueError, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error,
+    pa.ArrowException,
+)  # fmt: skip
 
 
 def read_embeddings(
@@ -23,12 +33,16 @@ def read_embeddings(
     Parameters
     ----------
     file : Path
-        Parquet with a column of ids and one of lists of numbers, or a NumPy array (``.npy``) of a
-        row an image.
+        Parquet with a column of ids and one of lists of numbers; NumPy arrays (``.npz``) of ids
+        and of a row an image; one array (``.npy``) of a row an image; or CSV with a column of ids
+        and others of numbers, all of which are the vector. Objects in NumPy files, which would
+        be unpickled, are refused.
     ids : Path or None
-        Of a NumPy array: a text file with the id of each row, one a line.
+        Of ``.npy``: a text file with the id of each row, one a line.
+    id_column : str
+        Column, or array of ``.npz``, with the ids.
     vector_column : str or None
-        Of Parquet; by default its only column of lists.
+        Of Parquet and ``.npz``; by default the only column of lists, or array of rows.
 
     Raises
     ------
@@ -37,14 +51,21 @@ def read_embeddings(
         finite numbers, or an id twice.
     """
     try:
-        if file.suffix == ".npy":
+        suffix = file.suffix.lower()
+        if suffix == ".npy":
             names, vectors = _from_numpy(file, ids)
+        elif suffix == ".npz":
+            names, vectors = _from_arrays(file, id_column, vector_column)
+        elif suffix == ".csv":
+            names, vectors = _from_csv(file, id_column)
         else:
             names, vectors = _from_parquet(file, id_column, vector_column)
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except _UNREADABLE as error:
         reason = str(error).partition("\n")[0]
-        remedy = "Give Parquet with ids and vectors, or a NumPy array and a file of ids."
+        remedy = "Give ids and vectors as Parquet, .npz or CSV, or a .npy array and a file of ids."
         raise InputError(str(file), None, f"it cannot be read ({reason})", remedy) from error
+    if not vectors.size:
+        raise InputError(str(file), None, "it has no vectors", "Give a row for each image.")
     if not np.isfinite(vectors).all():
         row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
         raise InputError(
@@ -63,14 +84,60 @@ def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
             str(file), None, "a NumPy array does not say which image a row is of",
             "Name a text file with the ids as well, one a line.",
         )  # fmt: skip
-    vectors = np.load(file, allow_pickle=False)
-    names = read_text(ids).splitlines()
+    return _matched(file, read_text(ids).splitlines(), np.load(file, allow_pickle=False))
+
+
+def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str], Vectors]:
+    with file.open("rb") as opened:
+        loaded = np.load(opened, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise BadZipFile("it is one array, not an archive of arrays")
+        with loaded:
+            arrays = {each: loaded[each] for each in loaded.files}
+    rows = [each for each, array in arrays.items() if array.ndim == 2]
+    name = rows[0] if name is None and len(rows) == 1 else name
+    ids = arrays.get(id_name, np.empty(0))
+    if name not in rows or ids.ndim != 1 or ids.dtype.kind not in "Uiu":
+        held = ", ".join(f"{each} {array.shape} of {array.dtype}" for each, array in arrays.items())
+        raise InputError(
+            str(file), None,
+            f"its arrays are {held or 'none'}; of ids: {id_name}, of rows: "
+            f"{', '.join(rows) or 'none'}",
+            "Name the arrays of ids (text or whole numbers) and of vectors.",
+        )  # fmt: skip
+    return _matched(file, [str(each) for each in ids], arrays[name])
+
+
+def _matched(file: Path, names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:
+    """Ids with the rows of an array; InputError if they do not match or are no numbers."""
     if vectors.ndim != 2 or len(vectors) != len(names) or vectors.dtype.kind not in "fiu":
         raise InputError(
             str(file), None, f"its shape is {vectors.shape}, of {vectors.dtype}, and there are "
             f"{len(names):,} ids", "Give a row of numbers for each id.",
         )  # fmt: skip
     return names, vectors
+
+
+def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
+    texts = pc.ConvertOptions(column_types={id_column: pa.string()}, strings_can_be_null=False)
+    table = pc.read_csv(file, convert_options=texts)
+    columns = [name for name in table.column_names if name != id_column]
+    words = [
+        name
+        for name in columns
+        if not (pa.types.is_integer(table[name].type) or pa.types.is_floating(table[name].type))
+    ]
+    if id_column not in table.column_names or len(columns) != table.num_columns - 1 or words:
+        raise InputError(
+            str(file), None,
+            f"its columns are {', '.join(table.column_names[:8])}; of ids: {id_column}, not of "
+            f"numbers: {', '.join(words[:8]) or 'none'}",
+            "Name the column of ids and leave out others that are not of numbers.",
+        )  # fmt: skip
+    vectors = np.empty((len(table), len(columns)), dtype=np.float32)
+    for at, name in enumerate(columns):
+        vectors[:, at] = table[name].to_numpy()
+    return table[id_column].to_pylist(), vectors
 
 
 def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[str], Vectors]:

@@ -20,16 +20,21 @@ app = typer.Typer(
 def add(
     dataset: DatasetName,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Parquet with ids and vectors, or a .npy array.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Parquet, .npz or CSV with ids and vectors, or a .npy array."
+        ),
     ],
     ids: Annotated[
         Path | None,
-        typer.Option("--ids", metavar="FILE", help="Ids of an array's rows, one a line."),
+        typer.Option("--ids", metavar="FILE", help="Ids of a .npy array's rows, one a line."),
     ] = None,
-    id_column: Annotated[str, typer.Option(help="Column of ids in Parquet.")] = "id",
+    id_column: Annotated[str, typer.Option(help="Column, or array of .npz, with the ids.")] = "id",
     vector_column: Annotated[
         str | None,
-        typer.Option(help="Column of vectors in Parquet. Default: its only one of lists."),
+        typer.Option(
+            help="Column of vectors in Parquet, or array of .npz. Default: the only one of lists."
+        ),
     ] = None,
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""

@@ -22,6 +22,7 @@ from app.views.widgets.theme import escape
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState
 from ingest.concepts.plurals import counted
+from ingest.embeddings.reading import SUFFIXES
 from ingest.embeddings.stored import stored_at
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
@@ -87,9 +88,9 @@ def _groups(
 def _without(current: CurrentDataset) -> None:
     empty_state(
         "No embeddings yet",
-        "Vectors of the images, from any model, show which are alike: a Parquet file with a "
-        "column of ids and one of vectors, or a NumPy array with a file of ids "
-        "(`cobalance embeddings add`).",
+        "Vectors of the images, from any model, show which are alike: a Parquet, CSV or .npz file "
+        "with ids and vectors, or a .npy array with a file of ids. "
+        "`cobalance embeddings add` takes the same files.",
         icon=":material/scatter_plot:",
     )
     _add_form(current)
@@ -104,24 +105,46 @@ def _add_form(current: CurrentDataset) -> None:
     accept_uploads()
     sent = st.file_uploader(
         "Embeddings",
-        ["parquet"],
+        [suffix.removeprefix(".") for suffix in SUFFIXES],
         key="_embeddings_file",
-        help="Parquet with the columns **id** and one of lists of numbers.",
+        help="Parquet: a column of ids and one of lists of numbers. CSV: a column of ids, all "
+        "others of numbers. NumPy: .npz with an array of ids and one with a row for each image, "
+        "or .npy with the rows alone.",
     )
-    column = st.text_input("Column of ids", "id", key="_embeddings_ids")
+    ids, column = None, "id"
+    lacks_ids = sent is not None and _suffix(sent) == ".npy"
+    if lacks_ids:
+        ids = st.file_uploader(
+            "Ids of its rows", ["txt"], key="_embeddings_row_ids", help="Text, an id a line."
+        )
+    else:
+        column = st.text_input(
+            "Column of ids", "id", key="_embeddings_ids", help="Of .npz: the array of ids."
+        )
     st.button(
-        "Add the embeddings", key="_embeddings_add", disabled=sent is None,
-        on_click=_add, args=(current, sent, column),
+        "Add the embeddings", key="_embeddings_add", on_click=_add,
+        disabled=sent is None or (lacks_ids and ids is None), args=(current, sent, ids, column),
     )  # fmt: skip
 
 
-def _add(current: CurrentDataset, sent: Any, column: str) -> None:
+def _suffix(sent: Any) -> str:
+    """What a sent file is read as."""
+    suffix = Path(sent.name).suffix.lower()
+    return suffix if suffix in SUFFIXES else SUFFIXES[0]
+
+
+def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
     with errors_kept(_ERROR), tempfile.TemporaryDirectory() as folder:
         require_editor()
-        file = Path(folder) / "embeddings.parquet"
+        file = Path(folder) / f"embeddings{_suffix(sent)}"
         file.write_bytes(sent.getbuffer())
+        names = Path(folder) / "ids.txt" if ids is not None else None
+        if names is not None:
+            names.write_bytes(ids.getbuffer())
         with named_plainly(Path(folder)):
-            add_embeddings(current.store, session.settings(), current.name, file, id_column=column)
+            add_embeddings(
+                current.store, session.settings(), current.name, file, names, id_column=column
+            )
 
 
 def _similar(current: CurrentDataset, found: Embedded) -> None:

@@ -72,3 +72,48 @@ def test_files_that_cannot_be_used_say_why(run, loaded, tmp_path):
     file.write_bytes(b"not parquet")
     assert "cannot be read" in run(*add, file, exit_code=1).stderr
     assert len(table(run("embeddings", "similar", loaded, "a", "-f", "csv"))) == 4
+
+
+def test_arrays_with_their_ids_and_csv_are_read_as_parquet_is(run, loaded, tmp_path):
+    arrays, text = tmp_path / "v.npz", tmp_path / "v.CSV"
+    add = ("embeddings", "add", loaded)
+    rows = [f"{id_},{x},{y},{z}" for id_, (x, y, z) in zip(IDS, VECTORS, strict=True)]
+    text.write_text("\n".join(["name,0,1,2", *rows, ""]))
+    np.savez_compressed(arrays, id=np.array(IDS), clip=np.array(VECTORS))
+    for given in ((arrays,), (text, "--id-column", "name")):
+        assert f"5 images of {loaded} have one." in run(*add, *given).stderr
+        found = table(run("embeddings", "similar", loaded, "a", "-n", 3, "-f", "csv"))
+        assert found["id"].tolist() == ["b", "e", "c"]
+        assert found["similarity"].tolist() == pytest.approx([0.99995, 0.70711, 0], abs=1e-5)
+
+
+def test_arrays_and_csv_that_cannot_be_used_say_why(run, loaded, tmp_path):
+    add, arrays, text = ("embeddings", "add", loaded), tmp_path / "v.npz", tmp_path / "v.csv"
+    for held, message in (
+        ({"ids": IDS, "v": VECTORS}, "its arrays are ids (5,)"),
+        ({"id": IDS, "v": VECTORS, "w": VECTORS}, "of rows: v, w"),
+        ({"id": IDS[:2], "v": VECTORS}, "there are 2 ids"),
+        ({"id": np.array(IDS, dtype=object), "v": VECTORS}, "allow_pickle=False"),
+        ({"id": np.array(IDS, dtype="S"), "v": VECTORS}, "text or whole numbers"),
+        ({}, "its arrays are none"),
+    ):
+        np.savez(arrays, **held)
+        assert message in run(*add, arrays, exit_code=1).stderr
+    np.savez_compressed(arrays, id=np.array(IDS), v=np.array(VECTORS))
+    whole = arrays.read_bytes()
+    broken = bytearray(whole)
+    broken[60:90] = b"\xff" * 30
+    for content in (b"", whole[:100], bytes(broken), b"id,v"):
+        arrays.write_bytes(content)
+        assert "cannot be read" in run(*add, arrays, exit_code=1).stderr
+    for content, message in (
+        ("name,v\na,1\n", "of ids: id"),
+        ("id,v,w\na,1,cat\n", "not of numbers: w"),
+        ("id,v\na,1\nb,\n", "row 1: a value is not a finite number"),
+        ("id,v\na,1\na,2\n", "'a' is there twice"),
+        ("id,v\na\n", "cannot be read"),
+        ("id\na\n", "it has no vectors"),
+        ("", "cannot be read"),
+    ):
+        text.write_text(content)
+        assert message in run(*add, text, exit_code=1).stderr

@@ -1,5 +1,7 @@
 """The Find page: empty states, neighbours, near duplicates, the map's box, and tags."""
 
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,24 @@ def test_a_page_without_embeddings_says_how_to_add_them(open_page: OpenPage, car
     assert app.get("file_uploader")
     app = open_page("find", dataset=cars, find_view="Tags")
     assert "No tags yet" in shown_text(app)
+
+
+def test_an_array_is_sent_with_the_ids_of_its_rows(
+    open_page: OpenPage, cars: str, store: GraphStore
+) -> None:
+    ids = store.read("MATCH (i:Image {dataset: $d}) RETURN i.id AS id ORDER BY id", d=cars)
+    array = BytesIO()
+    np.save(array, np.random.default_rng(0).normal(size=(len(ids), 4)))
+    app = open_page("find", dataset=cars)
+    app.file_uploader(key="_embeddings_file").set_value(
+        ("v.npy", array.getvalue(), "application/octet-stream")
+    ).run()
+    assert app.button(key="_embeddings_add").disabled
+    names = "\n".join(row["id"] for row in ids).encode()
+    app.file_uploader(key="_embeddings_row_ids").set_value(("ids.txt", names, "text/plain")).run()
+    app.button(key="_embeddings_add").click().run()
+    assert not app.exception
+    assert f"of {len(ids)} vectors" in shown_text(app)
 
 
 def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: GraphStore) -> None:
