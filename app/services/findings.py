@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from generation.planning.effects import widened_rows
 from generation.planning.plan import Plan
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
@@ -16,6 +17,7 @@ from ingest.concepts.plurals import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
+NAMED = 5  # cliques in a sentence
 NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
 
 
@@ -273,6 +275,36 @@ def plan_warnings(plan: Plan, summary: pd.DataFrame, images: int) -> list[str]:
         smaller_gaps_grow(before, after, smallest),
     ]
     return [warning for warning in warnings if warning]
+
+
+def describe_widened(before: Cliques, after: Cliques) -> str:
+    """Name the cliques whose gap a plan widens, the most widened first; empty for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> was = Cliques(np.array([[0, 1], [1, -1]]), np.array([[3, 5], [2, 1]]), np.array([9, 9]),
+    ...               ("cow", "road"), ("country", "urban"))
+    >>> becomes = Cliques(was.members, np.array([[3, 5], [7, 1]]), was.class_sizes, was.concepts,
+    ...                   was.classes)
+    >>> describe_widened(was, becomes), describe_widened(was, was)
+    ('The plan widens 1 gap: road (1 → 6 images).', '')
+    """
+    rows = widened_rows(before, after)
+    if not len(rows):
+        return ""
+    shown = rows[:NAMED]
+    changes = zip(before.gaps()[shown].tolist(), after.gaps()[shown].tolist(), strict=True)
+    named = ", ".join(
+        f"{' + '.join(names)} ({was:,} → {becomes:,} images)"
+        for names, (was, becomes) in zip(before.take(shown).names(), changes, strict=True)
+    )
+    more = len(rows) - len(shown)
+    return (
+        f"The plan widens {counted(len(rows), 'gaps')}: {named}"
+        + (f" and {more:,} more" if more else "")
+        + "."
+    )
 
 
 def smaller_gaps_grow(before: int, after: int, min_size: int) -> str:

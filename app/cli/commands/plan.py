@@ -24,6 +24,7 @@ from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
 from app.services.findings import (
     describe_balance,
+    describe_widened,
     no_clique,
     not_compared,
     plan_warnings,
@@ -38,11 +39,13 @@ from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions
 from generation.planning.plan_file import plan_to_json
 from generation.planning.resampling import BASELINES
+from generation.planning.simulation import simulate
 from generation.recipes import RECIPES
 from graph.dataset.cliques import mined_with
 from graph.dataset.mining_options import MiningOptions
 from graph.errors import Action, OptionError, Text, worded
 from graph.names import clean_name
+from graph.safe_text import safe_text
 
 _EDITS = "Images edited by a recipe"
 
@@ -301,8 +304,13 @@ def plan(
         if said:
             notes.print(said, markup=False)
     total = int(planned.cliques.class_sizes.sum())
-    for warning in plan_warnings(planned.plan, planned.summary, total):
-        notes.print(warning, markup=False)
+    after = simulate(planned.cliques, planned.plan.queries)
+    for warning in (
+        describe_widened(planned.cliques, after),
+        *plan_warnings(planned.plan, planned.summary, total),
+    ):
+        if warning:
+            notes.print(safe_text(warning), markup=False)
     if said := unsupported_queries(planned.plan.queries, planned.audited):
         notes.print(f"{said} Leave them out with --supported-only.", markup=False)
     if not planned.plan.images:

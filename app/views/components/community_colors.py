@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.concept_graph.colors import CLASS_COLORS, NEUTRAL
+from app.concept_graph.colors import NEUTRAL
 from app.concept_graph.elements import GraphPicture
 from app.concept_graph.overview import concepts_of
 from app.services.facets import Facet
 from app.views.widgets.theme import shorten
 
-COLORS = CLASS_COLORS[2:]  # the first two are those of most datasets' classes
-MOST = 8
+# Of those of classes, the ones that are seen on light and on dark ground and that two classes, as
+# most datasets have, leave free.
+COLORS = (
+    *("#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#999933", "#AA4499", "#117733", "#88CCEE"),
+)
 
 
 def colored_by_community(picture: GraphPicture, facets: Sequence[Facet]) -> GraphPicture:
@@ -23,7 +27,7 @@ def colored_by_community(picture: GraphPicture, facets: Sequence[Facet]) -> Grap
     """
     color_of = {
         name: (color, facet.name)
-        for color, facet in zip(COLORS, facets[:MOST], strict=False)
+        for color, facet in zip(COLORS, facets, strict=False)
         for name in facet.concepts
     }
     nodes, edges = [], []
@@ -46,7 +50,9 @@ def legend(facets: Sequence[Facet]) -> None:
         st.caption("All concepts are one community.")
         return
     with st.container(horizontal=True, gap="small"):
-        for color, facet in zip(COLORS, facets[:MOST], strict=False):
+        for color, facet in zip(COLORS, facets, strict=False):
             chip = f'<span style="color:{color}" aria-hidden="true">●</span>'
             name = html.escape(shorten(facet.name, 40))
             st.html(f'<span style="font-size:.875rem">{chip} {name}</span>', width="content")
+        if len(facets) > len(COLORS):
+            st.caption(f"{len(facets) - len(COLORS):,} smaller ones are grey.", width="content")

@@ -5,16 +5,13 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.services.findings import larger_than_dataset, smaller_gaps_grow
+from app.services.findings import describe_widened, larger_than_dataset, smaller_gaps_grow
 from app.services.reports import change_text
-from app.views.widgets.theme import clique_labels, escape
-from generation.planning.effects import widened_rows
+from app.views.widgets.theme import escape
 from graph.counting.cliques import Cliques
-from ingest.concepts.plurals import counted
 
 SUMMARY = "_plan_summary"
 """The summary's key: `app.server.appearance` keeps it in sight by it."""
-MOST_NAMED = 5
 
 
 def place() -> DeltaGenerator:
@@ -54,36 +51,6 @@ def draw_effects(measured: Mapping[str, int], touched: int) -> None:
             f"{measured['widened']:,}",
             help="Cliques, chosen or not, with a larger gap afterwards.",
         )
-
-
-def describe_widened(before: Cliques, after: Cliques) -> str:
-    """Name the cliques whose gap a plan widens, the most widened first; empty for none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> was = Cliques(np.array([[0, 1], [1, -1]]), np.array([[3, 5], [2, 1]]), np.array([9, 9]),
-    ...               ("cow", "road"), ("country", "urban"))
-    >>> becomes = Cliques(was.members, np.array([[3, 5], [7, 1]]), was.class_sizes, was.concepts,
-    ...                   was.classes)
-    >>> describe_widened(was, becomes), describe_widened(was, was)
-    ('The plan widens 1 gap: road (1 → 6 images).', '')
-    """
-    rows = widened_rows(before, after)
-    if not len(rows):
-        return ""
-    shown = rows[:MOST_NAMED]
-    changes = zip(before.gaps()[shown].tolist(), after.gaps()[shown].tolist(), strict=True)
-    named = ", ".join(
-        f"{name} ({change_text(*change)} images)"
-        for name, change in zip(clique_labels(before.take(shown).names()), changes, strict=True)
-    )
-    more = len(rows) - len(shown)
-    return (
-        f"The plan widens {counted(len(rows), 'gaps')}: {named}"
-        + (f" and {more:,} more" if more else "")
-        + "."
-    )
 
 
 def warn(before: Cliques, after: Cliques, images: int, min_size: int) -> None:

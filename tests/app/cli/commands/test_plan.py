@@ -208,3 +208,36 @@ def test_planners_beside_each_other(run, cars):
     assert "minimal" in run("plan", cars, "--compare", *options).stdout
     said = run("plan", cars, *options, "--set", "max_per_class=1", exit_code=2).stderr
     assert "Raise --set max_per_class=..., allow a larger tolerance, or give a --budget." in said
+
+
+@pytest.fixture
+def load(run, dataset, tmp_path):
+    """Load and mine images, given as (class, concepts, how many)."""
+
+    def load(*groups):
+        rows = [(name, shows) for name, shows, n in groups for _ in range(n)]
+        lines = [f"{i},{name},{shows}\n" for i, (name, shows) in enumerate(rows)]
+        (tmp_path / "images.csv").write_text("id,class,concepts\n" + "".join(lines))
+        run("ingest", tmp_path / "images.csv", "--dataset", dataset)
+        run("mine", dataset)
+        return dataset
+
+    return load
+
+
+def test_a_budget_on_the_largest_gaps_first(run, load):
+    dataset = load(("a", "cow", 9), ("b", "cow", 1), ("a", "gate", 4), ("b", "gate", 1))
+    options = ("--min-size", 1, "--budget", 5, "--format", "json")
+    first = json.loads(run("plan", dataset, *options, "--largest-first").stdout)
+    assert [(one["concepts"], one["n"]) for one in first["queries"]] == [(["cow"], 5)]
+    evenly = json.loads(run("plan", dataset, *options).stdout)
+    assert len(evenly["queries"]) == 2
+
+
+def test_gaps_that_a_plan_widens_are_named(run, load):
+    # b lacks x+y, and has more of x and of y alone
+    done = run("plan", load(("a", "x|y", 4), ("b", "x", 6), ("b", "y", 6)))
+    widened = (
+        "The plan widens 2 gaps: x (2 \N{RIGHTWARDS ARROW} 6 images), y (2 \N{RIGHTWARDS ARROW} 6"
+    )
+    assert widened in " ".join(done.stderr.split())
