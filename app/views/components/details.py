@@ -24,6 +24,7 @@ WIDTH_PX = 820
 NOT_MINED = (
     "These concepts are no clique: too few images show them together, or a class lacks one of them."
 )
+_OWN = "The part of the rate difference that smaller combinations within this one do not explain."
 _CLOSED = "_details_closed"
 
 
@@ -95,7 +96,7 @@ def _draw(
     if repeats:
         names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
         st.caption(f"The same images show {names}, and no others do.")
-    gallery.draw(current, clique, counts, class_name)
+    gallery.draw(current, clique, counts, class_name if class_name in counts else None)
 
 
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
@@ -108,7 +109,7 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
         st.metric("Rate difference", effect_texts(row)[0], help=meaning("effect"))
         st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
         st.metric("q-value", q_text(first["q_value"]), help=meaning("q-value"))
-        st.metric("Own effect", own_texts(own)["own effect"][0])
+        st.metric("Own effect", own_texts(own)["own effect"][0], help=_OWN)
 
 
 def _plan_button(clique: url.Clique, *, mined: bool) -> None:

@@ -204,6 +204,13 @@ def test_rows_with_the_same_images_are_one_until_they_are_opened(
     assert not app.exception
     app = open_page("diagnose", dataset=dataset, images=json.dumps(["lamp"]), images_of="a")
     assert "**a** · 5 images" in shown_text(app)
+    app = open_page("diagnose", dataset=dataset, images=json.dumps(["lamp"]), images_of="nobody")
+    assert not app.exception
+    assert "**b** · 2 images" in shown_text(app)
+    for no_clique in (["nobody"], ["lamp", "nobody"], ["x"] * 50):
+        app = open_page("diagnose", dataset=dataset, images=json.dumps(no_clique))
+        assert not app.exception
+        assert "Add to plan" not in [one.label for one in app.button]
 
 
 def test_many_classes_have_a_heat_map_and_begin_with_their_strongest_contrast(
