@@ -59,10 +59,11 @@ def test_each_text_is_a_part_and_all_are_the_object(clipseg: Path, size: tuple[i
     alone: Any = SEGMENTERS.open(
         "clipseg", {"model": str(clipseg), "texts": "skin", "threshold": threshold}
     )
-    assert np.array_equal(alone.segment(image, None), parts["skin"])
+    skin, sure = alone.segment(image, None), np.abs(shares["skin"] - threshold) > 1e-5
+    assert np.array_equal(skin[sure], parts["skin"][sure])
     inside = np.zeros(size, bool)
     inside[4:24, 4:34] = True
-    assert np.array_equal(alone.segment(image, (4.0, 4.0, 30.0, 20.0)), parts["skin"] & inside)
+    assert np.array_equal(alone.segment(image, (4.0, 4.0, 30.0, 20.0)), skin & inside)
     if union.all():
         with pytest.raises(GenerationError, match="clipseg finds nothing but the object"):
             segmenter.segment(image, None)
