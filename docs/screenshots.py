@@ -1,4 +1,4 @@
-"""Take the README's two pictures of the web app on the demo dataset: `python -m docs.screenshots`.
+"""Take the README's pictures of the web app on the demo datasets: `python -m docs.screenshots`.
 
 The app runs on a local Neo4j of the settings in the environment, in a real Chromium.
 """
@@ -8,30 +8,39 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from app.demo.loading import ensure_digits
+from app.services.stores import open_store
 from app.settings import Settings
+from graph.progress import silent
 from tests.browser import chromium
 from tests.browser.pages import Pages, settle
 from tests.browser.server import environment_of, running
 
 HERE = Path(__file__).parent
 SELECTED = "clique=%5B%22cow%22%2C%22forest_road%22%5D"
+SHOWN = "images=%5B%22stars%22%5D"
 
 
 def main() -> None:
     """Start the app, take the pictures, stop it."""
+    settings = Settings.from_environment()
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
-        running(Path(folder), environment_of(Settings.from_environment()), "--demo") as app,
+        open_store(settings) as store,
+        running(Path(folder), environment_of(settings), "--demo") as app,
     ):
+        ensure_digits(store, settings, silent)
         pages = Pages(chromium.launch(playwright), app)
         _save(pages.open(f"/?dataset=urbancars&{SELECTED}", height=920), "app-diagnose")
+        _save(pages.open(f"/?dataset=digits&{SHOWN}", height=640), "app-details")
         _save(pages.open("/plan?dataset=urbancars", scheme="dark", height=920), "app-plan")
         pages.close()
 
 
 def _save(page: Page, name: str) -> None:
     settle(page)
+    page.wait_for_load_state("networkidle")
     page.screenshot(path=HERE / f"{name}.png")
 
 
