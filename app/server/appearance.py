@@ -69,6 +69,12 @@ STYLES = """
 [data-testid="stDataFrame"] { margin-top: 0.9rem; }
 [data-testid="stDataFrame"] > [data-testid="stElementToolbar"] { top: -1.8rem; padding: 0; }
 [data-testid="stDataFrame"] > [data-testid="stElementToolbar"] > div { padding: 0; }
+/* A thumbnail fills no screen; what has a larger picture shows that on a click. */
+[data-testid="stFullScreenFrame"]:has([data-testid="stImage"]) [data-testid="stElementToolbar"]
+  { display: none; }
+/* A switch that is off is seen, too (WCAG 2.2, 1.4.11). */
+[data-testid="stCheckbox"] label:has(input[role="switch"]:not(:checked)) > div:first-of-type
+  { box-shadow: inset 0 0 0 1px #8A8F98; }
 /* A choice that cannot be empty need not say so. */
 [data-testid="stWidgetLabelRequired"] { display: none; }
 /* What a plan takes and leaves, with the button that creates its job, is always in sight. */

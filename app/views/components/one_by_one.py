@@ -12,7 +12,7 @@ from app.views.widgets.messages import errors_kept, show_kept_error
 from app.views.widgets.theme import escape
 from ingest.concepts.plurals import counted
 
-IMAGE_PX = 512
+IMAGE_PX = 1600
 
 
 T = TypeVar("T", bound=Asked)
