@@ -29,6 +29,7 @@ from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.making.jobs import Job
 from cobalance.models.annotations import Annotated
+from cobalance.models.embeddings import Embedded
 from cobalance.models.evaluations import Evaluations
 from cobalance.people.tags import Tagged
 from cobalance.questions import Questions
@@ -51,7 +52,7 @@ from graph.queries.splits import compare_dataset_splits
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset(Questions, Annotated, Tagged, Result):
+class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     """A dataset of a `Store`, by its name.
 
     `graph`, `settings` and `progress` are those of the store; `remarks` are what `Job.rebalance`

@@ -1,5 +1,6 @@
 """Embeddings of a dataset: added, searched for similar images and near duplicates, projected."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,15 +101,33 @@ def add_embeddings(
         No row is of an image of the dataset; what was kept before stays.
     """
     names, unit = read_embeddings(file, ids, id_column=id_column, vector_column=vector_column)
+    return len(names), keep_embeddings(store, settings, dataset, str(file), names, unit)
+
+
+def keep_embeddings(
+    store: GraphStore,
+    settings: Settings,
+    dataset: str,
+    source: str,
+    names: Sequence[str],
+    unit: Vectors,
+) -> int:
+    """Keep vectors of length 1; return how many images of the dataset have one.
+
+    Raises
+    ------
+    OptionError
+        No row is of an image of the dataset; what was kept before stays.
+    """
     known = set(read_classes(store, dataset)["id"])
     found = len(known.intersection(names))
     if not found:
         raise OptionError(
-            f"{file}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
+            f"{source}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
             f"{min(known, default='')!r}. Name the column that has the images' ids."
         )
-    write_embeddings(settings.embeddings_folder(), dataset, names, unit)
-    return len(names), found
+    write_embeddings(settings.embeddings_folder(), dataset, list(names), unit)
+    return found
 
 
 def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:

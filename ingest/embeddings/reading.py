@@ -1,10 +1,12 @@
 """Read embeddings of images from Parquet, NumPy or CSV files."""
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -64,18 +66,38 @@ def read_embeddings(
         reason = str(error).partition("\n")[0]
         remedy = "Give ids and vectors as Parquet, .npz or CSV, or a .npy array and a file of ids."
         raise InputError(str(file), None, f"it cannot be read ({reason})", remedy) from error
-    if not vectors.size:
-        raise InputError(str(file), None, "it has no vectors", "Give a row for each image.")
-    if not np.isfinite(vectors).all():
-        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+    return names, check_vectors(str(file), names, vectors)
+
+
+def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> Vectors:
+    """Check the vectors of images, and scale them to length 1.
+
+    Parameters
+    ----------
+    source : str
+        Where they are from, for errors.
+    names : sequence of str
+        Ids of the images.
+    vectors : array, shape (n_images, width)
+
+    Raises
+    ------
+    InputError
+        There are none, or not one of each image; a value is no finite number; an id is there twice.
+    """
+    names, given = _matched(source, list(names), np.asarray(vectors))
+    if not given.size:
+        raise InputError(source, None, "it has no vectors", "Give a row for each image.")
+    if not np.isfinite(given).all():
+        row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
         raise InputError(
-            str(file), f"row {row}", "a value is not a finite number", "Leave the image out."
+            source, f"row {row}", "a value is not a finite number", "Leave the image out."
         )
     if len(set(names)) < len(names):
         known: set[str] = set()
         twice = next(name for name in names if name in known or known.add(name))  # type: ignore[func-returns-value]
-        raise InputError(str(file), None, f"image {twice!r} is there twice", "Keep one of them.")
-    return names, unit_vectors(vectors)
+        raise InputError(source, None, f"image {twice!r} is there twice", "Keep one of them.")
+    return unit_vectors(given)
 
 
 def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
@@ -84,7 +106,7 @@ def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
             str(file), None, "a NumPy array does not say which image a row is of",
             "Name a text file with the ids as well, one a line.",
         )  # fmt: skip
-    return _matched(file, read_text(ids).splitlines(), np.load(file, allow_pickle=False))
+    return _matched(str(file), read_text(ids).splitlines(), np.load(file, allow_pickle=False))
 
 
 def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str], Vectors]:
@@ -105,14 +127,14 @@ def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str],
             f"{', '.join(rows) or 'none'}",
             "Name the arrays of ids (text or whole numbers) and of vectors.",
         )  # fmt: skip
-    return _matched(file, [str(each) for each in ids], arrays[name])
+    return _matched(str(file), [str(each) for each in ids], arrays[name])
 
 
-def _matched(file: Path, names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:
+def _matched(source: str, names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:
     """Ids with the rows of an array; InputError if they do not match or are no numbers."""
     if vectors.ndim != 2 or len(vectors) != len(names) or vectors.dtype.kind not in "fiu":
         raise InputError(
-            str(file), None, f"its shape is {vectors.shape}, of {vectors.dtype}, and there are "
+            source, None, f"its shape is {vectors.shape}, of {vectors.dtype}, and there are "
             f"{len(names):,} ids", "Give a row of numbers for each id.",
         )  # fmt: skip
     return names, vectors

@@ -1,0 +1,79 @@
+"""Vectors of a dataset's images from Python: similar images and near duplicates."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy.typing as npt
+import pandas as pd
+
+from app.services.embeddings import keep_embeddings, require_embedded
+from app.settings import Settings
+from cobalance.wording import methods_speak_python
+from graph.database.store import GraphStore
+from graph.progress import Progress
+from ingest.embeddings.reading import check_vectors, read_embeddings
+
+
+@methods_speak_python
+class Embedded:
+    """Vectors that any model gave a dataset's images."""
+
+    graph: GraphStore
+    settings: Settings
+    name: str
+    progress: Progress
+
+    def add_embeddings(
+        self, vectors: npt.ArrayLike | str | Path, ids: Sequence[str] | None = None
+    ) -> int:
+        """Keep the vectors of images, in place of those before; return how many images have one.
+
+        Parameters
+        ----------
+        vectors : array, shape (n_images, width), or path
+            Numbers; or a Parquet, ``.npz`` or CSV file with ids and vectors.
+        ids : sequence of str, optional
+            Of an array: the images that its rows are of.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read; ids and rows do not match, or values are no finite numbers.
+        OptionError
+            None of them is an image of the dataset; what was kept before stays.
+        """
+        if isinstance(vectors, str | Path):
+            source = str(vectors)
+            names, unit = read_embeddings(Path(vectors))
+        else:
+            source, names = "the array", list(map(str, ids or ()))
+            unit = check_vectors(source, names, vectors)
+        return keep_embeddings(self.graph, self.settings, self.name, source, names, unit)
+
+    def similar(self, image: str, n: int = 20) -> pd.DataFrame:
+        """The `n` images most like one: ``id``, ``class``, ``similarity`` (cosine).
+
+        Raises
+        ------
+        OptionError
+            The dataset has no vectors.
+        UnknownNameError
+            The image has none.
+        """
+        return require_embedded(self.graph, self.settings, self.name).similar(image, n)
+
+    def near_duplicates(self, similarity: float = 0.97) -> pd.DataFrame:
+        """Groups of images with a cosine of at least `similarity`, across classes first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an image: ``group`` (from 1), ``id``, ``class``, ``classes`` (of the group).
+
+        Raises
+        ------
+        OptionError
+            The dataset has no vectors.
+        """
+        found = require_embedded(self.graph, self.settings, self.name)
+        return found.duplicates(similarity, self.progress)

@@ -1,0 +1,63 @@
+"""Vectors of images from Python, of an array and of a file."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cobalance as cb
+from app.settings import Settings
+from graph.database.store import GraphStore
+from graph.errors import InputError, OptionError, UnknownNameError
+
+VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+
+
+@pytest.fixture
+def held(store: GraphStore, settings: Settings, dataset: str) -> cb.Dataset:
+    images = pd.DataFrame({"id": list("abcd"), "label": ["cat", "dog"] * 2, "objects": "sofa"})
+    return cb.Store(store, settings).load(cb.from_frame(images), dataset)
+
+
+def test_an_array_and_a_file_are_alike(held: cb.Dataset, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"no embeddings.*add_embeddings\("):
+        held.similar("a")
+    assert held.add_embeddings(VECTORS, ["a", "b", "c", "no image"]) == 3
+    with pytest.raises(UnknownNameError):
+        held.similar("d")
+    np.savez(tmp_path / "vectors.npz", id=list("abcd"), vectors=VECTORS)
+    assert held.add_embeddings(tmp_path / "vectors.npz") == 4
+    assert held.similar("a", n=2).to_dict("list") == {
+        "id": ["b", "d"],
+        "class": ["dog", "dog"],
+        "similarity": pytest.approx([1.0, 0.5**0.5]),
+    }
+    assert held.near_duplicates()[["id", "classes"]].to_numpy().tolist() == [
+        ["a", "cat + dog"],
+        ["b", "cat + dog"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "ids", "said"),
+    [
+        (VECTORS, ["a"], "there are 1 ids"),
+        (VECTORS, None, "there are 0 ids"),
+        ([[1.0], [np.nan]], ["a", "b"], "row 1: a value is not a finite number"),
+        ([[1.0], [2.0]], ["a", "a"], "image 'a' is there twice"),
+        ([["x"]], ["a"], "a row of numbers"),
+    ],
+)
+def test_arrays_that_cannot_be_used(
+    held: cb.Dataset, vectors: object, ids: list[str] | None, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        held.add_embeddings(vectors, ids)
+
+
+def test_vectors_of_other_images_change_nothing(held: cb.Dataset) -> None:
+    held.add_embeddings(VECTORS[:2], ["a", "b"])
+    with pytest.raises(OptionError, match="none of its 1 ids is an image"):
+        held.add_embeddings(VECTORS[:1], ["elsewhere"])
+    assert held.similar("a")["id"].tolist() == ["b"]
