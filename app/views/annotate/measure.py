@@ -54,11 +54,12 @@ def show(current: CurrentDataset) -> None:
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
+            measured = [*names, VOCABULARY]
             what: str = st.selectbox(
                 "Measure",
-                [*names, VOCABULARY],
+                measured,
                 format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
-                **id_in_url(_RUN, [*names, VOCABULARY]),
+                **id_in_url(_RUN, measured, first=measured[0]),
             )
             truth = st.selectbox(
                 "Ground truth of a dataset",

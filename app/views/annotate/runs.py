@@ -49,7 +49,11 @@ def show(current: CurrentDataset) -> None:
     ids = [one.id for one in found]
     names = {one.id: chosen_name(one) for one in found}
     chosen = st.selectbox(
-        "Run", ids, format_func=lambda one: names.get(one, one), **id_in_url(RUN, ids), width=420
+        "Run",
+        ids,
+        format_func=lambda one: names.get(one, one),
+        **id_in_url(RUN, ids, first=ids[0]),
+        width=420,
     )
     run = next(one for one in found if one.id == chosen)
     _describe(run)

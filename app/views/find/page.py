@@ -16,7 +16,7 @@ from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.state.session import CurrentDataset
 from app.views.state.uploading import accept_uploads
-from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
+from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url, text_in_url
 from app.views.widgets.messages import empty_state, errors_kept, show_kept_error
 from app.views.widgets.theme import escape
 from graph.database.store import GraphStore
@@ -151,7 +151,7 @@ def _similar(current: CurrentDataset, found: Embedded) -> None:
     """Draw the images most like one."""
     ids = found.images["id"].tolist()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        image = st.text_input("Image", ids[0], **in_url("find_image"), help="Its id.")
+        image = st.text_input("Image", **text_in_url("find_image", ids[0]), help="Its id.")
         count = st.selectbox("Images", _COUNTS, **number_in_url("find_count"), width=120)
     alike = found.similar((image or ids[0]).strip(), count or _COUNTS[0])
     own = found.images.iloc[[found.row((image or ids[0]).strip())]]

@@ -100,6 +100,13 @@ def named_in_url(
     return {"key": key, "bind": "query-params", "index": None, "required": True}
 
 
+def text_in_url(key: str, default: str) -> InUrl:
+    """Arguments of a field of text that the URL names from the start, as its default is data."""
+    if key not in st.session_state and key not in st.query_params:
+        _set(key, default, default)
+    return in_url(key)
+
+
 def name_in_url(key: str, text: str) -> None:
     """Write a choice that a page made into the URL, whose widget was drawn in the run before.
 
@@ -126,11 +133,16 @@ class IdInUrl(TypedDict):
     on_change: Callable[[], None]
 
 
-def id_in_url(key: str, ids: Collection[str]) -> IdInUrl:
+def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> IdInUrl:
     """Arguments of a choice among ids, which is the query parameter of this name.
 
     Streamlit itself would write what `format_func` makes of the choice. An id of something else,
     such as of another dataset, is left out.
+
+    Parameters
+    ----------
+    first : str, optional
+        The choice where neither the person nor the URL has made one; the URL names it, too.
     """
     widget = f"_id_{key}"
     given = st.query_params.get(key)
@@ -139,17 +151,20 @@ def id_in_url(key: str, ids: Collection[str]) -> IdInUrl:
     elif given is not None:
         del st.query_params[key]
         st.session_state.pop(widget, None)
+    elif came_back():
+        st.session_state.pop(widget, None)
     if st.session_state.get(widget) not in (None, *ids):
         del st.session_state[widget]
+    chosen = st.session_state.get(widget) or first
+    if chosen is not None:
+        st.session_state[widget] = chosen
+        write(key, [chosen])
 
-    def write() -> None:
+    def written() -> None:
         chosen = st.session_state.get(widget)
-        if chosen is not None:
-            st.query_params[key] = chosen
-        elif key in st.query_params:
-            del st.query_params[key]
+        write(key, [] if chosen is None else [chosen])
 
-    return {"key": widget, "on_change": write}
+    return {"key": widget, "on_change": written}
 
 
 def _is_usual(text: str) -> bool:

@@ -62,6 +62,7 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     assert "**20 images**" in shown_text(app)
     app = open_page("find", dataset=embedded, find_view="Similar")
     assert "Cosines from 1.000" in shown_text(app)
+    assert "country" in str(app.query_params["find_image"])  # a link shows the same image
     tag_images(store, embedded, "copies", ["country ('cow', 'field') 0"])
     app = open_page("find", dataset=embedded, find_view="Near duplicates", find_least="0.99")
     assert "**2 images in 1 group**; 1 of the groups" in shown_text(app)
