@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.views.components.shown_images import OPENED
-from app.views.state import access, url
+from app.views.state import access
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import errors_kept, show_kept_error
 from app.views.widgets.theme import escape
@@ -28,7 +27,7 @@ _ERROR, _DONE = "_tags_error", "_tags_done"
 
 
 def draw(current: CurrentDataset, ids: Sequence[str]) -> None:
-    """Draw how to tag images, and to write about the one in the lightbox; for editors alone."""
+    """Draw how to tag images, and to write about one of them; for editors alone."""
     show_kept_error(_ERROR)
     done = st.session_state.pop(_DONE, None)
     if done:
@@ -57,11 +56,13 @@ def draw(current: CurrentDataset, ids: Sequence[str]) -> None:
         "What a tag does to counts follows with the next *Mine*, which counts what changed, and "
         "can be undone."
     )
-    opened = next((name for name in url.texts(OPENED) if name in set(ids)), None)
-    if opened is not None:
-        (before,) = marks_of_images(current.store, current.name, [opened])["note"]
-        text = st.text_area(f"Note on {opened}", before or "", key=f"_note {opened}")
-        st.button("Save the note", on_click=_note, args=(current, opened, text), key="_tags_note")
+    image = st.selectbox(
+        "Note on", ids, index=None, placeholder="Choose an image to write about it", key="_note_on"
+    )
+    if image is not None:
+        (before,) = marks_of_images(current.store, current.name, [image])["note"]
+        text = st.text_area("Note", before or "", key=f"_note {image}")
+        st.button("Save the note", on_click=_note, args=(current, image, text), key="_tags_note")
 
 
 def _by() -> str:

@@ -150,22 +150,29 @@ def _hidden(choices: Choices, found: Neighbourhood) -> None:
 
 
 def _selected(choices: Choices, names: list[str]) -> None:
-    """Draw buttons for the selected concept, as an alternative to a double click."""
-    if len(names) != 1 or (choices.kind == "concept" and names[0] == choices.centre):
+    """Draw buttons for the selected concept, or for the two of an edge."""
+    of_concept = choices.kind == "concept"
+    others = [name for name in names if not of_concept or name != choices.centre]
+    if not others:
         return
-    (name,) = names
+    clique = {*names, choices.centre} if of_concept and len(names) == 1 else {*names}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(shorten(name, 60))
+        st.text(shorten(" + ".join(others), 60))
+        if len(others) == 1:
+            (name,) = others
+            st.button(
+                "Collapse" if name in choices.expanded else "Expand",
+                key="_near_expand",
+                on_click=toggle,
+                args=(name,),
+            )
+            st.button("Make it the centre", key="_near_centre", on_click=make_centre, args=(name,))
         st.button(
-            "Collapse" if name in choices.expanded else "Expand",
-            key="_near_expand",
-            on_click=toggle,
-            args=(name,),
+            "Details",
+            key="_near_details",
+            on_click=url.show_images,
+            args=(tuple(sorted(clique)),),
         )
-        st.button("Make it the centre", key="_near_centre", on_click=make_centre, args=(name,))
-        with_centre = {name, choices.centre} if choices.kind == "concept" else {name}
-        clique = tuple(sorted(with_centre))
-        st.button("Details", key="_near_details", on_click=url.show_images, args=(clique,))
 
 
 def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:

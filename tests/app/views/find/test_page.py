@@ -9,7 +9,7 @@ import pytest
 from app.settings import Settings
 from app.views.find.map import box_of, in_box
 from graph.database.store import GraphStore
-from graph.marks.tags import list_tags, tag_images
+from graph.marks.tags import list_notes, list_tags, tag_images
 from ingest.embeddings.cosine import unit_vectors
 from ingest.embeddings.stored import write_embeddings
 from tests.app.conftest import OpenPage, shown_text
@@ -74,6 +74,12 @@ def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: 
     assert list_tags(store, embedded)[["tag", "role", "images"]].to_numpy().tolist() == [
         ["copies", "exclude", 2]
     ]
+    about = app.selectbox(key="_note_on")
+    image = about.options[0]
+    app = about.set_value(image).run()
+    app.text_area(key=f"_note {image}").set_value("twice").run()
+    app.button(key="_tags_note").click().run()
+    assert list_notes(store, embedded)[["image", "note"]].to_numpy().tolist() == [[image, "twice"]]
     app = open_page("find", dataset=embedded, find_view="Tags")
     assert "2 are left out" in shown_text(app)
     app.button(key="_tags_apply").click().run()

@@ -199,3 +199,17 @@ def test_counts_of_a_mined_split_are_compared_with_that_split(store: GraphStore,
     mine_dataset(store, cars, MiningOptions(max_size=1), max_cliques=100)
     found = read_neighbourhood(store, cars, "cow")
     assert np.isnan(links_table("concept", "cow", (), found, BETWEEN)["lean"]).all()
+
+
+def test_a_node_and_an_edge_lead_to_details(open_page: OpenPage, cars: str) -> None:
+    for nodes, clique in (
+        (["c:field"], '["cow","field"]'),  # with the centre
+        (["c:cow", "c:field"], '["cow","field"]'),
+    ):
+        app = open_page("neighbourhood", dataset=cars, near_concept="cow", near_selected=nodes)
+        app = app.button(key="_near_details").click().run()
+        assert not app.exception
+        assert app.query_params["images"] in (clique, [clique])
+        assert "images" in shown_text(app)
+    alone = open_page("neighbourhood", dataset=cars, near_concept="cow", near_selected=["c:cow"])
+    assert "_near_details" not in [one.key for one in alone.button]
