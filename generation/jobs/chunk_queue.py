@@ -236,7 +236,8 @@ class Queue:
         """
         since = seen = time.monotonic()
         for thread in threading.enumerate():
-            if thread.name.startswith("queue-worker-"):  # it may be taking something
+            # it may be taking something; one that is only about to start will take nothing
+            if thread.name.startswith("queue-worker-") and thread.is_alive():
                 thread.join(max(0, since + min(wait_s, 10.0) - time.monotonic()))
         with suppress(StoreUnavailableError):
             while (now := time.monotonic()) < since + wait_s:

@@ -18,7 +18,7 @@ def spreadsheet():
     """An empty workbook, as its first part."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(zipfile.ZipInfo("[Content_Types].xml"), "<Types/>")  # without today's date
     return content.getvalue()
 
 
