@@ -139,17 +139,27 @@ def barriers(page: Page) -> list[str]:
     """What keeps people out of a page at rest, in light and in dark: axe's rule and selector.
 
     Of all rules of WCAG 2.1 AA and of good practice, what axe finds serious or critical; nothing
-    that Streamlit draws is left out.
+    that Streamlit draws is left out. What a page that refreshes by itself shows for a moment only
+    is not found a second time.
     """
     found = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        settle(page)
-        page.evaluate(_END_FADING)
-        for rule in Axe().run(page).response["violations"]:
-            if rule["impact"] in ("serious", "critical"):
-                found += [f"{scheme}: {rule['id']} {one['target']}" for one in rule["nodes"]]
+        once = _violations(page)
+        lasting = once & _violations(page) if once else once
+        found += [f"{scheme}: {violation}" for violation in sorted(lasting)]
     return found
+
+
+def _violations(page: Page) -> set[str]:
+    settle(page)
+    page.evaluate(_END_FADING)
+    return {
+        f"{rule['id']} {one['target']}"
+        for rule in Axe().run(page).response["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for one in rule["nodes"]
+    }
 
 
 def screenshot(page: Page, name: str) -> None:

@@ -45,6 +45,12 @@ class WebApp:
         """Host and port."""
         return urlsplit(self.url).netloc
 
+    def crashes(self) -> list[str]:
+        """Tracebacks that it logged, but those of connections that closed as Streamlit read."""
+        log = self.log.read_text(encoding="utf-8")
+        logged = log.split("Traceback (most recent call last):")[1:]
+        return [text for text in logged if "in _websocket_endpoint" not in text]
+
     def health(self) -> tuple[int, dict[str, str]]:
         """Status and answer of the health endpoint."""
         try:

@@ -34,7 +34,7 @@ def app(
     environment = {**app_environment, "COBALANCE_IMAGES": str(images)}
     with running(tmp_path_factory.mktemp("app"), environment) as started:
         yield started
-    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+    assert started.crashes() == []
 
 
 @pytest.fixture

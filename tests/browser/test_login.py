@@ -38,7 +38,7 @@ def app(tmp_path_factory, app_environment, provider) -> Iterator[WebApp]:
     }
     with running(folder, environment, "--demo") as started:
         yield started
-    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+    assert started.crashes() == []
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def environment(
 def app(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Iterator[WebApp]:
     with running(tmp_path_factory.mktemp("app"), environment) as started:
         yield started
-    assert "Traceback" not in started.log.read_text(encoding="utf-8")
+    assert started.crashes() == []
 
 
 @pytest.fixture
