@@ -69,7 +69,7 @@ CALLS = {
     "plan_counterfactuals": "store[{0}].plan_counterfactuals({options})",
     "rebalance": "store.job({0}).rebalance({options})",
     "retry": "store.job({0}).retry({options})",
-    "add_embeddings": "store[{0}].add_embeddings({1})",
+    "compute_embeddings": "store[{0}].compute_embeddings({options})",
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",
 }

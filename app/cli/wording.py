@@ -70,7 +70,7 @@ COMMANDS = {
     "retry": "retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
-    "add_embeddings": "embeddings add DATASET FILE",
+    "compute_embeddings": "embeddings compute DATASET",
     "review_attributes": "annotate review DATASET",
     "server_status": "store status",
     "stop_server": "store stop",

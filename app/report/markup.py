@@ -10,6 +10,8 @@ from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.svg import text
 from app.services.reports import cell_text
 
+MAX_ROWS = 60
+"""Rows of tables that are as long as the dataset has classes, splits or labelled concepts."""
 _LONGEST = 60  # characters of a name in a cell; all of it is its tooltip
 
 PALETTES = {
@@ -214,3 +216,9 @@ def _cell(value: Any) -> str:
     short = cell_text(value, _LONGEST)
     whole = f' title="{text(value)}"' if len(short) < len(value) else ""
     return f"<bdi{whole}>{text(short)}</bdi>"
+
+
+def rest(total: int, what: str) -> str:
+    """How many rows a table leaves out; nothing where it has them all."""
+    more = total - MAX_ROWS
+    return paragraph(f"{more:,} more {what} are not listed.", "muted") if more > 0 else ""

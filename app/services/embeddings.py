@@ -149,6 +149,6 @@ def require_embedded(store: GraphStore, settings: Settings, dataset: str) -> Emb
     found = read_embedded(store, settings, dataset)
     if found is None:
         raise OptionError(
-            f"{dataset!r} has no embeddings. ", Action("add_embeddings", dataset, ...), "."
+            f"{dataset!r} has no embeddings. ", Action("compute_embeddings", dataset), "."
         )
     return found

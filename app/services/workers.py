@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from app.services.annotations.tasks import annotation_tasks
+from app.services.embedding_tasks import embedding_tasks
 from app.services.evaluations.tasks import evaluation_tasks
 from app.services.stores import open_store
 from app.settings import Settings
@@ -76,7 +77,11 @@ def worker_resources(settings: Settings) -> WorkerResources:
         lambda: open_store(settings),
         OutputFolder(settings.output_folder()),
         open_sources,
-        tasks={**evaluation_tasks(settings), **annotation_tasks(settings)},
+        tasks={
+            **evaluation_tasks(settings),
+            **annotation_tasks(settings),
+            **embedding_tasks(settings),
+        },
     )
 
 

@@ -2,21 +2,25 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy.typing as npt
 import pandas as pd
 
+from app.services.embedding_tasks import order_embeddings
 from app.services.embeddings import keep_embeddings, require_embedded
 from app.settings import Settings
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
+from graph.errors import OptionError, needs_extra
 from graph.progress import Progress
+from graph.tasks.status import read_task
 from ingest.embeddings.reading import check_vectors, read_embeddings
 
 
 @methods_speak_python
 class Embedded:
-    """Vectors that any model gave a dataset's images."""
+    """Vectors that a model gave a dataset's images."""
 
     graph: GraphStore
     settings: Settings
@@ -49,6 +53,33 @@ class Embedded:
             source, names = "the array", list(map(str, ids or ()))
             unit = check_vectors(source, names, vectors)
         return keep_embeddings(self.graph, self.settings, self.name, source, names, unit)
+
+    def compute_embeddings(self, features: str = "clip", **options: Any) -> int:
+        """Compute the vectors of all images in this process; return how many images have one.
+
+        Parameters
+        ----------
+        features : str
+            What gives an image its vector: a name in `evaluation.training.features.FEATURES`.
+        **options
+            Of these features, such as ``model`` for a folder with weights.
+
+        Raises
+        ------
+        OptionError
+            The options are not theirs, no image has a file, or the vectors cannot be computed.
+        MissingExtraError
+            A worker, or what the features need, is not installed.
+        """
+        with needs_extra("A worker", "worker"):
+            from app.services.workers import run_here
+        task = order_embeddings(self.graph, self.name, features, options)
+        home = self.settings.cobalance_home.expanduser().absolute() / "python"
+        run_here(self.settings, [task], f"sqlite:///{home / f'{task}.sqlite'}", self.progress)
+        ended = read_task(self.graph, task)
+        if ended.state != "done":
+            raise OptionError(ended.error or f"The task is {ended.state}.")
+        return len(require_embedded(self.graph, self.settings, self.name).images)
 
     def similar(self, image: str, n: int = 20) -> pd.DataFrame:
         """The `n` images most like one: ``id``, ``class``, ``similarity`` (cosine).

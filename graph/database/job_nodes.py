@@ -50,6 +50,7 @@ JOB = Node(
         Property("settings", Json, "how the images are made"),
         Property("recipe", str, "of the settings"),
         Property("backend", str, "of the settings"),
+        Property("extra", str, "that its workers need installed"),
         Property("created_by"),
         Property("created_at", datetime),
         _STARTED_AT,

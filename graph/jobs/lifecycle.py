@@ -52,6 +52,7 @@ def create_job(
     queries: Sequence[PlannedQuery],
     *,
     settings: Mapping[str, Any] | None = None,
+    extra: str | None = None,
     created_by: str = "",
     job: str | None = None,
     progress: Progress = silent,
@@ -66,6 +67,9 @@ def create_job(
         In the order in which to run them.
     settings : mapping, optional
         How to make the images, such as backend and preset; anything that JSON can hold.
+    extra : str, optional
+        Of `graph.plugins.EXTRAS`, the one that its workers need installed; by default, any can
+        make it.
     created_by : str
         Who orders it; empty without a login.
     job : str, optional
@@ -95,7 +99,8 @@ def create_job(
     is_known = job is not None
     job = job or uuid.uuid4().hex[:16]
     try:
-        _write_job(store, dataset, plan, queries, settings or {}, created_by, job, progress)
+        about = {"settings": settings or {}, "extra": extra, "created_by": created_by}
+        _write_job(store, dataset, plan, queries, about, job, progress)
     except BaseException:  # an interrupt, too
         if not is_known:  # by its id, to go on with it
             with suppress(StoreError):
@@ -109,17 +114,17 @@ def _write_job(
     dataset: str,
     plan: str,
     queries: Sequence[PlannedQuery],
-    settings: Mapping[str, Any],
-    created_by: str,
+    about: Mapping[str, Any],
     job: str,
     progress: Progress,
 ) -> None:
+    settings = about["settings"]
     properties = {
         "plan": plan,
+        **about,
         "settings": json.dumps(dict(settings), ensure_ascii=False),
         "recipe": settings.get("recipe"),
         "backend": settings.get("backend"),
-        "created_by": created_by,
         "state": "preparing",
         "complete": False,
         **{counter.name: 0 for counter in JOB_COUNTERS},

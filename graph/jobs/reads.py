@@ -6,28 +6,27 @@ from graph.database.query import Statement
 ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
 
 
-def works_for(work: str, extra: str | None = None) -> str:
+def works_for(work: str, extra: str) -> str:
     """Cypher: whether a worker ``w`` is at a job or task, or at nothing and could take it.
 
     Parameters
     ----------
     work, extra : str
-        Expressions: the id of the job or task, and the extra that its workers need.
+        Expressions: the id of the job or task, and the extra that its workers need, if any.
     """
-    could = f"w.job IS NULL AND (w.only IS NULL OR {work} IN w.only)"
-    if extra is not None:
-        could += f" AND (w.extras IS NULL OR {extra} IN w.extras)"
+    knows = f"w.extras IS NULL OR {extra} IS NULL OR {extra} IN w.extras"
+    could = f"w.job IS NULL AND (w.only IS NULL OR {work} IN w.only) AND ({knows})"
     return f"(w.job = {work} OR {could})"
 
 
 _SUMMARY = f"""
 CALL (j) {{
-  MATCH (w:Worker) WHERE {ALIVE} AND {works_for("j.id")}
+  MATCH (w:Worker) WHERE {ALIVE} AND {works_for("j.id", "j.extra")}
   RETURN count(w) AS workers
 }}
 OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
 WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
-RETURN j {{.id, .dataset, .plan, .state, .settings, .created_by, .error, .note,
+RETURN j {{.id, .dataset, .plan, .state, .settings, .extra, .created_by, .error, .note,
   created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
   j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)},

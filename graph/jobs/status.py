@@ -30,6 +30,8 @@ class Job:
         As in `graph.jobs.lifecycle`.
     settings : mapping
         As given to `create_job`.
+    extra : str or None
+        The extra that its workers need installed, where that is known.
     created_by, error, note : str
         Who ordered it; why it failed; remarks on its images. Empty where there is none.
     created_at, started_at, ended_at, heartbeat_at : datetime or None
@@ -62,6 +64,7 @@ class Job:
     plan: str
     state: JobState
     settings: Mapping[str, Any]
+    extra: str | None
     created_by: str
     error: str
     note: str

@@ -1,5 +1,6 @@
 """Pages in the browser: what went wrong on them, when they have come to rest, how they look."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocke
 from tests.browser.server import WebApp
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
+TAKEN_IF = "SCREENSHOTS"
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 QUIET_MS = 300  # longer than Streamlit waits before it sends what a person has done
 
@@ -163,7 +165,12 @@ def _violations(page: Page) -> set[str]:
 
 
 def screenshot(page: Page, name: str) -> None:
-    """Keep pictures of the whole page at rest, in light and in dark: ``NAME-light.png``."""
+    """Keep pictures of the whole page at rest, in light and in dark: ``NAME-light.png``.
+
+    They are for people to look at, and taken only with `TAKEN_IF` in the environment.
+    """
+    if TAKEN_IF not in os.environ:
+        return
     SCREENSHOTS.mkdir(exist_ok=True)
     before = page.viewport_size
     assert before is not None

@@ -79,6 +79,12 @@ def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None
 def test_what_it_looks_like(pages: Pages) -> None:
     page = pages.open("/plan?dataset=urbancars&planner=published&plan_sizes=1&plan_sizes=2")
     screenshot(page, "plan")
+    effects = page.get_by_test_id("stDataFrame").last  # a number leads to the images behind it
+    effects.click(position={"x": IMAGES_X, "y": ROW_PX * 1.5})
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_role("button", name="Add to plan")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
     page.get_by_text("Planners side by side").click()
     settle(page)
     page.get_by_text("Planners side by side").scroll_into_view_if_needed()

@@ -1,18 +1,33 @@
-"""`cobalance embeddings`: add vectors of images, find similar images and near duplicates."""
+"""`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from app.cli.common import DatasetName, FormatOption, OutputOption, notes, opened_store, out
+from app.cli.common import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    notes,
+    opened_store,
+    out,
+)
+from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame
 from app.services import embeddings as service
+from app.services.embedding_tasks import order_embeddings
 from app.settings import Settings
+from evaluation.training.features import FEATURES
+from graph.errors import needs_extra
+from graph.plugins import is_installed
+from graph.tasks.status import read_task
 from ingest.concepts.plurals import counted
 
 app = typer.Typer(
-    help="Add vectors of images; find similar images and near duplicates.", no_args_is_help=True
+    help="Compute or add vectors of images; find similar images and near duplicates.",
+    no_args_is_help=True,
 )
 
 
@@ -52,6 +67,44 @@ def add(
         f"{counted(read, 'vectors')} kept; {counted(found, 'images')} of {dataset} have one.",
         markup=False,
     )
+
+
+@app.command()
+def compute(
+    dataset: DatasetName,
+    features: Annotated[
+        str, typer.Option("--with", help=f"What gives an image its vector: {', '.join(FEATURES)}.")
+    ] = "clip",
+    setting: Annotated[
+        list[str] | None, assignments_option("--set", "An option of it, such as model=FOLDER.")
+    ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Compute them now, in this process.")
+    ] = False,
+) -> None:
+    """Have a worker compute the vectors of a dataset's images, in place of those before.
+
+    Print the task's id. `pixels` needs no model; the others load one.
+    """
+    if here:
+        with needs_extra("Computing vectors", "worker"):
+            from app.services.workers import run_here
+    with opened_store() as (store, progress):
+        task = order_embeddings(store, dataset, features, assigned(setting))
+        out.print(task, markup=False)
+        if here:
+            settings = Settings.from_environment()
+            run_here(settings, [task], settings.queue_url(), progress)
+            found = read_task(store, task)
+            for remark in found.remarks:
+                notes.print(remark, markup=False)
+            if found.state != "done":
+                raise typer.Exit(1)
+            return
+    notes.print("Compute them: cobalance work --until-idle", markup=False)
+    extra = FEATURES[features].extra
+    if extra and not is_installed(extra):
+        notes.print(f'Workers need it installed: pip install "cobalance[{extra}]"', markup=False)
 
 
 @app.command()

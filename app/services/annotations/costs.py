@@ -3,17 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from annotation.proposing.cost import measure_seconds
-from app.services.image_files import image_reader
+from app.services.image_files import pixel_reader
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
 from graph.errors import OptionError
 from graph.progress import Progress, silent
 from ingest.annotators import ANNOTATORS
-from ingest.images.decoding import decode
 
 LEVELS = 2
 """Each image goes through one model for whole images and one for objects, once, whatever the number
@@ -54,10 +51,10 @@ def label_cost(
     opened = ANNOTATORS.open(annotator, dict(options or {}))
     batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
     sample = images.sort_values("id").head(2 * batch)
-    read = image_reader(Settings.from_environment())
+    read = pixel_reader(Settings.from_environment())
     progress("measure two batches", 0, None)
     shown = [
-        np.asarray(decode(read(uri, bool(synthetic))).upright().convert("RGB"))
+        read(uri, bool(synthetic))
         for uri, synthetic in zip(sample["uri"], sample["synthetic"], strict=True)
     ]
     captions = [f"a photo of attribute {at}" for at in range(texts)]

@@ -1,17 +1,14 @@
 """The tasks of labelling runs, as workers execute them."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
-
-import numpy as np
 
 from annotation.labelling.chunk import score_chunk
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from app.services.annotations.opening import open_annotator
 from app.services.annotations.unseen import flag_unseen
-from app.services.image_files import image_reader
+from app.services.image_files import pixel_reader
 from app.settings import Settings
 from generation.output.folder import OutputFolder
 from generation.worker.resources import RunTask, TaskRun
@@ -20,7 +17,6 @@ from graph.errors import CobalanceError
 from ingest.annotators.annotator import Annotator
 from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
-from ingest.images.decoding import decode
 
 
 def annotation_tasks(settings: Settings) -> dict[str, RunTask]:
@@ -59,14 +55,13 @@ class _Labelling:
             start = chunk * settings.chunk_images
             images = files.read_images(start, start + settings.chunk_images)
             ids = images["id"].to_pylist()
-            read = _reader(
-                self._settings, images["uri"].to_pylist(), images["synthetic"].to_pylist()
-            )
+            shown = [*zip(images["uri"].to_pylist(), images["synthetic"].to_pylist(), strict=True)]
+            read = pixel_reader(self._settings)
             unread: list[str] = []
 
             def read_one(at: int) -> ImageArray | None:
                 try:
-                    return read(at)
+                    return read(*shown[at])
                 except CobalanceError as error:
                     unread.append(f"{ids[at]}: {error}")
                     return None
@@ -97,14 +92,3 @@ class _Labelling:
             }
             task.graph(partial(describe_run, run=run, values=known))
         return self._opened[1]
-
-
-def _reader(
-    settings: Settings, uris: list[str], synthetic: list[bool]
-) -> Callable[[int], ImageArray]:
-    read = image_reader(settings)
-
-    def read_image(at: int) -> ImageArray:
-        return np.asarray(decode(read(uris[at], synthetic[at])).upright().convert("RGB"))
-
-    return read_image

@@ -63,9 +63,17 @@ def order_plan(
     check_order(checked, dataset, name, queries)
     _check_patches(store, dataset, checked, queries)
     kept = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
-    _check_prompts(read_job_settings(kept), queries)
+    final = read_job_settings(kept)
+    _check_prompts(final, queries)
     return create_job(
-        store, dataset, name, queries, settings=kept, created_by=created_by, progress=progress
+        store,
+        dataset,
+        name,
+        queries,
+        settings=kept,
+        extra=final.extra,
+        created_by=created_by,
+        progress=progress,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from app.services.annotations.labelling import LabelOrder, order_labels
-from app.views.components.option_fields import draw_options
+from app.views.components.option_fields import draw_model_options
 from app.views.components.viewer_note import viewer_note
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
@@ -14,15 +14,11 @@ from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import errors_kept, show_kept_error
 from app.views.widgets.theme import escape
 from generation.output.folder import OutputFolder
-from generation.recipes.recipe import FormField
 from graph.dataset.names import split_sizes
 from graph.names import clean_name
 from graph.plugins import is_installed
 from ingest.annotators import ANNOTATORS
-from ingest.concepts.wording import readable
 
-OF_OPERATOR = ("model", "revision", "offline", "device")
-"""Options that choose what a worker loads, and where: not offered where people log in."""
 BASE, THRESHOLD = "above the base caption", "from a threshold"
 _PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"
 
@@ -110,7 +106,9 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
                 )
             split = _choose_split(current)
         with st.expander("Options of the annotator"):
-            options = _options(annotator)
+            options = draw_model_options(
+                ANNOTATORS[annotator].options, f"{annotator}_", "`cobalance annotate label --set`"
+            )
     return {
         "dataset": current.name,
         "annotator": annotator,
@@ -132,16 +130,6 @@ def _choose_split(current: CurrentDataset) -> str | None:
         return None
     chosen: str | None = st.pills("Only images of this split", splits, **in_url("annotate_split"))
     return chosen
-
-
-def _options(annotator: str) -> dict[str, Any]:
-    kind = ANNOTATORS[annotator].options
-    held = OF_OPERATOR if session.settings().cobalance_auth_file is not None else ()
-    offered = [FormField(name, readable(name)) for name in kind.model_fields if name not in held]
-    if held:
-        st.caption("Which model is loaded is the operator's: `cobalance annotate label --set`.")
-    with st.container(horizontal=True):
-        return draw_options(offered, kind, prefix=f"{annotator}_")
 
 
 def _order(order: dict[str, Any], concepts: str) -> None:

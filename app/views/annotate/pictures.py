@@ -1,6 +1,7 @@
 """Example images of an attribute, of high, middling and low score, with the boxes of detectors."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,8 +10,7 @@ import streamlit as st
 from annotation.labelling.labels import Example, examples
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
-from app.pictures.thumbnails import GalleryImage
-from app.views.components.shown_images import image_files
+from app.views.components.shown_images import draw_one, image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error
@@ -22,9 +22,9 @@ from graph.dataset.read import read_image_files
 from graph.errors import CobalanceError
 from ingest.images.region_file import SCHEMA
 
-THUMBNAIL_PX = 256
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone
+_ROW_PX = 110
 
 
 def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
@@ -48,23 +48,21 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
     except CobalanceError as error:
         show_error(error)
         return
-    settings = session.settings()
-    rows = found.to_dict("records")
-    shown = None
-    if settings.image_roots() and found["uri"].notna().any():
-        images = [
-            GalleryImage(row["id"], row["uri"] if isinstance(row["uri"], str) else None)
-            for row in rows
-        ]
-        shown = image_files().gallery(images, _boxes(found), {}, THUMBNAIL_PX)
-    else:
+    has_files = bool(session.settings().image_roots()) and found["uri"].notna().any()
+    if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
+    boxes = _boxes(found)
     with st.container(horizontal=True):
-        for place, row in enumerate(rows):
+        for row in found.to_dict("records"):
+            told = f"{row['rank']} {row['score']:.3f}"
             with st.container(width=_WIDTH_PX):
-                if shown is not None:
-                    st.image(shown[place].data, width="stretch", alt=str(row["id"]))
-                st.caption(f"{row['rank']} {row['score']:.3f}  \n{escape(shorten(row['id'], 40))}")
+                if has_files:
+                    own = boxes[boxes["id"] == row["id"]]
+                    uri = row["uri"] if isinstance(row["uri"], str) else None
+                    said = f"{row['id']}: {row['concept']}, {told}"
+                    render = partial(image_files().with_regions, uri, own, {})
+                    draw_one(f"{run} {at} {row['id']}", said, said, _ROW_PX, render)
+                st.caption(f"{told}  \n{escape(shorten(row['id'], 40))}")
 
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.differences import draw_differences
 from app.views.compare.splits import draw_splits
 from app.views.compare.totals import draw_sizes, draw_totals
-from app.views.components import mine_button
+from app.views.components import details, mine_button
 from app.views.components.story import draw_story
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
@@ -95,6 +95,7 @@ def page() -> None:
         draw_sizes(found)
         draw_chart(found)
     draw_differences(before, after, filters)
+    details.draw(before, after=after)
 
 
 def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any) -> Comparison:
@@ -239,10 +240,9 @@ def _table(
     for name in ("status", "gap_before", "gap_after", "delta"):
         shown[name] = cliques[name]
     counted = classes[:MOST_CLASSES] if len(classes) <= MOST_CLASSES else []
-    for code, name in enumerate(counted):
-        shown[f"class {code}"] = change_texts(
-            cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]
-        )
+    columns = {f"class {code}": name for code, name in enumerate(counted)}
+    for column, name in columns.items():
+        shown[column] = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
     config = st.column_config
     draw_table(
         shown,
@@ -255,18 +255,19 @@ def _table(
             "delta": count_column("Change", width=62),
         }
         | {
-            f"class {code}": config.TextColumn(shorten(name, 20), alignment="right", width=105)
-            for code, name in enumerate(counted)
+            column: config.TextColumn(shorten(name, 20), alignment="right", width=105)
+            for column, name in columns.items()
         },
         placeholder="-",
         alt="Cliques that are imbalanced in either dataset",
+        **details.opened_by("_compare_table", cliques["concepts"].tolist(), columns.get),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         left_out = sum(found.left_out.values())
         st.caption(
             f"{len(cliques):,} cliques, the largest change first"
             + (f"; {left_out:,} more are in the file" if left_out else "")
-            + ". A dash: the clique is absent there."
+            + ". A dash: the clique is absent there. Click a number for its images."
         )
         st.space("stretch")
         opened, name, state = before.store, before.name, after.state

@@ -1,7 +1,8 @@
 """A combination in detail, in a drawer at the right: evidence, both classes' images, the plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -26,6 +27,8 @@ NOT_MINED = (
 )
 _OWN = "The part of the rate difference that smaller combinations within this one do not explain."
 _CLOSED = "_details_closed"
+_VERSION = "images_version"  # the parameter of the URL: before or after
+BEFORE, AFTER = "Before", "After"
 
 
 def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
@@ -37,13 +40,19 @@ def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
     return current.read(read_imbalances, exactly)
 
 
-def draw(current: CurrentDataset, repeats: Sequence[url.Clique] = ()) -> None:
+def draw(
+    current: CurrentDataset,
+    repeats: Sequence[url.Clique] = (),
+    after: CurrentDataset | None = None,
+) -> None:
     """Draw the drawer of the combination that the URL names, if it names one.
 
     Parameters
     ----------
     repeats : sequence of clique
         Others that the same images show.
+    after : CurrentDataset or None
+        A later version of the dataset, whose images can be seen instead.
     """
     shown = url.shown_images()
     if shown is None:
@@ -54,7 +63,7 @@ def draw(current: CurrentDataset, repeats: Sequence[url.Clique] = ()) -> None:
     if counts:
         title = escape(shorten(" + ".join(shown[0]), 60))
         drawer = st.dialog(title, width=WIDTH_PX, position="right", on_dismiss=_close)
-        drawer(_draw)(current, row, counts, repeats)
+        drawer(_draw)(current, row, counts, repeats, after)
 
 
 def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> dict[str, int]:
@@ -74,6 +83,32 @@ def times_closed() -> int:
     return times
 
 
+def opened_by(
+    key: str, cliques: Sequence[url.Clique], class_of: Callable[[str], str | None]
+) -> dict[str, Any]:
+    """Arguments of a table with a row for each combination, which a click on a number shows.
+
+    Parameters
+    ----------
+    key : str
+        Of the table.
+    cliques : sequence of clique
+        Of its rows.
+    class_of : callable
+        The class that a column is about; None for all.
+    """
+    key = f"{key} {times_closed()}"
+
+    def open_() -> None:
+        # Not where somebody tabs into the table, which selects its first cell.
+        cells = [one for one in st.session_state[key].selection.cells if one[1] != "concepts"]
+        if cells:
+            row, column = cells[0]
+            url.show_images(cliques[row], class_of(column))
+
+    return {"key": key, "on_select": open_, "selection_mode": "single-cell"}
+
+
 def _close() -> None:
     st.session_state[_CLOSED] = times_closed() + 1
     url.show_images(None)
@@ -85,18 +120,31 @@ def _draw(
     row: pd.DataFrame,
     counts: Mapping[str, int],
     repeats: Sequence[url.Clique],
+    after: CurrentDataset | None,
 ) -> None:
     shown = url.shown_images()
     if shown is None:  # closed while something in it was clicked
         st.rerun()
     clique, class_name = shown
+    is_mined = not row.empty
+    if after is not None and _choose_version() == AFTER:
+        current, row = after, read_row(after, clique)
+        counts = _counts(after, clique, row)
     if not row.empty:
         _evidence(current, row)
-    _plan_button(clique, mined=not row.empty)
+    _plan_button(clique, mined=is_mined)
     if repeats:
         names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
         st.caption(f"The same images show {names}, and no others do.")
     gallery.draw(current, clique, counts, class_name if class_name in counts else None)
+
+
+def _choose_version() -> str:
+    """Draw the choice between the dataset before and after."""
+    return st.segmented_control(
+        "Version", (BEFORE, AFTER), default=BEFORE, required=True,
+        label_visibility="collapsed", **url.choice_in_url(_VERSION),
+    )  # fmt: skip
 
 
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:

@@ -6,9 +6,14 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
+from app.views.state import session
 from app.views.state.url import in_url, number_in_url
 from generation.recipes.recipe import FormField
 from graph.options import Options
+from ingest.concepts.wording import readable
+
+OF_OPERATOR = ("model", "revision", "offline", "device")
+"""Options that choose what a worker loads, and where: not offered where people log in."""
 
 
 def draw_options(
@@ -39,6 +44,20 @@ def draw_options(
         for option, value in drawn.items()
         if value not in ("", (), None) and value != defaults[option]
     }
+
+
+def draw_model_options(kind: type[Options], prefix: str, advice: str) -> dict[str, Any]:
+    """Draw all options of a model; return those that differ from their defaults.
+
+    Where people log in, the operator decides which model is loaded, and where: these fields are
+    left out, and `advice` names the command that has them (Markdown).
+    """
+    held = OF_OPERATOR if session.settings().cobalance_auth_file is not None else ()
+    offered = [FormField(name, readable(name)) for name in kind.model_fields if name not in held]
+    if len(offered) < len(kind.model_fields):
+        st.caption(f"Which model is loaded is the operator's: {advice}.")
+    with st.container(horizontal=True):
+        return draw_options(offered, kind, prefix=prefix)
 
 
 def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -> Any:

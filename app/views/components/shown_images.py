@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.image_grid.component import GridImage, OpenedImage, image_grid
-from app.pictures.thumbnails import GalleryImage, ImageFiles
+from app.pictures.thumbnails import GalleryImage, ImageFiles, Picture
 from app.views.state import session, url
 from app.views.widgets.wording import in_app
 
@@ -115,6 +115,36 @@ class ShownImages:
         plain = files.thumbnail(uri, LIGHTBOX_PX)
         drawn = None if own.empty else files.with_regions(uri, own, self._colors, LIGHTBOX_PX)
         return OpenedImage(name, caption(name), plain, drawn)
+
+
+def draw_one(
+    name: str, said: str, caption: str, row_px: int, picture: Callable[[int], Picture]
+) -> Picture:
+    """Draw a picture that opens in its own pixels; give it as it is drawn small.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; the URL has it while the picture is open.
+    said : str
+        What it shows, for its alternative text.
+    caption : str
+        What is known of it, for the lightbox.
+    picture : callable
+        Renders it, given the longer side in pixels.
+    """
+    small, is_open = picture(THUMBNAIL_PX), name in url.texts(OPENED)
+    image_grid(
+        [GridImage(name, said, small)],
+        key=f"_picture {name}",
+        label=said,
+        row_px=row_px,
+        overlay=False,
+        opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
+        on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
+        on_overlay=lambda _: None,
+    )
+    return small
 
 
 def uris_of(found: pd.DataFrame) -> dict[str, str | None]:

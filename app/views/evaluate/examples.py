@@ -1,16 +1,17 @@
 """Images behind a number: the ones that a model gets wrong and right, with its attention."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from app.pictures.heat import draw_heat
-from app.pictures.thumbnails import GalleryImage, Picture
+from app.pictures.thumbnails import Picture
 from app.services.evaluations.maps import MapsMissingError, read_maps
 from app.services.evaluations.predictions import read_saved_predictions
-from app.views.components.shown_images import image_files
+from app.views.components.shown_images import draw_one, image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url, number_in_url
@@ -29,7 +30,7 @@ from ingest.images.regions import read_regions
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"
 PER_PAGE = 12
-THUMBNAIL_PX = 400  # as wide as a phone shows them
+ROW_PX = 130
 MASK_COLOR = "#E69F00"
 
 
@@ -141,48 +142,51 @@ def _draw(current: CurrentDataset, one: Evaluation, chosen: pd.DataFrame) -> Non
     ids = tuple(chosen["image"])
     found: pd.DataFrame = current.read(files_of, one.test, ids, one.scored_at)
     uris = dict(zip(found["id"], found["uri"], strict=True))
-    pictures = _pictures(one, ids, uris)
-    maps = current.read(maps_of, one.id, one.scored_at) if pictures is not None else {}
+    picture_of = _pictures(one, ids, uris)
+    maps = current.read(maps_of, one.id, one.scored_at) if picture_of is not None else {}
     has_maps = any(image in maps for image in ids)
-    for at, (cell, row) in enumerate(
-        zip(grid(len(ids), 3 if has_maps else 6), chosen.to_dict("records"), strict=True)
-    ):
+    rows = zip(grid(len(ids), 3 if has_maps else 6), chosen.to_dict("records"), strict=True)
+    for cell, row in rows:
+        image, label = row["image"], row["class_name"]
+        told = label if row["right"] else f"{label} → {row['predicted']}"
         with cell:
-            if pictures is not None:
-                _picture(pictures[at], maps.get(row["image"]), row["image"])
-            st.caption(
-                f"{escape(shorten(row['image'], 60))}  \n{escape(shorten(row['class_name'], 40))}"
-                + ("" if row["right"] else f" → {escape(shorten(row['predicted'], 40))}")
-            )
+            if picture_of is not None:
+                _picture(image, told, partial(picture_of, image), maps.get(image))
+            st.caption(f"{escape(shorten(image, 60))}  \n{escape(shorten(told, 80))}")
     if has_maps:
         st.caption("Left: the annotated regions. Right: where the model sees its class (GradCAM).")
 
 
 def _pictures(
     one: Evaluation, ids: Sequence[str], uris: dict[str, str | None]
-) -> list[Picture] | None:
-    """Thumbnails with the images' regions; None without image files."""
+) -> Callable[[str, int], Picture] | None:
+    """What renders an image with its regions, given its size in pixels; None without files."""
     settings = session.settings()
     if not settings.image_roots() or not any(isinstance(uri, str) for uri in uris.values()):
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
         return None
     regions = read_regions(settings.regions_folder(), one.test, list(ids))
-    images = [
-        GalleryImage(image, uri if isinstance(uri := uris.get(image), str) else None)
-        for image in ids
-    ]
     colors = dict.fromkeys(regions["concept"].unique(), MASK_COLOR)
-    return image_files().gallery(images, regions, colors, THUMBNAIL_PX)
+
+    def picture_of(image: str, size_px: int) -> Picture:
+        uri = uris.get(image)
+        own = regions[regions["id"] == image]
+        known = uri if isinstance(uri, str) else None
+        return image_files().with_regions(known, own, colors, size_px)
+
+    return picture_of
 
 
-def _picture(picture: Picture, found: bytes | None, name: str) -> None:
-    if found is None:
-        st.image(picture.data, width="stretch", alt=name)
+def _picture(image: str, told: str, picture: Callable[[int], Picture], heat: bytes | None) -> None:
+    said = f"{image}: {told}"
+    if heat is None:
+        draw_one(image, said, said, ROW_PX, picture)
         return
     left, right = st.columns(2, gap="small")
-    left.image(picture.data, width="stretch", alt=f"{name} with its regions")
+    with left:
+        small = draw_one(image, f"{said}, with its regions", said, ROW_PX, picture)
     right.image(
-        draw_heat(picture.data, found),
+        draw_heat(small.data, heat),
         width="stretch",
-        alt=f"{name}: where the model looks (GradCAM)",
+        alt=f"{image}: where the model looks (GradCAM)",
     )

@@ -1,33 +1,24 @@
 """Page Find: images by their embeddings, near duplicates, and tags."""
 
-import tempfile
-from pathlib import Path
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
-from app.services.embeddings import Embedded, add_embeddings, read_embedded
-from app.services.imports import named_plainly
+from app.services.embeddings import Embedded, read_embedded
+from app.views.find import adding, tags
 from app.views.find import map as embedding_map
-from app.views.find import tags
 from app.views.find.images import draw_images
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor
 from app.views.state.session import CurrentDataset
-from app.views.state.uploading import accept_uploads
 from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url, text_in_url
-from app.views.widgets.messages import empty_state, errors_kept, show_kept_error
+from app.views.widgets.messages import empty_state
 from app.views.widgets.theme import escape
 from graph.database.store import GraphStore
 from graph.dataset.state import DatasetState
 from ingest.concepts.plurals import counted
-from ingest.embeddings.reading import SUFFIXES
 from ingest.embeddings.stored import stored_at
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
 VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)
-_ERROR = "_embeddings_error"
 _COUNTS = (24, 48, 100)
 _MOST_GROUPS = 20
 
@@ -49,8 +40,9 @@ def page() -> None:
     written = stored_at(session.settings().embeddings_folder(), current.name)
     key = (current.state, written or 0.0)
     found = None if written is None else _embedded(current.store, key)
+    adding.show_task(current)
     if found is None:
-        _without(current)
+        adding.show_first(current)
         return
     without = sum(current.class_sizes.values()) - len(found.images)
     if without > 0:
@@ -62,7 +54,7 @@ def page() -> None:
     else:
         _duplicates(current, found, key)
     with st.expander("Replace the embeddings"):
-        _add_form(current)
+        adding.show(current)
 
 
 @st.cache_data(show_spinner="Reading embeddings", max_entries=2)
@@ -83,68 +75,6 @@ def _groups(
     threshold: float,
 ) -> pd.DataFrame:
     return _found.duplicates(threshold)
-
-
-def _without(current: CurrentDataset) -> None:
-    empty_state(
-        "No embeddings yet",
-        "Vectors of the images, from any model, show which are alike: a Parquet, CSV or .npz file "
-        "with ids and vectors, or a .npy array with a file of ids. "
-        "`cobalance embeddings add` takes the same files.",
-        icon=":material/scatter_plot:",
-    )
-    _add_form(current)
-
-
-def _add_form(current: CurrentDataset) -> None:
-    """Draw the place for a file with embeddings."""
-    show_kept_error(_ERROR)
-    if not may_edit():
-        st.caption(":material/lock: Only editors may send files.")
-        return
-    accept_uploads()
-    sent = st.file_uploader(
-        "Embeddings",
-        [suffix.removeprefix(".") for suffix in SUFFIXES],
-        key="_embeddings_file",
-        help="Parquet: a column of ids and one of lists of numbers. CSV: a column of ids, all "
-        "others of numbers. NumPy: .npz with an array of ids and one with a row for each image, "
-        "or .npy with the rows alone.",
-    )
-    ids, column = None, "id"
-    lacks_ids = sent is not None and _suffix(sent) == ".npy"
-    if lacks_ids:
-        ids = st.file_uploader(
-            "Ids of its rows", ["txt"], key="_embeddings_row_ids", help="Text, an id a line."
-        )
-    else:
-        column = st.text_input(
-            "Column of ids", "id", key="_embeddings_ids", help="Of .npz: the array of ids."
-        )
-    st.button(
-        "Add the embeddings", key="_embeddings_add", on_click=_add,
-        disabled=sent is None or (lacks_ids and ids is None), args=(current, sent, ids, column),
-    )  # fmt: skip
-
-
-def _suffix(sent: Any) -> str:
-    """What a sent file is read as."""
-    suffix = Path(sent.name).suffix.lower()
-    return suffix if suffix in SUFFIXES else SUFFIXES[0]
-
-
-def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
-    with errors_kept(_ERROR), tempfile.TemporaryDirectory() as folder:
-        require_editor()
-        file = Path(folder) / f"embeddings{_suffix(sent)}"
-        file.write_bytes(sent.getbuffer())
-        names = Path(folder) / "ids.txt" if ids is not None else None
-        if names is not None:
-            names.write_bytes(ids.getbuffer())
-        with named_plainly(Path(folder)):
-            add_embeddings(
-                current.store, session.settings(), current.name, file, names, id_column=column
-            )
 
 
 def _similar(current: CurrentDataset, found: Embedded) -> None:

@@ -1,13 +1,11 @@
 """Candidates and edited images in words and pictures: verdicts, ranks, what filters found."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from app.image_grid.component import GridImage, OpenedImage, image_grid
 from app.pictures.thumbnails import Picture
-from app.views.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
-from app.views.state import url
+from app.views.components.shown_images import draw_one, image_files
 from app.views.widgets.theme import escape, shorten
 from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate
@@ -39,7 +37,7 @@ def draw_source(image: EditedImage, row_px: int) -> None:
         return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
 
     seen_as = f"Original: {image.source_image}"
-    shown = _draw(seen_as, seen_as, " + ".join(image.concepts), picture, row_px)
+    shown = draw_one(seen_as, seen_as, " + ".join(image.concepts), row_px, picture)
     outlined = ", what is painted outlined" if image.mask_uri else ""
     problem = "" if shown.problem is None else f": {escape(shown.problem)}"
     st.caption(f"Original{outlined}{problem}")
@@ -59,34 +57,15 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
     if uri is None:
         st.caption("Its file was not kept.")
         return
-    shown = _draw(
+    shown = draw_one(
         f"{place} {candidate.id}",
         f"{seen(candidate)}: {candidate.verdict}",
         caption,
-        lambda size_px: image_files().thumbnail(uri, size_px),
         row_px,
+        lambda size_px: image_files().thumbnail(uri, size_px),
     )
     if shown.problem is not None:
         st.caption(escape(shown.problem))
-
-
-def _draw(
-    name: str, alt: str, caption: str, picture: Callable[[int], Picture], row_px: int
-) -> Picture:
-    """Draw a picture that opens in its own pixels; give it as it is drawn small."""
-    small = picture(THUMBNAIL_PX)
-    is_open = name in url.texts(OPENED)
-    image_grid(
-        [GridImage(name, alt, small)],
-        key=f"_picture {name}",
-        label=alt,
-        row_px=row_px,
-        overlay=False,
-        opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
-        on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
-        on_overlay=lambda _: None,
-    )
-    return small
 
 
 def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:

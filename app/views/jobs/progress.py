@@ -124,6 +124,11 @@ def _head(job: Job) -> None:
         if may_edit():
             _controls(job)
     st.caption(f"How: {escape(job_form.describe(job.settings))}")
+    if job.state in ("queued", "running") and not job.workers and job.extra not in (None, "worker"):
+        st.caption(
+            ":orange[:material/warning:] It waits for a worker that can make it: "
+            f'`pip install "cobalance[worker,{job.extra}]"`, then `cobalance work`.'
+        )
     if (looks := _looks(job)) is not None:
         st.caption(looks)
     for remark in job.remarks:

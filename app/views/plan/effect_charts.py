@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.colors import NEUTRAL, class_colors
+from app.views.components import details
 from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.theme import clique_labels, names_axis, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table
@@ -140,12 +141,16 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
         "too_few_before": config.TextColumn("Too few before", width=105),
         "too_few_after": config.TextColumn("Too few after", width=105),
     }
+    of_class: dict[str, str] = {}
     if len(before.classes) <= MOST_CLASSES:
         for code, name in enumerate(before.classes):
             for time, prefix in (("before", BEFORE), ("after", AFTER)):
-                shown[f"{time} {code}"] = found[prefix + name].to_numpy()
-                columns[f"{time} {code}"] = count_column(f"{shorten(name, 16)} {time}", width=110)
-    draw_table(shown, 320, columns, key="_plan_effects", alt="Effects")
+                column = f"{time} {code}"
+                shown[column] = found[prefix + name].to_numpy()
+                columns[column] = count_column(f"{shorten(name, 16)} {time}", width=110)
+                of_class[column] = name
+    opened = details.opened_by("_plan_effects", found["concepts"].tolist(), of_class.get)
+    draw_table(shown, 320, columns, alt="Effects", **opened)
     rest = rows[IN_TABLE:]
     if len(rest):
         left = effect_table(before, after, rest)

@@ -13,7 +13,7 @@ from app.services.findings import describe_balance, no_clique
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
 from app.services.reports import describe_proof
-from app.views.components import job_form, mine_button
+from app.views.components import details, job_form, mine_button
 from app.views.components.story import draw_plan
 from app.views.plan import edits, effect_charts, query_editor, summary
 from app.views.plan.choice import (
@@ -116,6 +116,7 @@ def page() -> None:
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
+        details.draw(current)
         return
     if view == VIEWS[1]:
         draw_plan(current, [(query.class_name, query.concepts, query.n) for query in queries])

@@ -91,7 +91,7 @@ _ACTIONS = {
     "retry": "queue the job again with “Fill up” on the Jobs page",
     "rename_dataset": "rename it with “Rename” on the Datasets page",
     "drop_dataset": "drop it with “Drop” on the Datasets page",
-    "add_embeddings": "add vectors on the Find page",
+    "compute_embeddings": "compute or add vectors on the Find page",
     "review_attributes": "accept some with “Review” on the Annotate page",
     "server_status": "ask whoever runs it",
     "stop_server": "restart it",

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import cobalance as cb
 from app.settings import Settings
@@ -21,7 +22,7 @@ def held(store: GraphStore, settings: Settings, dataset: str) -> cb.Dataset:
 
 
 def test_an_array_and_a_file_are_alike(held: cb.Dataset, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"no embeddings.*add_embeddings\("):
+    with pytest.raises(OptionError, match=r"no embeddings.*compute_embeddings\("):
         held.similar("a")
     assert held.add_embeddings(VECTORS, ["a", "b", "c", "no image"]) == 3
     with pytest.raises(UnknownNameError):
@@ -54,6 +55,26 @@ def test_arrays_that_cannot_be_used(
 ) -> None:
     with pytest.raises(InputError, match=said):
         held.add_embeddings(vectors, ids)
+
+
+def test_vectors_of_pixels_are_computed(
+    store: GraphStore, settings: Settings, dataset: str, tmp_path: Path
+) -> None:
+    for name, shade in (("a", 10), ("b", 10), ("c", 200)):
+        pixels = np.full((8, 8, 3), shade, dtype=np.uint8)
+        pixels[:4] = 255 - shade
+        Image.fromarray(pixels).save(tmp_path / f"{name}.png")
+    own = settings.model_copy(
+        update={"cobalance_images": (str(tmp_path),), "cobalance_output": str(tmp_path / "made")}
+    )
+    images = pd.DataFrame(
+        {"id": list("abc"), "label": ["cat", "dog", "cat"], "objects": "sofa"}
+    ).assign(path=lambda rows: rows["id"] + ".png")
+    held = cb.Store(store, own).load(cb.from_frame(images), dataset)
+    assert held.compute_embeddings("pixels", side_px=4) == 3
+    assert held.near_duplicates(0.99)["id"].tolist() == ["a", "b"]
+    with pytest.raises(OptionError, match="no option"):
+        held.compute_embeddings("pixels", side=4)
 
 
 def test_vectors_of_other_images_change_nothing(held: cb.Dataset) -> None:

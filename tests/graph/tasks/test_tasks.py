@@ -89,24 +89,25 @@ def test_the_course_of_a_task(store, loaded, task):
     ],
 )
 def test_who_could_take_a_task_or_a_job(store, loaded, task, worker, counts):
-    """Idle workers count alike for both, but for the extra, which a job's settings have."""
-    job = create_job(store, loaded, "cows", [("a", ("x",), 1)])
+    """Idle workers count alike for both; a job of an earlier version does not say what it needs."""
+    job = create_job(store, loaded, "cows", [("a", ("x",), 1)], extra="worker")
+    old = create_job(store, loaded, "cows", [("a", ("x",), 1)])
+    jobs = [job, old]
     start_task(store, task, 0)
     report_task(store, task, 0, "train", 3, 10)
 
-    def counted() -> tuple[int, int]:
-        return read_task(store, task).workers, read_job(store, job).workers
+    def counted() -> list[int]:
+        return [read_task(store, task).workers, *(read_job(store, one).workers for one in jobs)]
 
     before = counted()
     heartbeat(store, f"w {task}", host="h", **worker)
     try:
         found = [after - one for after, one in zip(counted(), before, strict=True)]
-        assert found[0] == counts
-        assert found[1] == (counts or worker == {"extras": []})
+        assert found == [counts, counts, counts or worker == {"extras": []}]
         assert read_task(store, task).hosts == ()
         assert read_task(store, task).seconds_left is None  # nobody is at it
-        heartbeat(store, f"w {task}", host="h", only=[task, job])
-        assert counted() == (before[0] + 1, before[1] + 1)
+        heartbeat(store, f"w {task}", host="h", only=[task, *jobs])
+        assert counted() == [one + 1 for one in before]
     finally:
         stop_worker(store, f"w {task}")
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
+from graph.tasks.status import read_task
 from tests.app.cli.commands.conftest import table
 
 IDS = ["a", "b", "c", "d", "e"]
@@ -117,3 +119,27 @@ def test_arrays_and_csv_that_cannot_be_used_say_why(run, loaded, tmp_path):
     ):
         text.write_text(content)
         assert message in run(*add, text, exit_code=1).stderr
+
+
+def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dataset, tmp_path):
+    rows = ["id,class,concepts,path"]
+    for at, name in enumerate("abcd"):
+        pixels = np.random.default_rng(at % 3).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{name}.png")
+        rows.append(f"{name},{'cat' if at < 2 else 'dog'},sofa,{name}.png")
+    (tmp_path / "pets.csv").write_text("\n".join([*rows, ""]))
+    run("ingest", tmp_path / "pets.csv", "--dataset", dataset)
+    compute = ("embeddings", "compute", dataset, "--with", "pixels", "--here")
+    assert "4 images could not be read, such as a: " in run(*compute, exit_code=1).stderr
+    environment["COBALANCE_IMAGES"] = str(tmp_path)
+    done = run("embeddings", "compute", dataset, "--with", "pixels")
+    assert "cobalance work --until-idle" in done.stderr
+    assert read_task(store, done.stdout.strip()).state == "queued"
+    run("cancel", done.stdout.strip())
+    run(*compute, "--set", "components=2")
+    found = table(run("embeddings", "duplicates", dataset, "-f", "csv"))
+    assert found["id"].tolist() == ["a", "d"]
+    assert (
+        "unknown features 'eyes'"
+        in run("embeddings", "compute", dataset, "--with", "eyes", exit_code=2).stderr
+    )

@@ -24,15 +24,13 @@ def run(store: GraphStore, dataset: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
-    """The regions that galleries are asked to draw."""
+    """The regions that are asked to be drawn, of one image each."""
     asked: list[pd.DataFrame] = []
-    gallery = ImageFiles.gallery
+    with_regions = ImageFiles.with_regions
 
-    def recorded(
-        self: ImageFiles, images: Any, regions: pd.DataFrame, *others: Any
-    ) -> list[Picture]:
+    def recorded(self: ImageFiles, uri: str, regions: pd.DataFrame, *others: Any) -> Picture:
         asked.append(regions)
-        return gallery(self, images, regions, *others)
+        return with_regions(self, uri, regions, *others)
 
-    monkeypatch.setattr(ImageFiles, "gallery", recorded)
+    monkeypatch.setattr(ImageFiles, "with_regions", recorded)
     return asked

@@ -52,6 +52,18 @@ def test_with_one_dataset_it_says_how_to_get_another(
     assert "only one dataset" in shown_text(app)
 
 
+def test_a_combination_s_details_are_of_either_version(
+    open_page: OpenPage, cars: str, later: str
+) -> None:
+    def difference(**version: str) -> str:
+        app = open_page("compare", dataset=cars, compare_after=later, images='["cow"]', **version)
+        assert not app.exception
+        return str({one.label: one.value for one in app.metric}["Rate difference"])
+
+    assert difference().startswith("+80.0%")  # 9 of 10 and 1 of 10
+    assert difference(images_version="After").startswith("+8.7%")  # 6 of 13 and 9 of 24
+
+
 def test_what_became_of_each_imbalance(open_page: OpenPage, cars: str, later: str) -> None:
     app = open_page("compare", dataset=cars, compare_after=later)
     assert not app.exception

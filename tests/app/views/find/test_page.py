@@ -1,15 +1,21 @@
 """The Find page: empty states, neighbours, near duplicates, the map's box, and tags."""
 
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
+from app.services.workers import run_here
 from app.settings import Settings
 from app.views.find.map import box_of, in_box
 from graph.database.store import GraphStore
+from graph.dataset.write import write_annotations
 from graph.marks.tags import list_notes, list_tags, tag_images
+from graph.records import Annotations, ImageRecord, Mention
+from graph.tasks.status import list_tasks
 from ingest.embeddings.cosine import unit_vectors
 from ingest.embeddings.stored import write_embeddings
 from tests.app.conftest import OpenPage, shown_text
@@ -31,6 +37,7 @@ def test_a_page_without_embeddings_says_how_to_add_them(open_page: OpenPage, car
     app = open_page("find", dataset=cars)
     assert not app.exception
     assert "No embeddings yet" in shown_text(app)
+    app = open_page("find", dataset=cars, find_source="From a file")
     assert app.get("file_uploader")
     app = open_page("find", dataset=cars, find_view="Tags")
     assert "No tags yet" in shown_text(app)
@@ -42,7 +49,7 @@ def test_an_array_is_sent_with_the_ids_of_its_rows(
     ids = store.read("MATCH (i:Image {dataset: $d}) RETURN i.id AS id ORDER BY id", d=cars)
     array = BytesIO()
     np.save(array, np.random.default_rng(0).normal(size=(len(ids), 4)))
-    app = open_page("find", dataset=cars)
+    app = open_page("find", dataset=cars, find_source="From a file")
     app.file_uploader(key="_embeddings_file").set_value(
         ("v.npy", array.getvalue(), "application/octet-stream")
     ).run()
@@ -52,6 +59,35 @@ def test_an_array_is_sent_with_the_ids_of_its_rows(
     app.button(key="_embeddings_add").click().run()
     assert not app.exception
     assert f"of {len(ids)} vectors" in shown_text(app)
+
+
+def test_embeddings_are_ordered_cancelled_and_computed(
+    open_page: OpenPage,
+    dataset: str,
+    store: GraphStore,
+    settings: Settings,
+    tmp_path: Path,
+) -> None:
+    records = []
+    for at in range(6):
+        pixels = np.random.default_rng(at).integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{at}.png")
+        records.append(ImageRecord(f"{at}", "ab"[at % 2], (Mention("x"),), uri=f"{at}.png"))
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    app = open_page("find", dataset=dataset, find_with="pixels")
+    app.button(key="_embeddings_compute").click().run()
+    assert not app.exception
+    assert "No worker is running" in shown_text(app)
+    app.button(key="_cancel_tasks").click().run()
+    app.button(key="_retry_tasks").click().run()
+    (task,) = list_tasks(store, dataset)
+    assert (task.state, task.attempt) == ("queued", 1)
+    own = settings.model_copy(update={"cobalance_images": (str(tmp_path),)})
+    run_here(own, [task.id], f"sqlite:///{tmp_path}/queue.sqlite")
+    app.run()
+    assert not app.exception
+    assert "of 6 vectors" in shown_text(app)
+    assert "No worker is running" not in shown_text(app)
 
 
 def test_images_are_found_and_tagged(open_page: OpenPage, embedded: str, store: GraphStore) -> None:
