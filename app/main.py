@@ -5,7 +5,8 @@ import streamlit as st
 from app.views.annotate import page as annotate
 from app.views.audit import page as audit
 from app.views.compare import page as compare
-from app.views.components import first_steps, saved_views
+from app.views.components import first_steps
+from app.views.components.imbalances import saved_views
 from app.views.cypher import page as cypher
 from app.views.datasets import page as datasets_page
 from app.views.diagnose import page as diagnose

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.services.spark import spark_session
+from app.services.spark.session import spark_session
 from benchmarks.generate import Shape, generate
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import Incidence

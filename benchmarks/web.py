@@ -22,7 +22,7 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
-from app.services.facets import read_facets
+from app.services.presenting.facets import read_facets
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database import schema

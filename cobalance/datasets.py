@@ -17,8 +17,8 @@ from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan, read_order
 from app.services.ordering.plans import keep_plan, plan_dataset
 from app.services.ordering.resampling import resample_dataset
+from app.services.presenting.texts import describe_mining
 from app.services.published import compare_dataset
-from app.services.reports import describe_mining
 from app.settings import Settings
 from cobalance.analysis.counterfactuals import CounterfactualPlan
 from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from app.services.reports import cell_text, is_missing
+from app.services.presenting.texts import cell_text, is_missing
 from graph.safe_text import safe_text
 
 ALL = 2**31  # rows: no limit

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.console import ConsoleQuery, result_frame
-from app.services.frames import jobs_frame
+from app.services.presenting.frames import jobs_frame
 from cobalance.display import ALL
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore

@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 from app.cli.main import app
-from app.services.glossary import GLOSSARY
+from app.services.presenting.glossary import GLOSSARY
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
 from evaluation.metrics import METRICS

@@ -16,8 +16,8 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from app.cli.terminal import Terminal
-from app.services.frames import to_csv, to_json
-from app.services.reports import cell_text
+from app.services.presenting.frames import to_csv, to_json
+from app.services.presenting.texts import cell_text
 from graph.errors import CobalanceError, OptionError
 from graph.safe_text import safe_text, show_controls
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from app.cli.common import notes, out
 from app.cli.tables import Format, write_frame
-from app.services.frames import tasks_frame
+from app.services.presenting.frames import tasks_frame
 from graph.database.store import GraphStore
 from graph.errors import JobNotFoundError
 from graph.evaluations.writing import KIND

@@ -25,14 +25,14 @@ from app.demo.runs import (
 )
 from app.demo.scenes import GROUPS, NAME, make_scenes
 from app.services.datasets import load_dataset
-from app.services.exports import export_job
 from app.services.ordering.counterfactual_plans import (
     CounterfactualPlan,
     plan_counterfactual_dataset,
 )
 from app.services.ordering.job_settings import check_settings
 from app.services.ordering.orders import order_plan
-from app.services.results import RebalancedDataset, merge_job
+from app.services.results.exports import export_job
+from app.services.results.merging import RebalancedDataset, merge_job
 from app.services.workers import run_here
 from app.settings import Settings
 from generation.export import ExportOptions, ExportReport

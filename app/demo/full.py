@@ -30,7 +30,7 @@ from app.demo.runs import (
     queue_url,
 )
 from app.services.ordering.plans import Planned, plan_dataset
-from app.services.results import merge_job
+from app.services.results.merging import merge_job
 from app.services.workers import run_here
 from app.settings import Settings
 from evaluation.training.data.dataset import read_dataset_images

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from app.services.audits.results import read_corrections
-from app.services.findings import describe_balance
+from app.services.presenting.findings import describe_balance
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from generation.planning.simulation import summarize_plan
 from graph.annotations.runs import has_accepted

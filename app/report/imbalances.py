@@ -17,11 +17,11 @@ from app.report.markup import (
     table,
 )
 from app.report.plots import imbalance_plot
-from app.services.findings import (
+from app.services.presenting.findings import (
     describe_disagreements,
     describe_order,
 )
-from app.services.reports import (
+from app.services.presenting.texts import (
     COUNT_GAP,
     are_unequal,
     describe_summary,

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.svg import text
-from app.services.reports import cell_text
+from app.services.presenting.texts import cell_text
 
 MAX_ROWS = 60
 """Rows of tables that are as long as the dataset has classes, splits or labelled concepts."""

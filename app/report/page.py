@@ -24,13 +24,13 @@ from app.report.markup import (
     table,
 )
 from app.report.method import method
-from app.services.findings import (
+from app.services.presenting.findings import (
     describe_leaning,
     no_clique,
     not_compared,
     small_classes,
 )
-from app.services.reports import (
+from app.services.presenting.texts import (
     describe_mining,
     is_missing,
     rate_texts,

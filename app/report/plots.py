@@ -9,7 +9,7 @@ import pandas as pd
 
 from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.svg import text
-from app.services.reports import cell_text
+from app.services.presenting.texts import cell_text
 from graph.diagnosis.imbalance import COUNT
 from graph.diagnosis.skew import skew
 

@@ -13,7 +13,7 @@ from app.report.markup import (
     section,
     table,
 )
-from app.services.reports import (
+from app.services.presenting.texts import (
     change_text,
     change_texts,
     is_missing,

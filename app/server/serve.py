@@ -180,7 +180,7 @@ def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
         "client.showErrorDetails": "none",
         "client.showErrorLinks": False,
         "client.allowedOrigins": [],
-        "global.disableWidgetStateDuplicationWarning": True,  # see app.views.components.gallery
+        "global.disableWidgetStateDuplicationWarning": True,  # see `gallery`
         "runner.magicEnabled": False,
         "runner.fastReruns": False,  # see app.views.state.refreshing
         "logger.level": "warning",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from app.services.console import ConsoleQuery, result_frame, saved_queries
-from app.services.frames import to_json
+from app.services.presenting.frames import to_json
 from graph.database import schema
 from graph.database.store import GraphStore
 from graph.dataset.state import list_datasets

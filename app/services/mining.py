@@ -31,7 +31,7 @@ def mine(
     engine : {"auto", "memory", "spark"}
         ``auto`` is Spark where the images stayed in Parquet files, else the kernel here.
     master : str or None
-        Of Spark, as `app.services.spark.spark_session` takes it.
+        Of Spark, as `app.services.spark.session.spark_session` takes it.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def mine(
     elsewhere = dataset_state(store, dataset).images_at is not None
     if engine == "memory" or (engine == "auto" and not elsewhere):
         return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
-    from app.services.spark_images import mine_on_spark
+    from app.services.spark.images import mine_on_spark
 
     return mine_on_spark(
         store, dataset, options, max_cliques=max_cliques, master=master, progress=progress

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from app.services.annotations.tasks import annotation_tasks
-from app.services.embedding_tasks import embedding_tasks
+from app.services.embeddings.tasks import embedding_tasks
 from app.services.evaluations.tasks import evaluation_tasks
 from app.services.stores import open_store
 from app.settings import Settings

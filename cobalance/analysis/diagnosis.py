@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.findings import (
+from app.services.presenting.findings import (
     NO_COMMON_CONCEPT,
     describe_leaning,
     not_compared,
     sizes_of,
 )
-from app.services.reports import change_text, describe_splits, splits_table
-from app.services.reports import imbalance_table as table_for_people
-from app.services.spark import spark_session
+from app.services.presenting.texts import change_text, describe_splits, splits_table
+from app.services.presenting.texts import imbalance_table as table_for_people
+from app.services.spark.session import spark_session
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.wording import in_python, methods_speak_python, speaks_python

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.findings import contradicted_by_rates, describe_balance, plan_warnings
-from app.services.reports import change_text
+from app.services.presenting.findings import contradicted_by_rates, describe_balance, plan_warnings
+from app.services.presenting.texts import change_text
 from cobalance.analysis.diagnosis import Imbalances, imbalances
 from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from app.services.frames import candidates_frame
+from app.services.presenting.frames import candidates_frame
 from app.settings import Settings
 from cobalance.making.exports import Export
 from cobalance.making.progress import JobProgress
@@ -207,7 +207,7 @@ class Job:
         from cobalance.datasets import Dataset
 
         with needs_extra("Reading generated images", "worker"):
-            from app.services.results import merge_job
+            from app.services.results.merging import merge_job
         merged = merge_job(
             self.graph,
             self.settings,
@@ -251,7 +251,7 @@ class Job:
             The folder or an option cannot be used, or images cannot be read.
         """
         with needs_extra("Exporting images", "worker"):
-            from app.services.exports import export_job
+            from app.services.results.exports import export_job
         from generation.export import ExportOptions
 
         target = Path(folder)

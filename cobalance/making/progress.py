@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.services.frames import jobs_frame
+from app.services.presenting.frames import jobs_frame
 from cobalance.display import Result, card, table_html
 from graph.jobs.status import Job
 from graph.safe_text import safe_text

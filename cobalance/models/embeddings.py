@@ -7,8 +7,8 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from app.services.embedding_tasks import order_embeddings
-from app.services.embeddings import keep_embeddings, require_embedded
+from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.vectors import keep_embeddings, require_embedded
 from app.settings import Settings
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore

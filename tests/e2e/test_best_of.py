@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from app.services.results import merge_job
+from app.services.results.merging import merge_job
 from app.services.workers import worker_resources
 from generation.jobs import rounds
 from generation.worker import executor

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.results import merge_job
+from app.services.results.merging import merge_job
 from app.services.workers import worker_resources
 from generation.planning.counterfactuals import plan_counterfactuals
 from generation.worker.worker import Worker, WorkerOptions

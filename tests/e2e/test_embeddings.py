@@ -8,8 +8,8 @@ import torch
 from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel
 
-from app.services.embedding_tasks import order_embeddings
-from app.services.embeddings import read_embedded, require_embedded
+from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.vectors import read_embedded, require_embedded
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError, UnknownNameError
 from graph.records import Annotations, ImageRecord, Mention

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cobalance as cb
-from app.services.spark import spark_session
+from app.services.spark.session import spark_session
 from graph.counting.cliques import mine_cliques
 from graph.counting.incidence import incidence_of
 from graph.errors import InputError, TooManyCliquesError, UnknownNameError

@@ -19,7 +19,7 @@ from app.cli.common import (
 from app.cli.tables import Format, narrowed, write_frame
 from app.services.datasets import drop_dataset, rename_dataset
 from app.services.graph_files.tables import dataset_centrality
-from app.services.reports import describe_mining
+from app.services.presenting.texts import describe_mining
 from app.settings import Settings
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import split_sizes

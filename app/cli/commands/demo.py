@@ -13,7 +13,7 @@ from app.cli.tables import fitting_table
 from app.demo import NAME
 from app.demo.loading import load_demo
 from app.services.ordering.plans import Planned, plan_dataset
-from app.services.reports import (
+from app.services.presenting.texts import (
     change_text,
     comparison_table,
     describe_plan,

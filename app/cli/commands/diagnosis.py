@@ -23,7 +23,8 @@ from app.cli.evaluations import evaluation_id
 from app.cli.tables import Format, write_frame
 from app.cli.wording import in_shell
 from app.services.evaluations.failures import accuracy_by_clique, accuracy_texts
-from app.services.findings import (
+from app.services.mining import mine as mine_on
+from app.services.presenting.findings import (
     describe_disagreements,
     describe_leaning,
     describe_order,
@@ -31,8 +32,7 @@ from app.services.findings import (
     not_compared,
     small_classes,
 )
-from app.services.mining import mine as mine_on
-from app.services.reports import (
+from app.services.presenting.texts import (
     comparison_table,
     describe_comparison,
     describe_mining,

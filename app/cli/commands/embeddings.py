@@ -16,8 +16,8 @@ from app.cli.common import (
 )
 from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame
-from app.services import embeddings as service
-from app.services.embedding_tasks import order_embeddings
+from app.services.embeddings import vectors as service
+from app.services.embeddings.tasks import order_embeddings
 from app.settings import Settings
 from evaluation.training.features import FEATURES
 from graph.errors import needs_extra

@@ -18,9 +18,9 @@ from app.cli.common import (
 )
 from app.cli.job_settings import read_file, read_settings
 from app.cli.tables import Format, check_output, write_frame
-from app.services.frames import jobs_frame
 from app.services.ordering.job_settings import is_path, licence_warnings
 from app.services.ordering.orders import order_plan, read_order
+from app.services.presenting.frames import jobs_frame
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings

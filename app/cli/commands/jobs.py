@@ -21,7 +21,7 @@ from app.cli.job_ids import WorkId, full_work_id
 from app.cli.progress_bars import progress_bars
 from app.cli.tables import Format, narrowed, write_frame
 from app.cli.task_table import has_task, write_tasks
-from app.services.frames import jobs_frame
+from app.services.presenting.frames import jobs_frame
 from app.settings import Settings
 from graph.dataset.state import dataset_state
 from graph.errors import needs_extra

@@ -14,7 +14,7 @@ from app.cli.progress_bars import progress_bars
 from app.cli.reader_notes import print_reader_notes
 from app.cli.wording import command
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
-from app.services.imports import pairs
+from app.services.importing.checking import pairs
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.names import foreign_images
@@ -311,7 +311,7 @@ def ingest(
         _check_spark(options, kept, input_format)
         columns = _spark_columns(options)
         with opened_store() as (store, progress):
-            from app.services.spark_images import load_with_spark
+            from app.services.spark.images import load_with_spark
 
             report = load_with_spark(
                 store,

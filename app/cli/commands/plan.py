@@ -22,7 +22,10 @@ from app.cli.resampled_lists import write_list
 from app.cli.tables import Format, check_output, write_frame, write_text
 from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
-from app.services.findings import (
+from app.services.ordering.comparison import compare_dataset
+from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
+from app.services.ordering.plans import Planned, plan_dataset
+from app.services.presenting.findings import (
     describe_balance,
     describe_widened,
     no_clique,
@@ -30,10 +33,7 @@ from app.services.findings import (
     plan_warnings,
     sizes_of,
 )
-from app.services.ordering.comparison import compare_dataset
-from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
-from app.services.ordering.plans import Planned, plan_dataset
-from app.services.reports import describe_mining, describe_plan, describe_proof, plan_table
+from app.services.presenting.texts import describe_mining, describe_plan, describe_proof, plan_table
 from app.settings import Settings
 from generation.planners import PLANNERS
 from generation.planning.plan import PlanOptions

@@ -77,7 +77,7 @@ def rebalance(
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
-        from app.services.results import merge_job
+        from app.services.results.merging import merge_job
     options = assigned(setting) | ({} if model is None else {"model": model})
     if options and annotate is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
@@ -147,7 +147,7 @@ def export(
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
-        from app.services.exports import export_job
+        from app.services.results.exports import export_job
     own = assigned(option, "--option")
     EXPORTERS.check(format_, own)
     options = ExportOptions(

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.services.annotations.comparing import GeneratorComparison, compare_generator
-from app.services.frames import to_csv
+from app.services.presenting.frames import to_csv
 from app.views.annotate.runs import chosen_name
 from app.views.state import session
 from app.views.state.session import CurrentDataset

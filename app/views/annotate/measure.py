@@ -16,8 +16,8 @@ from app.services.annotations.measuring import (
     truth_of_dataset,
 )
 from app.services.annotations.proposing import open_embedder
-from app.services.frames import to_csv
-from app.services.imports import named_plainly
+from app.services.importing.checking import named_plainly
+from app.services.presenting.frames import to_csv
 from app.views.annotate.runs import chosen_name
 from app.views.components.viewer_note import viewer_note
 from app.views.state import session

@@ -10,7 +10,7 @@ import streamlit as st
 from annotation.labelling.labels import Example, examples
 from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
-from app.views.components.shown_images import draw_one, image_files
+from app.views.components.images.shown_images import draw_one, image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.messages import show_error

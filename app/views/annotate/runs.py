@@ -8,7 +8,7 @@ from app.services.annotations.decisions import decide_labels, delete_annotations
 from app.services.annotations.progress import time_left
 from app.views.annotate import thresholds
 from app.views.components.viewer_note import viewer_note
-from app.views.components.worker_note import draw_workers
+from app.views.components.work.worker_note import draw_workers
 from app.views.state import session, tasks
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.refreshing import refreshing, rerun_page

@@ -5,7 +5,7 @@ import streamlit as st
 from annotation.auditing.answers import DOES_NOT, SHOWS
 from annotation.auditing.consensus import UNKNOWN
 from app.services.audits.answering import AuditTask, answer_audit, audit_tasks
-from app.views.components.one_by_one import Choice, Questions, draw_blind
+from app.views.components.images.one_by_one import Choice, Questions, draw_blind
 from app.views.components.person import require_person
 from app.views.state import session
 from app.views.widgets.messages import errors_in_fragment

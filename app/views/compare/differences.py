@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.frames import to_csv
-from app.services.reports import ARROW, difference_texts, q_text, rate_texts
+from app.services.presenting.frames import to_csv
+from app.services.presenting.texts import ARROW, difference_texts, q_text, rate_texts
 from app.views.compare.chart import MOST_CLASSES
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url

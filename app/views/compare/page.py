@@ -6,14 +6,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.frames import to_csv
-from app.services.reports import change_texts
+from app.services.presenting.frames import to_csv
+from app.services.presenting.texts import change_texts
 from app.views.compare.chart import MOST_CLASSES, draw_chart
 from app.views.compare.differences import draw_differences
 from app.views.compare.splits import draw_splits
 from app.views.compare.totals import draw_sizes, draw_totals
-from app.views.components import details, mine_button
-from app.views.components.story import draw_story
+from app.views.components import mine_button
+from app.views.components.graph.story import draw_story
+from app.views.components.imbalances import details
 from app.views.state import session, url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url, number_in_url

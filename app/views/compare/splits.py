@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.services.frames import to_csv
-from app.services.reports import describe_splits
+from app.services.presenting.frames import to_csv
+from app.services.presenting.texts import describe_splits
 from app.views.compare.differences import HEIGHT_PX, difference_columns
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url

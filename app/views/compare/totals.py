@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.services.reports import change_text, change_texts
+from app.services.presenting.texts import change_text, change_texts
 from app.views.widgets.tables import count_column, draw_columns
 from graph.diagnosis.comparison import STATUSES, Comparison
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.services.steps import Step
+from app.services.presenting.steps import Step
 from app.views.state import url
 
 _ICONS = {

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.views.components.centre import make_centre
+from app.views.components.graph.centre import make_centre
 from app.views.cypher.answers import HIDDEN
 from app.views.cypher.pictures import FoundNode
 from app.views.state import session, url

@@ -5,7 +5,7 @@ import streamlit as st
 
 from app.concept_graph.component import concept_graph
 from app.services.console import ConsoleQuery
-from app.services.frames import to_csv
+from app.services.presenting.frames import to_csv
 from app.views.components.name_choices import names_of
 from app.views.cypher import answers
 from app.views.cypher.inspector import in_link, show_node

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.imports import CheckedImport
+from app.services.importing.checking import CheckedImport
 from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import streamlit as st
 
-from app.services.import_sources import Source
-from app.services.imports import named_plainly
+from app.services.importing.checking import named_plainly
+from app.services.importing.sources import Source
 from ingest.preview import FoundFile
 
 T = TypeVar("T")

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.services.image_places import (
+from app.services.importing.image_places import (
     add_place,
     added_places,
     offered_places,
     places_with,
     remove_place,
 )
-from app.services.import_sources import import_roots
+from app.services.importing.sources import import_roots
 from app.views.state import session
 from app.views.state.access import require_editor
 from app.views.widgets.messages import errors_kept, errors_shown, show_kept_error

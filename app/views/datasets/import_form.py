@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.services.datasets import default_dataset_name
-from app.services.import_sources import Source
-from app.services.imports import ImportRequest, pairs
+from app.services.importing.checking import ImportRequest, pairs
+from app.services.importing.sources import Source
 from app.views.datasets.chosen_file import ChosenFile, cached_by_files
 from app.views.datasets.column_heads import draw_heads, say_missing
 from app.views.widgets.theme import bold

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from app.services.datasets import describe_load, load_dataset
-from app.services.import_sources import ServerFolder, Source, Uploads, import_roots, inside
-from app.services.imports import CheckedImport, ImportRequest, check_import
+from app.services.importing.checking import CheckedImport, ImportRequest, check_import
+from app.services.importing.sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.views.components import mine_button
 from app.views.datasets import checked, proof
 from app.views.datasets.chosen_file import cached_by_files

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.colors import class_colors
-from app.services.reports import describe_mining
+from app.services.presenting.texts import describe_mining
 from app.views.components import first_steps
 from app.views.components.viewer_note import viewer_note
 from app.views.datasets import image_folders, importing

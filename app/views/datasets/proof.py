@@ -4,9 +4,9 @@ import streamlit as st
 
 from app.concept_graph.colors import class_colors
 from app.pictures.thumbnails import GalleryImage, Picture
-from app.services.image_places import missing_files
-from app.services.proof import Proof, ProofImage
-from app.views.components.shown_images import image_files
+from app.services.importing.image_places import missing_files
+from app.services.importing.proof import Proof, ProofImage
+from app.views.components.images.shown_images import image_files
 from app.views.datasets import image_folders
 from app.views.state import session
 from app.views.widgets.theme import bold, escape, shorten

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.overview import Axis
-from app.views.components import details
+from app.views.components.imbalances import details
 from app.views.state import url
 from app.views.widgets.theme import distinct_labels, names_axis, shorten
 from graph.diagnosis.imbalance import COUNT, RATE

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.views.components import details
+from app.views.components.imbalances import details
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.theme import escape, shorten

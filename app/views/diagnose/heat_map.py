@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.views.components import details, imbalance_filters
+from app.views.components.imbalances import details
+from app.views.components.imbalances import filters as imbalance_filters
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.widgets.tables import draw_table

@@ -11,32 +11,27 @@ from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from app.report.contents import ReportOptions
 from app.report.writing import report
-from app.services.facets import Facet, read_communities
-from app.services.findings import (
+from app.services.presenting.facets import Facet, read_communities
+from app.services.presenting.findings import (
     describe_leaning,
     headline,
     not_compared,
     small_classes,
 )
-from app.services.glossary import meaning
-from app.services.reports import (
+from app.services.presenting.glossary import meaning
+from app.services.presenting.steps import next_action, steps_of
+from app.services.presenting.texts import (
     are_unequal,
     cell_text,
     describe_mining,
     describe_summary,
     summary_table,
 )
-from app.services.steps import next_action, steps_of
-from app.views.components import (
-    accuracy_colors,
-    axis_choice,
-    community_colors,
-    details,
-    imbalance_filters,
-    mine_button,
-    model_accuracy,
-)
-from app.views.components.imbalance_table import MAX_BARS
+from app.views.components import mine_button
+from app.views.components.graph import accuracy_colors, axis_choice, community_colors
+from app.views.components.imbalances import details, model_accuracy
+from app.views.components.imbalances import filters as imbalance_filters
+from app.views.components.imbalances.table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.components.stepper import draw_steps
 from app.views.diagnose import charts, from_graph, heat_map, strips, table

@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from app.services.reports import effect_texts
-from app.views.components import gallery
+from app.services.presenting.texts import effect_texts
+from app.views.components.images import gallery
 from app.views.state.session import CurrentDataset
 from app.views.widgets.theme import escape, shorten
 from graph.diagnosis.imbalance import COUNT

@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from app.services.audits.results import imbalance_verdicts
-from app.services.findings import describe_disagreements, describe_order, no_clique
-from app.views.components import model_accuracy
-from app.views.components.imbalance_table import MAX_BARS, imbalance_columns, imbalance_view
+from app.services.presenting.findings import describe_disagreements, describe_order, no_clique
+from app.views.components.imbalances import model_accuracy
+from app.views.components.imbalances.table import MAX_BARS, imbalance_columns, imbalance_view
 from app.views.state import url
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url

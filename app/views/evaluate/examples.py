@@ -11,7 +11,7 @@ from app.pictures.heat import draw_heat
 from app.pictures.thumbnails import Picture
 from app.services.evaluations.maps import MapsMissingError, read_maps
 from app.services.evaluations.predictions import read_saved_predictions
-from app.views.components.shown_images import draw_one, image_files
+from app.views.components.images.shown_images import draw_one, image_files
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url, named_in_url, number_in_url

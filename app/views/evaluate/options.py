@@ -7,7 +7,7 @@ from typing import Any, get_origin
 
 import streamlit as st
 
-from app.services.imports import named_plainly
+from app.services.importing.checking import named_plainly
 from app.views.components.option_fields import draw_options
 from app.views.state.access import may_edit
 from app.views.state.uploading import accept_uploads

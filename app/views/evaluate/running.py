@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.views.components.task_buttons import task_buttons
-from app.views.components.worker_note import draw_workers
+from app.views.components.work.task_buttons import task_buttons
+from app.views.components.work.worker_note import draw_workers
 from app.views.state import session
 from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing, rerun_page

@@ -10,8 +10,8 @@ import streamlit as st
 
 from app.services.evaluations.scoring import score_tables
 from app.services.evaluations.tables import keep_scores, read_tables, with_dataset
-from app.services.frames import to_csv
-from app.services.imports import named_plainly
+from app.services.importing.checking import named_plainly
+from app.services.presenting.frames import to_csv
 from app.views.evaluate.charts import draw_bars
 from app.views.evaluate.numbers import ALL, bars_of
 from app.views.state import session

@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.embedding_tasks import KIND, order_embeddings
-from app.services.embeddings import add_embeddings
-from app.services.imports import named_plainly
+from app.services.embeddings.tasks import KIND, order_embeddings
+from app.services.embeddings.vectors import add_embeddings
+from app.services.importing.checking import named_plainly
 from app.views.components.option_fields import draw_model_options
-from app.views.components.task_buttons import task_buttons
 from app.views.components.viewer_note import viewer_note
-from app.views.components.worker_note import draw_workers
+from app.views.components.work.task_buttons import task_buttons
+from app.views.components.work.worker_note import draw_workers
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user
 from app.views.state.refreshing import refreshing, rerun_page

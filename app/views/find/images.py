@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from app.views.components import tagging
-from app.views.components.shown_images import ShownImages, uris_of
+from app.views.components.images import tagging
+from app.views.components.images.shown_images import ShownImages, uris_of
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.widgets.tables import draw_table

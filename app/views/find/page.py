@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.services.embeddings import Embedded, read_embedded
+from app.services.embeddings.vectors import Embedded, read_embedded
 from app.views.find import adding, tags
 from app.views.find import map as embedding_map
 from app.views.find.images import draw_images

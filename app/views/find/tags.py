@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.views.components.tagging import ROLES
+from app.views.components.images.tagging import ROLES
 from app.views.find.images import draw_images
 from app.views.state import access
 from app.views.state.session import CurrentDataset

@@ -8,7 +8,7 @@ import streamlit as st
 from app.image_grid.component import GridImage, OpenedImage
 from app.image_grid.review import Decision, ReviewImage, decisions, review_grid
 from app.pictures.thumbnails import Picture
-from app.views.components.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
+from app.views.components.images.shown_images import LIGHTBOX_PX, OPENED, THUMBNAIL_PX, image_files
 from app.views.jobs.cards import MASK_EDGE, asked_for, by_whom, said_of, seen
 from app.views.jobs.deciding import PROBLEM, decide_all, undo
 from app.views.jobs.fixed import words_of

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app.pictures.thumbnails import Picture
-from app.views.components.shown_images import draw_one, image_files
+from app.views.components.images.shown_images import draw_one, image_files
 from app.views.widgets.theme import escape, shorten
 from generation.jobs.words import FilterWords
 from graph.jobs.candidate_pages import Candidate

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.export_files import (
+from app.services.results.export_files import (
     WrittenExport,
     delete_export,
     find_export,

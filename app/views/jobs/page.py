@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.views.components.worker_note import draw_workers
+from app.views.components.work.worker_note import draw_workers
 from app.views.jobs import images, results, tasks
 from app.views.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from app.views.state import session, url

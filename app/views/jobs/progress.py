@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from app.views.components import job_form
+from app.views.components.work import job_form
 from app.views.jobs.fixed import words_of
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor

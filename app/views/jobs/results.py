@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.services.results import merge_job
+from app.services.results.merging import merge_job
 from app.views.jobs import exports
 from app.views.jobs.fixed import edited
 from app.views.state import session, tasks, url

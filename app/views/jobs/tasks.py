@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.views.components.task_buttons import task_buttons
+from app.views.components.work.task_buttons import task_buttons
 from app.views.state import session, url
 from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing, rerun_page

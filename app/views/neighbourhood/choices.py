@@ -6,8 +6,8 @@ from typing import NoReturn
 import streamlit as st
 
 from app.concept_graph.overview import Axis
-from app.views.components import axis_choice
-from app.views.components.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
+from app.views.components.graph import axis_choice
+from app.views.components.graph.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
 from app.views.components.name_choices import read_names
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url

@@ -7,10 +7,11 @@ import streamlit as st
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id
-from app.services.frames import to_csv
-from app.views.components import accuracy_colors, details, model_accuracy
-from app.views.components.centre import make_centre
-from app.views.components.imbalance_table import MAX_BARS
+from app.services.presenting.frames import to_csv
+from app.views.components.graph import accuracy_colors
+from app.views.components.graph.centre import make_centre
+from app.views.components.imbalances import details, model_accuracy
+from app.views.components.imbalances.table import MAX_BARS
 from app.views.components.name_choices import names_of
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
 from app.views.neighbourhood.choices import (

@@ -10,7 +10,7 @@ from app.concept_graph.colors import class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
 from app.concept_graph.radial import grow_layout, radial_layout
-from app.views.components.imbalance_table import MAX_BARS
+from app.views.components.imbalances.table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
 from graph.queries.concept_counts import class_counts

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.services.findings import describe_leaning
-from app.services.glossary import meaning
 from app.services.ordering.comparison import budget_curve, compare_all
-from app.views.components import imbalance_filters
+from app.services.presenting.findings import describe_leaning
+from app.services.presenting.glossary import meaning
+from app.views.components.imbalances import filters as imbalance_filters
 from app.views.components.name_choices import names_of
 from app.views.components.option_fields import draw_options
 from app.views.state import url

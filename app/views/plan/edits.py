@@ -13,8 +13,8 @@ from app.services.ordering.counterfactual_plans import (
 )
 from app.services.ordering.group_words import combined_words
 from app.services.ordering.orders import order_plan
-from app.views.components import job_form
 from app.views.components.name_choices import names_of
+from app.views.components.work import job_form
 from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
 from app.views.state.access import may_edit, user

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app.concept_graph.colors import NEUTRAL, class_colors
-from app.views.components import details
+from app.views.components.imbalances import details
 from app.views.widgets.tables import count_column, draw_table
 from app.views.widgets.theme import clique_labels, names_axis, shorten
 from generation.planning.effects import AFTER, BEFORE, effect_table

@@ -5,8 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from app.services.frames import to_csv
 from app.services.ordering.resampling import listed, listed_images
+from app.services.presenting.frames import to_csv
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, number_in_url
 from app.views.widgets.controls import download

@@ -9,12 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.services.audits.plans import query_verdicts, unsupported_queries
-from app.services.findings import describe_balance, no_clique
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
-from app.services.reports import describe_proof
-from app.views.components import details, job_form, mine_button
-from app.views.components.story import draw_plan
+from app.services.presenting.findings import describe_balance, no_clique
+from app.services.presenting.texts import describe_proof
+from app.views.components import mine_button
+from app.views.components.graph.story import draw_plan
+from app.views.components.imbalances import details
+from app.views.components.work import job_form
 from app.views.plan import edits, effect_charts, query_editor, summary
 from app.views.plan.choice import (
     PlanRequest,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app.services.reports import DISAGREEMENT
-from app.views.components.imbalance_table import disagreement_column
+from app.services.presenting.texts import DISAGREEMENT
+from app.views.components.imbalances.table import disagreement_column
 from app.views.plan.choice import PlanRequest
 from app.views.state.url import number_in_url
 from app.views.widgets.tables import count_column, table_height

@@ -5,8 +5,12 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.services.findings import describe_widened, larger_than_dataset, smaller_gaps_grow
-from app.services.reports import change_text
+from app.services.presenting.findings import (
+    describe_widened,
+    larger_than_dataset,
+    smaller_gaps_grow,
+)
+from app.services.presenting.texts import change_text
 from app.views.widgets.theme import escape
 from graph.counting.cliques import Cliques
 

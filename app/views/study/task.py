@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.services.studies.answering import ShownTask, answer_task, shown_tasks
-from app.views.components.one_by_one import Choice, Questions, draw_blind
+from app.views.components.images.one_by_one import Choice, Questions, draw_blind
 from app.views.components.person import require_person
 from app.views.state import session
 from app.views.widgets.messages import errors_in_fragment

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.exports import export_job
-from app.services.results import rebalanced_dataset
+from app.services.results.exports import export_job
+from app.services.results.merging import rebalanced_dataset
 from generation.export import ExportOptions
 from generation.output.chunk_records import ChunkRecord
 from generation.output.folder import OutputFolder

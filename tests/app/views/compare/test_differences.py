@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.frames import to_csv
-from app.services.reports import ARROW
+from app.services.presenting.frames import to_csv
+from app.services.presenting.texts import ARROW
 from app.views.compare.differences import surest_differences
 from app.views.state import session
 from graph.database.store import GraphStore

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.frames import to_csv
+from app.services.presenting.frames import to_csv
 from app.views.compare.chart import marks_of
 from app.views.state import session
 from app.views.widgets.theme import shorten

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.concept_graph.colors import class_colors
-from app.services.frames import to_csv
+from app.services.presenting.frames import to_csv
 from app.views.cypher import answers, pictures
 from app.views.cypher.result import MOST_CLIQUES
 from app.views.state import session

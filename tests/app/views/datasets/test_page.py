@@ -8,7 +8,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from app.added_images import read_added
-from app.services.image_places import remove_place
+from app.services.importing.image_places import remove_place
 from app.views.state import tasks
 from graph.dataset.cliques import mined_with
 from graph.dataset.names import class_sizes

@@ -1,0 +1,1 @@
+"""Embeddings of a dataset's images: computed by workers, kept, and searched."""

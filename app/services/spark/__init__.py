@@ -1,0 +1,1 @@
+"""Apache Spark: its session, and datasets that stay in Parquet files."""

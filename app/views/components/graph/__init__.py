@@ -1,0 +1,1 @@
+"""What pages share around the concept graph: its axis, centre, colours and story."""

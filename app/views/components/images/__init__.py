@@ -1,0 +1,1 @@
+"""Images in grids, with a lightbox, tags and decisions."""

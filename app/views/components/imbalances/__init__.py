@@ -1,0 +1,1 @@
+"""Imbalances as tables and in detail, filters for them, and saved views."""

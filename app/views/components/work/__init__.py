@@ -1,0 +1,1 @@
+"""Jobs, tasks and workers: forms, buttons and what runs."""
