@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.services.results.merging import export_files
+from app.services.results import export_files
 from app.services.workers import run_here
 from app.settings import Settings
 from app.views.jobs import candidates as candidates_view
