@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.embeddings.vectors import keep_embeddings
+from app.services.embeddings.vectors import KIND, computed_file
 from app.services.image_files import pixel_reader
 from app.settings import Settings
 from evaluation.training.examples import Examples, IntArray, Pixels
 from evaluation.training.features import FEATURES
 from evaluation.training.features.features import FixedFeatures
 from evaluation.training.features.vision import VisionFeatures
+from generation.output.folder import OutputFolder
 from generation.worker.resources import RunTask, TaskRun
 from graph.database.store import GraphStore
 from graph.dataset.read import read_annotations
@@ -21,9 +22,8 @@ from graph.errors import CobalanceError, OptionError
 from graph.tasks.lifecycle import create_task
 from ingest.concepts.plurals import counted
 from ingest.embeddings.reading import check_vectors
+from ingest.embeddings.stored import write_table
 
-KIND = "embed"
-"""The kind of the tasks."""
 _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
 
@@ -74,7 +74,7 @@ def embedding_tasks(settings: Settings) -> dict[str, RunTask]:
 
 
 def _embed(settings: Settings, task: TaskRun) -> str:
-    """Compute and keep the embeddings; return which images could not be read, if any."""
+    """Compute the embeddings, for `collect_computed`; return which images could not be read."""
     dataset, name = str(task.dataset), str(task.settings["features"])
     task.progress("load the model", 0, None)
     features = FEATURES.open(name, FEATURES.check(name, task.settings["options"], stored=True))
@@ -96,7 +96,8 @@ def _embed(settings: Settings, task: TaskRun) -> str:
     read = [row for row in rows.tolist() if row not in unread]
     names = images["id"].iloc[read].tolist()
     unit = check_vectors(name, names, np.concatenate(blocks)[read])
-    task.graph(lambda store: keep_embeddings(store, settings, dataset, name, names, unit))
+    folder = OutputFolder(settings.output_folder())
+    folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
     return _told(unread)
 
 

@@ -2,19 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
 
 from app.settings import Settings
+from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.read import read_classes
 from graph.dataset.state import dataset_state
 from graph.errors import Action, OptionError, UnknownNameError
 from graph.progress import Progress, silent
+from graph.tasks.status import list_tasks
 from ingest.embeddings.cosine import Vectors, groups_of, near_pairs, nearest, principal_axes
 from ingest.embeddings.reading import read_embeddings
-from ingest.embeddings.stored import read_stored, write_embeddings
+from ingest.embeddings.stored import read_stored, read_table, write_embeddings
+
+KIND = "embed"
+"""The kind of the tasks that compute embeddings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +136,28 @@ def keep_embeddings(
     return found
 
 
+def computed_file(task: str) -> str:
+    """Where in the output folder a task leaves its vectors."""
+    return f"embeddings/{task}.parquet"
+
+
+def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> None:
+    """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
+    output = OutputFolder(settings.output_folder())
+    for task in list_tasks(store, dataset):
+        if task.kind == KIND and task.state == "done":
+            name = computed_file(task.id)
+            if output.exists(name):
+                names, unit = read_table(BytesIO(output.read(name)))
+                keep_embeddings(store, settings, dataset, name, names, unit)
+                output.delete(name)
+            return
+
+
 def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:
     """Read the embeddings of the images in a dataset's counts; None where it has none."""
     dataset_state(store, dataset)
+    collect_computed(store, settings, dataset)
     kept = read_stored(settings.embeddings_folder(), dataset)
     if kept is None:
         return None

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app.services.embeddings.vectors import Embedded, read_embedded
+from app.services.embeddings.vectors import Embedded, collect_computed, read_embedded
 from app.views.find import adding, tags
 from app.views.find import map as embedding_map
 from app.views.find.images import draw_images
@@ -37,6 +37,7 @@ def page() -> None:
     if current.state.sample is not None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
         return
+    collect_computed(current.store, session.settings(), current.name)
     written = stored_at(session.settings().embeddings_folder(), current.name)
     key = (current.state, written or 0.0)
     found = None if written is None else _embedded(current.store, key)
