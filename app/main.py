@@ -40,10 +40,10 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 
 def main() -> None:
     """Draw the page that the address names."""
+    refreshing.begin_run()
     st.set_page_config(page_title="cobalance", page_icon=mark.icon(), layout="wide")
     st.logo(mark.logo(), size="large")
     login.require_login()
-    refreshing.begin_run()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES

@@ -2,12 +2,22 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, WebSocket
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    WebSocket,
+)
 
 from tests.browser.server import WebApp
 
@@ -43,13 +53,16 @@ _END_FADING = """() => document.getAnimations()
   .forEach(one => one.finish())"""
 
 
+_CONTEXTS: WeakKeyDictionary[Browser, dict[bool, BrowserContext]] = WeakKeyDictionary()
+
+
 class Pages:
     """Opens pages of an app, and remembers whatever no page should do.
 
     Parameters
     ----------
     browser : Browser
-        Each page gets a context of its own in it.
+        Its pages share what was downloaded and compiled, and nothing else once they are closed.
     app : WebApp
         Whose pages.
 
@@ -64,6 +77,7 @@ class Pages:
         self._browser = browser
         self.app = app
         self.problems: list[str] = []
+        self._opened: list[Page] = []
 
     def open(
         self,
@@ -91,15 +105,10 @@ class Pages:
         settled : bool
             Whether to wait; a page that always refreshes has no rest.
         """
-        context = self._browser.new_context(
-            color_scheme=scheme,
-            viewport={"width": width, "height": height},
-            reduced_motion="reduce",
-            locale="en-GB",
-            has_touch=touch,
-        )
-        context.add_init_script(_WATCH_WIRE)
-        page = context.new_page()
+        page = _context(self._browser, touch=touch).new_page()
+        self._opened.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
         allowed = {self.app.netloc, *also_hosts}
 
         def check_host(asked: Request | WebSocket) -> None:
@@ -121,9 +130,23 @@ class Pages:
         return page
 
     def close(self) -> None:
-        """Close every page."""
+        """Close every page, and forget what the browser has stored for them."""
+        for page in self._opened:
+            if not page.is_closed():
+                with suppress(Error):  # a page that shows nothing has no storage
+                    page.evaluate("localStorage.clear()")
+                page.close()
         for context in self._browser.contexts:
-            context.close()
+            context.clear_cookies()
+
+
+def _context(browser: Browser, *, touch: bool) -> BrowserContext:
+    """The browser's context with or without a touchscreen: the app's scripts are compiled once."""
+    kept = _CONTEXTS.setdefault(browser, {})
+    if touch not in kept:
+        kept[touch] = browser.new_context(reduced_motion="reduce", locale="en-GB", has_touch=touch)
+        kept[touch].add_init_script(_WATCH_WIRE)
+    return kept[touch]
 
 
 def settle(page: Page) -> None:

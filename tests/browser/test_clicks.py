@@ -27,12 +27,29 @@ def app(
     folder = tmp_path_factory.mktemp("slow")
     with running(folder, app_environment, program=[sys.executable, str(SLOW_APP)]) as started:
         yield started
+    assert started.crashes() == []
 
 
 def wait_for_refresh(page: Page) -> None:
     """Wait until a fragment has just begun to draw itself anew."""
     page.locator(STATE % "notRunning").wait_for()
     page.locator(STATE % "running").wait_for()
+
+
+def test_a_drawer_closed_as_it_is_drawn_leaves_the_page_whole(
+    pages: Pages, store: GraphStore, dataset: str
+) -> None:
+    records = [ImageRecord(f"{i}", "ab"[i > 3], (Mention("x"),)) for i in range(6)]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(1), max_cliques=100)
+    page = pages.open(f'/?dataset={dataset}&images=["x"]', settled=False)
+    drawer = page.get_by_role("dialog", name="x")
+    drawer.get_by_role("button", name="Add to plan").click(timeout=START_MS)
+    expect(drawer.get_by_role("button", name="Take out of the plan")).to_be_visible()
+    page.keyboard.press("Escape")  # the run that drew the drawer has yet to say that it ended
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_role("button", name="Plan the missing images")).to_be_visible()
+    assert page.get_by_test_id("stException").count() == 0
 
 
 def test_a_click_while_a_fragment_refreshes(pages: Pages, store: GraphStore, dataset: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 _ASKED = "_page_asked"
@@ -49,7 +50,13 @@ def rerun_page() -> None:
 
 
 def begin_run() -> None:
-    """Forget what an earlier run asked for; at the start of a run of the whole page."""
+    """Forget what earlier runs left; at the very start of a run of the whole page.
+
+    A fragment that ends as the page is asked for leaves its container behind as the place where
+    elements go, in the thread that draws the page next: all of it would be drawn in a dialog that
+    was just closed.
+    """
+    context_dg_stack.set(get_default_dg_stack_value())
     st.session_state.pop(_ASKED, None)
     st.session_state[_BEGAN] = time.monotonic()
 

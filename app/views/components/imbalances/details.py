@@ -162,7 +162,7 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
 
 def _plan_button(clique: url.Clique, *, mined: bool) -> None:
     planned = clique in url.selected_cliques()
-    if st.button(
+    st.button(  # the page behind is drawn with it when the drawer is closed
         "Take out of the plan" if planned else "Add to plan",
         key="_details_to_plan",
         icon=":material/remove:" if planned else ":material/add:",
@@ -171,5 +171,4 @@ def _plan_button(clique: url.Clique, *, mined: bool) -> None:
         args=(clique,),
         disabled=not mined,
         help=None if mined else NOT_MINED,
-    ):
-        st.rerun()  # what is selected stands on the page, too
+    )
