@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.tasks import USUAL, order_embeddings
 from app.services.embeddings.vectors import keep_embeddings, require_embedded
 from app.settings import Settings
 from cobalance.wording import methods_speak_python
@@ -54,7 +54,7 @@ class Embedded:
             unit = check_vectors(source, names, vectors)
         return keep_embeddings(self.graph, self.settings, self.name, source, names, unit)
 
-    def compute_embeddings(self, features: str = "clip", **options: Any) -> int:
+    def compute_embeddings(self, features: str = USUAL, **options: Any) -> int:
         """Compute the vectors of all images in this process; return how many images have one.
 
         Parameters

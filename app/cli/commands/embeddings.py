@@ -17,7 +17,7 @@ from app.cli.common import (
 from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame
 from app.services.embeddings import vectors as service
-from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.tasks import USUAL, order_embeddings
 from app.settings import Settings
 from evaluation.training.features import FEATURES
 from graph.errors import needs_extra
@@ -74,7 +74,7 @@ def compute(
     dataset: DatasetName,
     features: Annotated[
         str, typer.Option("--with", help=f"What gives an image its vector: {', '.join(FEATURES)}.")
-    ] = "clip",
+    ] = USUAL,
     setting: Annotated[
         list[str] | None, assignments_option("--set", "An option of it, such as model=FOLDER.")
     ] = None,

@@ -24,6 +24,8 @@ from ingest.concepts.plurals import counted
 from ingest.embeddings.reading import check_vectors
 from ingest.embeddings.stored import write_table
 
+USUAL = "clip"
+"""The features of embeddings unless others are named."""
 _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
 
@@ -31,7 +33,7 @@ _LEARNED = 5_000  # images that features without a model learn from
 def order_embeddings(
     store: GraphStore,
     dataset: str,
-    features: str = "clip",
+    features: str = USUAL,
     options: Mapping[str, Any] | None = None,
     *,
     created_by: str = "",

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.tasks import USUAL, order_embeddings
 from app.services.embeddings.vectors import KIND, add_embeddings
 from app.services.importing.checking import named_plainly
 from app.views.components.option_fields import draw_model_options
@@ -96,7 +96,8 @@ def _draw_task(dataset: str, drawn: str) -> None:
 def _compute_form(current: CurrentDataset) -> None:
     """Draw the choice of a model, and the button that orders its vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Model", list(FEATURES), **choice_in_url("find_with"), width=180)
+        names = sorted(FEATURES, key=lambda name: name != USUAL)
+        name = st.selectbox("Model", names, **choice_in_url("find_with"), width=180)
         plugin = FEATURES[name]
         with st.popover("Options"):
             options = draw_model_options(
