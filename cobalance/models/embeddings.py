@@ -7,8 +7,7 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from app.services.embeddings.tasks import USUAL, order_embeddings
-from app.services.embeddings.vectors import keep_embeddings, require_embedded
+from app.services.embeddings.vectors import USUAL, keep_embeddings, require_embedded
 from app.settings import Settings
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
@@ -72,6 +71,7 @@ class Embedded:
             A worker, or what the features need, is not installed.
         """
         with needs_extra("A worker", "worker"):
+            from app.services.embeddings.tasks import order_embeddings
             from app.services.workers import run_here
         task = order_embeddings(self.graph, self.name, features, options)
         home = self.settings.cobalance_home.expanduser().absolute() / "python"

@@ -17,7 +17,7 @@ from app.cli.common import (
 from app.cli.job_settings import assigned
 from app.cli.tables import Format, check_output, write_frame
 from app.services.embeddings import vectors as service
-from app.services.embeddings.tasks import USUAL, order_embeddings
+from app.services.embeddings.vectors import USUAL
 from app.settings import Settings
 from evaluation.training.features import FEATURES
 from graph.errors import needs_extra
@@ -86,8 +86,10 @@ def compute(
 
     Print the task's id. `pixels` needs no model; the others load one.
     """
-    if here:
-        with needs_extra("Computing vectors", "worker"):
+    with needs_extra("Computing vectors", "worker"):
+        from app.services.embeddings.tasks import order_embeddings
+
+        if here:
             from app.services.workers import run_here
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.embeddings.vectors import KIND, computed_file
+from app.services.embeddings.vectors import KIND, USUAL, computed_file
 from app.services.image_files import pixel_reader
 from app.settings import Settings
 from evaluation.training.examples import Examples, IntArray, Pixels
@@ -24,8 +24,6 @@ from ingest.concepts.plurals import counted
 from ingest.embeddings.reading import check_vectors
 from ingest.embeddings.stored import write_table
 
-USUAL = "clip"
-"""The features of embeddings unless others are named."""
 _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from app.settings import Settings
-from generation.output.folder import OutputFolder
 from graph.database.store import GraphStore
 from graph.dataset.read import read_classes
 from graph.dataset.state import dataset_state
-from graph.errors import Action, OptionError, UnknownNameError
+from graph.errors import Action, OptionError, UnknownNameError, needs_extra
 from graph.progress import Progress, silent
 from graph.tasks.status import list_tasks
 from ingest.embeddings.cosine import Vectors, groups_of, near_pairs, nearest, principal_axes
@@ -21,6 +20,8 @@ from ingest.embeddings.stored import read_stored, read_table, write_embeddings
 
 KIND = "embed"
 """The kind of the tasks that compute embeddings."""
+USUAL = "clip"
+"""The features of embeddings unless others are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +144,17 @@ def computed_file(task: str) -> str:
 
 def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> None:
     """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
-    output = OutputFolder(settings.output_folder())
-    for task in list_tasks(store, dataset):
-        if task.kind == KIND and task.state == "done":
-            name = computed_file(task.id)
-            if output.exists(name):
-                names, unit = read_table(BytesIO(output.read(name)))
-                keep_embeddings(store, settings, dataset, name, names, unit)
-                output.delete(name)
-            return
+    tasks = (one for one in list_tasks(store, dataset) if one.kind == KIND)
+    task = next((one for one in tasks if one.state == "done"), None)
+    if task is None:
+        return
+    with needs_extra("What workers have made", "worker"):
+        from generation.output.folder import OutputFolder
+    output, name = OutputFolder(settings.output_folder()), computed_file(task.id)
+    if output.exists(name):
+        names, unit = read_table(BytesIO(output.read(name)))
+        keep_embeddings(store, settings, dataset, name, names, unit)
+        output.delete(name)
 
 
 def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:

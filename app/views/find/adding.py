@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from app.services.embeddings.tasks import USUAL, order_embeddings
-from app.services.embeddings.vectors import KIND, add_embeddings
+from app.services.embeddings.tasks import order_embeddings
+from app.services.embeddings.vectors import KIND, USUAL, add_embeddings
 from app.services.importing.checking import named_plainly
 from app.views.components.option_fields import draw_model_options
 from app.views.components.viewer_note import viewer_note
