@@ -180,7 +180,8 @@ def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
         "client.showErrorDetails": "none",
         "client.showErrorLinks": False,
         "client.allowedOrigins": [],
-        "global.disableWidgetStateDuplicationWarning": True,  # see `gallery`
+        # see app.views.components.images.gallery
+        "global.disableWidgetStateDuplicationWarning": True,
         "runner.magicEnabled": False,
         "runner.fastReruns": False,  # see app.views.state.refreshing
         "logger.level": "warning",

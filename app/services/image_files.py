@@ -1,12 +1,16 @@
 """Read files of real and of generated images."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 
 from app.settings import Settings, in_environment
 from generation.output.folder import OutputFolder
+from graph.database.store import GraphStore
+from graph.dataset.read import read_annotations
 from graph.errors import OptionError
+from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
 from ingest.images.decoding import decode
 from ingest.images.image_file import ImageFileError
@@ -48,3 +52,44 @@ def pixel_reader(settings: Settings) -> Callable[[str | None, bool], ImageArray]
         return np.asarray(decode(read(uri, synthetic)).upright().convert("RGB"))
 
     return read_pixels
+
+
+def images_with_files(store: GraphStore, dataset: str, split: str | None = None) -> pd.DataFrame:
+    """Read the images of a dataset, or of one split, that have an address of their file, by id.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``uri`` and ``synthetic``.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    images = read_annotations(store, dataset).images
+    if split is not None:
+        images = images[images["split"] == split]
+    images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
+    if images.empty:
+        of_split = "" if split is None else f"the split {split!r} of "
+        raise OptionError(
+            f"No image of {of_split}{dataset!r} has an address of its file, so there is nothing to "
+            "look at. Load the dataset with addresses of its images."
+        )
+    return images.reset_index(drop=True)
+
+
+def describe_unread(problems: Sequence[str]) -> str:
+    """How many images could not be read, with the first problem; empty for none.
+
+    Examples
+    --------
+    >>> describe_unread(["a: there is no such file", "b: it is empty"])
+    '2 images could not be read, such as a: there is no such file'
+    """
+    if not problems:
+        return ""
+    return f"{counted(len(problems), 'images')} could not be read, such as {problems[0]}"

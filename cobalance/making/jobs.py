@@ -14,6 +14,7 @@ from app.settings import Settings
 from cobalance.making.exports import Export
 from cobalance.making.progress import JobProgress
 from cobalance.people.studies import Study, draw
+from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.errors import needs_extra
@@ -64,10 +65,7 @@ class Job:
         MissingExtraError
             A worker, or what the job's settings ask for, is not installed.
         """
-        with needs_extra("A worker", "worker"):
-            from app.services.workers import run_here
-        home = self.settings.cobalance_home.expanduser().absolute() / "python"
-        run_here(self.settings, [self.id], f"sqlite:///{home / f'{self.id}.sqlite'}", self.report)
+        run_in_process(self.settings, [self.id], self.report)
         return self
 
     def wait(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":

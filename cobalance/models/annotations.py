@@ -11,6 +11,7 @@ from app.settings import Settings
 from cobalance.display import Result
 from cobalance.people.audits import Audit, draw
 from cobalance.people.studies import Study
+from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
 from graph.annotations.runs import AnnotationRun, list_runs, read_run
 from graph.audits.reading import audits_of_dataset, audits_of_run
@@ -48,11 +49,8 @@ class Labels(Result):
         MissingExtraError
             A worker, or what the model needs, is not installed.
         """
-        with needs_extra("A worker", "worker"):
-            from app.services.workers import run_here
-        home = self.settings.cobalance_home.expanduser().absolute() / "python"
         tasks = [f"{self.id}-{at}" for at in range(self.record().chunks)]
-        run_here(self.settings, tasks, f"sqlite:///{home / f'{self.id}.sqlite'}", self.progress)
+        run_in_process(self.settings, tasks, self.progress, queue=self.id)
         return self
 
     def record(self) -> AnnotationRun:

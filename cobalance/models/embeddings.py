@@ -9,6 +9,7 @@ import pandas as pd
 
 from app.services.embeddings.vectors import USUAL, keep_embeddings, require_embedded
 from app.settings import Settings
+from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
 from graph.database.store import GraphStore
 from graph.errors import OptionError, needs_extra
@@ -72,10 +73,8 @@ class Embedded:
         """
         with needs_extra("A worker", "worker"):
             from app.services.embeddings.tasks import order_embeddings
-            from app.services.workers import run_here
         task = order_embeddings(self.graph, self.name, features, options)
-        home = self.settings.cobalance_home.expanduser().absolute() / "python"
-        run_here(self.settings, [task], f"sqlite:///{home / f'{task}.sqlite'}", self.progress)
+        run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)
         if ended.state != "done":
             raise OptionError(ended.error or f"The task is {ended.state}.")

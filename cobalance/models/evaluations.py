@@ -9,12 +9,12 @@ import pandas as pd
 
 from app.settings import Settings
 from cobalance.display import Result
+from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python, speaks_python
 from evaluation.metrics import Inputs
 from evaluation.metrics.metric import Scored
 from evaluation.predictions import check_predictions, read_predictions
 from graph.database.store import GraphStore
-from graph.errors import needs_extra
 from graph.evaluations.reading import Evaluation, read_evaluation
 from graph.progress import Progress, silent
 from ingest.concepts.plurals import counted
@@ -131,11 +131,7 @@ class Evaluations(Result):
         MissingExtraError
             A worker, or what the models need, is not installed.
         """
-        with needs_extra("A worker", "worker"):
-            from app.services.workers import run_here
-        home = self.settings.cobalance_home.expanduser().absolute() / "python"
-        queue = f"sqlite:///{home / f'{self.ids[0]}.sqlite'}"
-        run_here(self.settings, self.ids, queue, self.progress)
+        run_in_process(self.settings, self.ids, self.progress)
         return self
 
     def records(self) -> list[Evaluation]:

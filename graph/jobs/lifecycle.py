@@ -96,11 +96,22 @@ def create_job(
     }
     state_with_names(store, dataset, names)
     check_images(store, dataset, [query.edit.source_image for query in queries if query.edit])
+    settings = settings or {}
+    properties = {
+        "plan": plan,
+        "settings": json.dumps(dict(settings), ensure_ascii=False),
+        "recipe": settings.get("recipe"),
+        "backend": settings.get("backend"),
+        "extra": extra,
+        "created_by": created_by,
+        "state": "preparing",
+        "complete": False,
+        **{counter.name: 0 for counter in JOB_COUNTERS},
+    }
     is_known = job is not None
     job = job or uuid.uuid4().hex[:16]
     try:
-        about = {"settings": settings or {}, "extra": extra, "created_by": created_by}
-        _write_job(store, dataset, plan, queries, about, job, progress)
+        _write_job(store, dataset, job, properties, queries, progress)
     except BaseException:  # an interrupt, too
         if not is_known:  # by its id, to go on with it
             with suppress(StoreError):
@@ -112,23 +123,11 @@ def create_job(
 def _write_job(
     store: GraphStore,
     dataset: str,
-    plan: str,
-    queries: Sequence[PlannedQuery],
-    about: Mapping[str, Any],
     job: str,
+    properties: Mapping[str, Any],
+    queries: Sequence[PlannedQuery],
     progress: Progress,
 ) -> None:
-    settings = about["settings"]
-    properties = {
-        "plan": plan,
-        **about,
-        "settings": json.dumps(dict(settings), ensure_ascii=False),
-        "recipe": settings.get("recipe"),
-        "backend": settings.get("backend"),
-        "state": "preparing",
-        "complete": False,
-        **{counter.name: 0 for counter in JOB_COUNTERS},
-    }
     row = {"key": job, "properties": JOB.check(properties)}
     created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
     if not created:

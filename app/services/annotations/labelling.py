@@ -12,11 +12,11 @@ from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
 from annotation.language.endpoint_settings import EndpointSettings
 from annotation.proposing.guards import PERCEIVED, is_sensitive, tells_sensitive
+from app.services.image_files import images_with_files
 from generation.output.folder import OutputFolder
 from graph.annotations.attributes import AttributeKey, Level, list_attributes
 from graph.annotations.runs import NewRun, create_run
 from graph.database.store import GraphStore
-from graph.dataset.read import read_annotations
 from graph.errors import Action, OptionError, Setting, check_known
 from ingest.annotators import ANNOTATORS
 from ingest.concepts.wording import readable
@@ -202,16 +202,7 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
 
 def _images(store: GraphStore, order: LabelOrder) -> pa.Table:
     """The images to label, by id; OptionError if there are none with a file."""
-    images = read_annotations(store, order.dataset).images
-    if order.split is not None:
-        images = images[images["split"] == order.split]
-    images = images[images["uri"].notna()]
-    if not len(images):
-        place = f"split {order.split!r}" if order.split is not None else "images"
-        raise OptionError(
-            f"{order.dataset!r} has no {place} with addresses of their files, so there is nothing "
-            "to look at. Load the dataset with addresses of its images."
-        )
+    images = images_with_files(store, order.dataset, order.split)
     return pa.table(
         {
             "id": pa.array(images["id"].tolist(), pa.string()),

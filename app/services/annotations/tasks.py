@@ -8,14 +8,13 @@ from annotation.labelling.score_files import ScoreFiles
 from annotation.labelling.settings import LabelSettings
 from app.services.annotations.opening import open_annotator
 from app.services.annotations.unseen import flag_unseen
-from app.services.image_files import pixel_reader
+from app.services.image_files import describe_unread, pixel_reader
 from app.settings import Settings
 from generation.output.folder import OutputFolder
 from generation.worker.resources import RunTask, TaskRun
 from graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
 from graph.errors import CobalanceError
 from ingest.annotators.annotator import Annotator
-from ingest.concepts.plurals import counted
 from ingest.images.arrays import ImageArray
 
 
@@ -75,9 +74,7 @@ class _Labelling:
             )
         files.write_description(annotator.describe())
         files.write_scores(chunk, ids, scores)
-        if not unread:
-            return ""
-        return f"{counted(len(unread), 'images')} could not be read, such as {unread[0]}"
+        return describe_unread(unread)
 
     def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
         if self._opened is None or self._opened[0] != run:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from app.services.embeddings.vectors import KIND, USUAL, computed_file
-from app.services.image_files import pixel_reader
+from app.services.image_files import describe_unread, images_with_files, pixel_reader
 from app.settings import Settings
 from evaluation.training.examples import Examples, IntArray, Pixels
 from evaluation.training.features import FEATURES
@@ -17,10 +17,8 @@ from evaluation.training.features.vision import VisionFeatures
 from generation.output.folder import OutputFolder
 from generation.worker.resources import RunTask, TaskRun
 from graph.database.store import GraphStore
-from graph.dataset.read import read_annotations
 from graph.errors import CobalanceError, OptionError
 from graph.tasks.lifecycle import create_task
-from ingest.concepts.plurals import counted
 from ingest.embeddings.reading import check_vectors
 from ingest.embeddings.stored import write_table
 
@@ -57,7 +55,7 @@ def order_embeddings(
         There is no such dataset, or it is not complete.
     """
     checked = FEATURES.check(features, options or {}).model_dump(mode="json")
-    _images(store, dataset)
+    images_with_files(store, dataset)
     return create_task(
         store,
         KIND,
@@ -78,7 +76,7 @@ def _embed(settings: Settings, task: TaskRun) -> str:
     dataset, name = str(task.dataset), str(task.settings["features"])
     task.progress("load the model", 0, None)
     features = FEATURES.open(name, FEATURES.check(name, task.settings["options"], stored=True))
-    images = task.graph(partial(_images, dataset=dataset))
+    images = task.graph(partial(images_with_files, dataset=dataset))
     unread: dict[int, str] = {}
     examples = _examples(settings, images, unread)
     rows = np.arange(len(images))
@@ -110,11 +108,9 @@ def _require_one(examples: Examples, unread: dict[int, str]) -> None:
     raise OptionError(_told(unread))
 
 
-def _told(unread: dict[int, str]) -> str:
-    """How many images could not be read, with the reason for one; empty for none."""
-    if not unread:
-        return ""
-    return f"{counted(len(unread), 'images')} could not be read, such as {unread[min(unread)]}"
+def _told(unread: Mapping[int, str]) -> str:
+    """How many images could not be read, with the reason for the first; empty for none."""
+    return describe_unread([unread[row] for row in sorted(unread)])
 
 
 def _examples(settings: Settings, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
@@ -134,15 +130,3 @@ def _examples(settings: Settings, images: pd.DataFrame, unread: dict[int, str]) 
 
     none = np.full(len(ids), -1)
     return Examples(ids, np.zeros_like(none), none, none, ("",), read_rows)
-
-
-def _images(store: GraphStore, dataset: str) -> pd.DataFrame:
-    """``id``, ``uri`` and ``synthetic`` of the images with a file; OptionError if there is none."""
-    images = read_annotations(store, dataset).images
-    images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
-    if images.empty:
-        raise OptionError(
-            f"No image of {dataset!r} has an address of its file, so there is nothing to look at. "
-            "Load the dataset with addresses of its images."
-        )
-    return images.reset_index(drop=True)

@@ -13,7 +13,7 @@ from graph.dataset.read import read_classes
 from graph.dataset.state import dataset_state
 from graph.errors import Action, OptionError, UnknownNameError, needs_extra
 from graph.progress import Progress, silent
-from graph.tasks.status import list_tasks
+from graph.tasks.status import Task, list_tasks
 from ingest.embeddings.cosine import Vectors, groups_of, near_pairs, nearest, principal_axes
 from ingest.embeddings.reading import read_embeddings
 from ingest.embeddings.stored import read_stored, read_table, write_embeddings
@@ -142,9 +142,14 @@ def computed_file(task: str) -> str:
     return f"embeddings/{task}.parquet"
 
 
+def computing_tasks(store: GraphStore, dataset: str) -> list[Task]:
+    """The tasks that compute a dataset's embeddings, newest first."""
+    return [one for one in list_tasks(store, dataset) if one.kind == KIND]
+
+
 def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> None:
     """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
-    tasks = (one for one in list_tasks(store, dataset) if one.kind == KIND)
+    tasks = computing_tasks(store, dataset)
     task = next((one for one in tasks if one.state == "done"), None)
     if task is None:
         return

@@ -12,7 +12,7 @@ from app.services.annotations.extracting import (
 )
 from app.views.annotate.asking import choose_model, order_button, show_command, usage_of
 from app.views.state import session
-from app.views.state.access import user
+from app.views.state.access import user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import number_in_url
 from app.views.widgets.messages import empty_state
@@ -55,8 +55,7 @@ def show(current: CurrentDataset) -> None:
         f"{counted(images, 'images')}. A concept counts where its words stand in the caption, and "
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
-    known = user()
-    name = known.name if known is not None else ""
+    name = user_name()
     folder = OutputFolder(session.settings().output_folder())
 
     def work(chat: "ChatModel", progress: Progress) -> str:

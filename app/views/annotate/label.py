@@ -7,8 +7,9 @@ import streamlit as st
 from app.services.annotations.labelling import LabelOrder, order_labels
 from app.views.components.option_fields import draw_model_options
 from app.views.components.viewer_note import viewer_note
+from app.views.components.work.worker_note import say_needs
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import errors_kept, show_kept_error
@@ -16,7 +17,6 @@ from app.views.widgets.theme import escape
 from generation.output.folder import OutputFolder
 from graph.dataset.names import split_sizes
 from graph.names import clean_name
-from graph.plugins import is_installed
 from ingest.annotators import ANNOTATORS
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
@@ -33,12 +33,7 @@ def show(current: CurrentDataset) -> None:
             "The run is ordered. Workers label the images: `cobalance work`. See **Runs**.",
             icon=":material/check:",
         )
-    extra = ANNOTATORS[order["annotator"]].extra
-    if extra and not is_installed(extra):
-        st.caption(
-            f":orange[:material/warning:] Its workers need `pip install "
-            f'"cobalance[worker,{extra}]"`, which is not installed here.'
-        )
+    say_needs(ANNOTATORS[order["annotator"]].extra)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Order the run",
@@ -136,11 +131,10 @@ def _order(order: dict[str, Any], concepts: str) -> None:
     """Order the run in the button's callback, so that the page is drawn with it."""
     with errors_kept(_PROBLEM):
         require_editor()
-        known = user()
         names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
         st.session_state[_ORDERED] = order_labels(
             session.store(),
             OutputFolder(session.settings().output_folder()),
             LabelOrder(**order, concepts=names),
-            created_by=known.name if known is not None else "",
+            created_by=user_name(),
         )

@@ -12,7 +12,7 @@ from app.services.annotations.proposing import ProposeOrder, open_embedder, prop
 from app.views.annotate.asking import choose_model, order_button, show_command, usage_of
 from app.views.components.option_fields import draw_options
 from app.views.state import session
-from app.views.state.access import user
+from app.views.state.access import user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url
 from generation.output.folder import OutputFolder
@@ -75,8 +75,7 @@ def show(current: CurrentDataset) -> None:
         f"{cost.tokens_out:,} out. Replies are kept: the same order again goes on where it stopped."
     )
     order = ProposeOrder(current.name, caption, options)
-    known = user()
-    name = known.name if known is not None else ""
+    name = user_name()
     folder = OutputFolder(session.settings().output_folder())
 
     def work(chat: "ChatModel", progress: Progress) -> str:

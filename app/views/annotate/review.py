@@ -9,7 +9,7 @@ import streamlit as st
 from app.views.annotate import pictures
 from app.views.components.viewer_note import viewer_note
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.messages import empty_state, errors_kept, show_kept_error
@@ -154,10 +154,7 @@ def _decide(dataset: str, decisions: list[Decision]) -> None:
         require_editor()
         if not decisions:
             raise OptionError("There is nothing to decide.")
-        known = user()
-        decide_attributes(
-            session.store(), dataset, decisions, known.name if known is not None else ""
-        )
+        decide_attributes(session.store(), dataset, decisions, user_name())
         st.session_state[ATTRIBUTE] = None
         _forget_target()
 

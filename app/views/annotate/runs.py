@@ -10,7 +10,7 @@ from app.views.annotate import thresholds
 from app.views.components.viewer_note import viewer_note
 from app.views.components.work.worker_note import draw_workers
 from app.views.state import session, tasks
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.session import CurrentDataset
 from app.views.state.url import id_in_url
@@ -166,8 +166,7 @@ def _ignore(_: object) -> None:
 
 
 def _decide(run: AnnotationRun, *, accepted: bool) -> None:
-    store, folder, known = session.store(), _folder(), user()
-    name = known.name if known is not None else ""
+    store, folder, name = session.store(), _folder(), user_name()
 
     def work(progress: Progress) -> str:
         report = decide_labels(

@@ -7,13 +7,14 @@ import pandas as pd
 import streamlit as st
 
 from app.services.evaluations.orders import EvaluationOrder, Ordered, order_evaluations
+from app.views.components.work.worker_note import say_needs
 from app.views.evaluate.options import (
     choose_learner_options,
     choose_method_options,
     send_shortcuts,
 )
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import errors_kept, show_kept_error
@@ -23,7 +24,6 @@ from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS
 from graph.dataset.names import split_sizes
 from graph.evaluations.reading import origin_of
-from graph.plugins import is_installed
 from ingest.concepts.plurals import counted
 
 MOST_SEEDS = 20
@@ -122,7 +122,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
             validation, validation_split = _choose_validation(current, names, train)
             learner_options = choose_learner_options(preset)
             method_options = choose_method_options(methods)
-    _say_needs(preset)
+    say_needs("train" if PRESETS[preset].learner == "network" else "evaluate")
     order = EvaluationOrder(
         train=tuple(train),
         training_sets=tuple(sets),
@@ -189,22 +189,12 @@ def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
     return chosen
 
 
-def _say_needs(preset: str) -> None:
-    extra = "train" if PRESETS[preset].learner == "network" else "evaluate"
-    if not is_installed(extra):
-        st.caption(
-            f":orange[:material/warning:] Its workers need `pip install "
-            f'"cobalance[worker,{extra}]"`, which is not installed here.'
-        )
-
-
 def _order(order: EvaluationOrder) -> None:
     """Order the runs in the button's callback, so that the page is drawn with them."""
     with errors_kept(_PROBLEM):
         require_editor()
-        known = user()
         st.session_state[_ORDERED] = order_evaluations(
-            session.store(), order, created_by=known.name if known is not None else ""
+            session.store(), order, created_by=user_name()
         )
 
 

@@ -15,7 +15,7 @@ from app.services.presenting.frames import to_csv
 from app.views.evaluate.charts import draw_bars
 from app.views.evaluate.numbers import ALL, bars_of
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.uploading import accept_uploads
 from app.views.widgets.controls import download
@@ -136,7 +136,6 @@ def _save(current: CurrentDataset, table: _Table) -> None:
     def keep() -> None:
         with errors_kept(_PROBLEM):
             require_editor()
-            known = user()
             folder = OutputFolder(session.settings().output_folder())
             st.session_state[_SAVED] = keep_scores(
                 current.store,
@@ -145,7 +144,7 @@ def _save(current: CurrentDataset, table: _Table) -> None:
                 table.inputs,
                 table.scored.frame,
                 table.shortcuts,
-                created_by=known.name if known is not None else "",
+                created_by=user_name(),
             )
 
     if st.session_state.pop(_SAVED, None):

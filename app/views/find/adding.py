@@ -7,14 +7,14 @@ from typing import Any
 import streamlit as st
 
 from app.services.embeddings.tasks import order_embeddings
-from app.services.embeddings.vectors import KIND, USUAL, add_embeddings
+from app.services.embeddings.vectors import USUAL, add_embeddings, computing_tasks
 from app.services.importing.checking import named_plainly
 from app.views.components.option_fields import draw_model_options
 from app.views.components.viewer_note import viewer_note
 from app.views.components.work.task_buttons import task_buttons
-from app.views.components.work.worker_note import draw_workers
+from app.views.components.work.worker_note import draw_workers, say_needs
 from app.views.state import session
-from app.views.state.access import may_edit, require_editor, user
+from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.state.session import CurrentDataset
 from app.views.state.uploading import accept_uploads
@@ -22,8 +22,7 @@ from app.views.state.url import choice_in_url
 from app.views.widgets.messages import empty_state, errors_in_fragment, errors_kept, show_kept_error
 from app.views.widgets.theme import duration_text, escape
 from evaluation.training.features import FEATURES
-from graph.plugins import is_installed
-from graph.tasks.status import Task, list_tasks
+from graph.tasks.status import Task
 from ingest.embeddings.reading import SUFFIXES
 
 COMPUTE, FILE = "Compute them", "From a file"
@@ -69,7 +68,7 @@ def show_task(current: CurrentDataset) -> None:
 
 
 def _latest(dataset: str) -> Task | None:
-    return next((one for one in list_tasks(session.store(), dataset) if one.kind == KIND), None)
+    return next(iter(computing_tasks(session.store(), dataset)), None)
 
 
 def _draw_task(dataset: str, drawn: str) -> None:
@@ -109,18 +108,13 @@ def _compute_form(current: CurrentDataset) -> None:
         )  # fmt: skip
     licence = f" Default model: {plugin.licence}." if plugin.licence else ""
     st.caption(escape(plugin.purpose + licence))
-    if plugin.extra and not is_installed(plugin.extra):
-        st.caption(
-            f":orange[:material/warning:] Its workers need `pip install "
-            f'"cobalance[worker,{plugin.extra}]"`, which is not installed here.'
-        )
+    say_needs(plugin.extra)
 
 
 def _order(current: CurrentDataset, name: str, options: dict[str, Any]) -> None:
     with errors_kept(_ERROR):
         require_editor()
-        known = user()
-        by = known.name if known is not None else ""
+        by = user_name()
         order_embeddings(current.store, current.name, name, options, created_by=by)
 
 

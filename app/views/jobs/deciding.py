@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from app.views.state import session
-from app.views.state.access import require_editor, user
+from app.views.state.access import require_editor, user_name
 from app.views.widgets.messages import errors_kept
 from graph.jobs.candidates import QueryDecisions, decide, read_decisions, restore_decisions
 from graph.jobs.lifecycle import Verdict
@@ -78,5 +78,4 @@ def _keeping_error(change: Callable[[str], None]) -> None:
     """Change something in an editor's name; an error is kept as `PROBLEM`."""
     with errors_kept(PROBLEM):
         require_editor()
-        known = user()
-        change(known.name if known is not None else "")
+        change(user_name())

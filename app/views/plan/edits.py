@@ -17,7 +17,7 @@ from app.views.components.name_choices import names_of
 from app.views.components.work import job_form
 from app.views.plan.estimate import draw_estimate
 from app.views.state import session, tasks, url
-from app.views.state.access import may_edit, user
+from app.views.state.access import may_edit, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, number_in_url
 from app.views.widgets.messages import empty_state, show_error
@@ -224,8 +224,7 @@ def _create(
     key: str,
 ) -> None:
     """Start writing the plan and creating a job for it, in the background."""
-    known = user()
-    by = known.name if known is not None else ""
+    by = user_name()
     store, dataset = current.store, current.name
     folder = session.settings().captions_folder()
 

@@ -30,7 +30,7 @@ from app.views.plan.choice import (
 from app.views.plan.estimate import draw_estimate
 from app.views.plan.lists import offer_lists
 from app.views.state import session, tasks, url
-from app.views.state.access import may_edit, user
+from app.views.state.access import may_edit, user_name
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
 from app.views.widgets.controls import choose_view, download
@@ -255,8 +255,7 @@ def _create(
     current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
 ) -> None:
     """Start writing the plan and creating a job for it, in the background."""
-    known = user()
-    by = known.name if known is not None else ""
+    by = user_name()
     store, dataset = current.store, current.name
 
     def work(progress: Progress) -> str:

@@ -67,6 +67,12 @@ def user() -> User | None:
     )
 
 
+def user_name() -> str:
+    """The name that is kept with what the user does; empty without a login."""
+    known = user()
+    return known.name if known is not None else ""
+
+
 def _is_verified(claims: Mapping[str, Any], settings: Settings) -> bool:
     """Whether the provider vouches for the address: one that it does not may be anybody's.
 

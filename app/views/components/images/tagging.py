@@ -65,15 +65,10 @@ def draw(current: CurrentDataset, ids: Sequence[str]) -> None:
         st.button("Save the note", on_click=_note, args=(current, image, text), key="_tags_note")
 
 
-def _by() -> str:
-    known = access.user()
-    return known.name if known else ""
-
-
 def _tag(current: CurrentDataset, tag: str, role: str, ids: Sequence[str]) -> None:
     with errors_kept(_ERROR):
         access.require_editor()
-        tagged = tag_images(current.store, current.name, tag, ids, by=_by())
+        tagged = tag_images(current.store, current.name, tag, ids, by=access.user_name())
         set_role(current.store, current.name, tag, role)  # type: ignore[arg-type]
         st.session_state[_DONE] = f"{counted(tagged, 'images')} tagged {tag}."
 
@@ -88,5 +83,5 @@ def _untag(current: CurrentDataset, tag: str, _role: str, ids: Sequence[str]) ->
 def _note(current: CurrentDataset, image: str, text: str) -> None:
     with errors_kept(_ERROR):
         access.require_editor()
-        write_note(current.store, current.name, image, text, by=_by())
+        write_note(current.store, current.name, image, text, by=access.user_name())
         st.session_state[_DONE] = f"Note on {image} saved."

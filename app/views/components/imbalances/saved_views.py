@@ -83,10 +83,9 @@ def _change(dataset: str, names: list[str]) -> None:
 
 def _save(dataset: str, path: str, name: str) -> None:
     query = current_query((key, st.query_params.get_all(key)) for key in st.query_params)
-    known = access.user()
     with errors_kept(_ERROR):
         access.require_editor()
-        save_view(session.store(), dataset, name, path, query, by=known.name if known else "")
+        save_view(session.store(), dataset, name, path, query, by=access.user_name())
 
 
 def _rename(dataset: str, name: str, new: str) -> None:

@@ -41,6 +41,15 @@ def draw_workers() -> None:
         draw_local_workers(alive)
 
 
+def say_needs(extra: str | None) -> None:
+    """Say what workers of an order need, unless it is nothing or installed here."""
+    if extra and not is_installed(extra):
+        st.caption(
+            f":orange[:material/warning:] Its workers need `pip install "
+            f'"cobalance[worker,{extra}]"`, which is not installed here.'
+        )
+
+
 def _say_how_to_start() -> None:
     install = '`pip install "cobalance[worker]"` once, then '
     install = "" if is_installed("worker") else install

@@ -1,0 +1,28 @@
+"""Run jobs and tasks in this process, as a worker of their own."""
+
+from collections.abc import Sequence
+
+from app.settings import Settings
+from graph.errors import needs_extra
+from graph.progress import Progress
+
+
+def run_in_process(
+    settings: Settings, ids: Sequence[str], progress: Progress, queue: str | None = None
+) -> None:
+    """Run jobs or tasks until all have ended.
+
+    Parameters
+    ----------
+    queue : str, optional
+        The name of their queue, which is no other worker's; by default the first id.
+
+    Raises
+    ------
+    MissingExtraError
+        A worker, or what they need, is not installed.
+    """
+    with needs_extra("A worker", "worker"):
+        from app.services.workers import run_here
+    home = settings.cobalance_home.expanduser().absolute() / "python"
+    run_here(settings, ids, f"sqlite:///{home / f'{queue or ids[0]}.sqlite'}", progress)
