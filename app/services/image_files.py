@@ -74,10 +74,14 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
         images = images[images["split"] == split]
     images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
     if images.empty:
-        of_split = "" if split is None else f"the split {split!r} of "
+        lacking = (
+            f"No image of {dataset!r} has an address of its file"
+            if split is None
+            else f"{dataset!r} has no split {split!r} with addresses of their files"
+        )
         raise OptionError(
-            f"No image of {of_split}{dataset!r} has an address of its file, so there is nothing to "
-            "look at. Load the dataset with addresses of its images."
+            f"{lacking}, so there is nothing to look at. Load the dataset with addresses of its "
+            "images."
         )
     return images.reset_index(drop=True)
 
