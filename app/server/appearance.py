@@ -127,7 +127,20 @@ new MutationObserver(() => {
     if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
 }).observe(document, {childList: true, subtree: true});
 """
-_ADDED = f"<script>{_BASE_URL}{_HISTORY}{_FOLLOWING}</script><style>{STYLES}</style>".encode()
+
+# In a table the arrow keys lead from cell to cell; Tab leaves it, also where a cell's selection
+# opens something (WCAG 2.2, 2.1.2 and 3.2.1).
+_TABLES = """
+addEventListener("keydown", event => {
+  const table = event.key === "Tab" && event.target.closest("[data-testid=data-grid-canvas]");
+  if (!table) return;
+  event.stopImmediatePropagation();
+  table.tabIndex = -1;
+  setTimeout(() => { table.tabIndex = 0; });
+}, true);
+"""
+_SCRIPTS = _BASE_URL + _HISTORY + _FOLLOWING + _TABLES
+_ADDED = f"<script>{_SCRIPTS}</script><style>{STYLES}</style>".encode()
 _HEAD = b"<head>"
 
 

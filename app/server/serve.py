@@ -27,6 +27,7 @@ from streamlit import config
 from app.server.appearance import PageHtml, theme_options
 from app.server.health import health_route
 from app.server.login import Login, is_loopback, read_login
+from app.server.media import keep_dropped_files
 from app.server.security import HostAndOriginCheck
 from app.server.uploads import UPLOADS, UploadCheck
 from app.settings import Settings
@@ -197,6 +198,7 @@ def _configure_streamlit(options: Mapping[str, Any]) -> None:
     # option for this.
     config.get_config_files = lambda file_name: []  # noqa: ARG005
     config.get_config_options(force_reparse=True, options_from_flags=dict(options))
+    keep_dropped_files()
 
 
 def _show_defect(_: Exception) -> bool:

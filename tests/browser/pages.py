@@ -14,6 +14,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Error,
+    Locator,
     Page,
     Request,
     WebSocket,
@@ -152,6 +153,15 @@ def _context(browser: Browser, *, touch: bool) -> BrowserContext:
 def settle(page: Page) -> None:
     """Return when Streamlit has run, nothing is on the wire, and all of it is drawn."""
     page.wait_for_function(_AT_REST, arg=QUIET_MS)
+
+
+def walk(page: Page, to: Locator, key: str = "Tab") -> None:
+    """Press Tab, or Shift+Tab, until something has the focus, which is seen."""
+    for _ in range(200):
+        if to.evaluate("one => one.matches(':focus-within')"):  # a table's cells are within it
+            break
+        page.keyboard.press(key)
+    assert to.evaluate("one => one.matches(':focus-visible, :has(:focus-visible)')")
 
 
 def graph(page: Page, expression: str) -> Any:

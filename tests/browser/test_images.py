@@ -103,7 +103,6 @@ def test_all_images_fit_one_page(opened: Pages) -> None:
     page = opened.open(f'/?dataset={DATASET}&images=["lawn"]&images_per_page=100&images_px=80')
     cells = page.get_by_test_id("image-grid").first.get_by_role("button")
     expect(cells).to_have_count(N)
-    page.wait_for_load_state("networkidle")  # what is asked for is there until the drawer closes
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     settle(page)

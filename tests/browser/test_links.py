@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.pages import Pages, settle
+from tests.browser.pages import Pages, settle, walk
 from tests.waiting import until
 
 ROW_PX = 33  # of a table's header and rows
@@ -82,7 +82,14 @@ def test_back_undoes_the_last_step_and_a_link_shows_the_same_images(pages: Pages
 
 def test_tabbing_through_a_page_shows_no_images(pages: Pages) -> None:
     page = pages.open("/?dataset=urbancars")
-    page.get_by_test_id("stDataFrame").first.locator("canvas").first.focus()
+    table = page.get_by_test_id("stDataFrame").first
+    tools = table.get_by_role("button").last
+    tools.focus()
+    page.keyboard.press("Tab")
+    expect(table.get_by_test_id("glide-cell-1-0")).to_be_focused()
     page.keyboard.press("ArrowDown")
+    expect(table.get_by_test_id("glide-cell-1-1")).to_be_focused()
+    walk(page, page.get_by_role("radio", name="Graph"))
+    walk(page, tools, "Shift+Tab")
     settle(page)
     assert "images" not in address(page)[1]

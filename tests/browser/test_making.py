@@ -17,7 +17,7 @@ from graph.dataset.write import write_annotations
 from graph.jobs.candidate_pages import list_candidates
 from graph.jobs.status import list_jobs
 from graph.records import Annotations, ImageRecord, Mention
-from tests.browser.pages import Pages, screenshot, settle
+from tests.browser.pages import Pages, screenshot, settle, walk
 from tests.browser.server import WebApp, running
 from tests.waiting import until
 
@@ -212,15 +212,6 @@ def test_from_the_form_to_the_comparison(
     expect(page.get_by_text("Solved", exact=True).first).to_be_visible()
     expect(page.get_by_role("combobox", name="After")).to_have_value(f"{cows}-rebalanced")
     screenshot(page, "compare-made")
-
-
-def walk(page: Page, to: Locator) -> None:
-    """Press Tab until something has the focus, which is seen."""
-    for _ in range(200):
-        if to.evaluate("one => one.matches(':focus')"):
-            break
-        page.keyboard.press("Tab")
-    assert to.evaluate("one => one.matches(':focus-visible')")
 
 
 def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
