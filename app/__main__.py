@@ -2,11 +2,13 @@
 
 import sys
 
+from app.cli.collector import collector_paused
+
 
 def main() -> None:
     """Run the command line; Ctrl-C during its import ends without a traceback.
 
-    `--version` skips that import, which takes a second.
+    `--version` skips that import.
     """
     try:
         if sys.argv[1:] == ["--version"]:
@@ -14,7 +16,8 @@ def main() -> None:
 
             print_version()
             return
-        from app.cli.main import run
+        with collector_paused():
+            from app.cli.main import run
     except KeyboardInterrupt:
         sys.exit(130)
     run()

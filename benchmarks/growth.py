@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from app.cli.collector import collector_paused, present_objects_frozen
+from app.cli.collector import collector_paused, freeze_objects
 from app.services.datasets import load_dataset
 from app.services.stores import open_store
 from app.settings import Settings
@@ -119,7 +119,8 @@ def load(path: Path, with_database: bool) -> tuple[float, float, float, float]:
     read = time.perf_counter()
     settings = Settings.from_environment()
     opened = open_store(settings) if with_database else nullcontext(cast(GraphStore, NoDatabase()))
-    with opened as store, present_objects_frozen():
+    freeze_objects()
+    with opened as store:
         # regions and captions, of which there are none, would be beside the file
         beside = settings.model_copy(update={"cobalance_home": path.parent})
         foreign_images(store, DATASET, annotations.images["id"].array)

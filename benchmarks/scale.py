@@ -20,7 +20,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.cli.collector import collector_paused, present_objects_frozen
+from app.cli.collector import collector_paused, freeze_objects
 from app.services.stores import open_store
 from app.settings import Settings
 from benchmarks.generate import Shape, generate
@@ -74,7 +74,8 @@ def ingest(path: Path, sample: int | None) -> tuple[float, float]:
     """Read and load as the command does; gives this process's CPU seconds and peak in MB."""
     with collector_paused():
         annotations = read_annotations(path, ReadOptions(limits=LIMITS))
-    with open_store(Settings.from_environment()) as store, present_objects_frozen():
+    freeze_objects()
+    with open_store(Settings.from_environment()) as store:
         if sample is None:
             write_annotations(store, DATASET, annotations, source="benchmark")
         else:

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
-from app.cli.main import app
+from app.cli.main import command_line
 from app.services.presenting.glossary import GLOSSARY
 from app.settings import ENVIRONMENT
 from docs.picture import concept_graph
@@ -39,7 +39,7 @@ TIMES = DOCS / "cypher_times.json"  # written by `python -m benchmarks.ingest --
 
 def cli() -> str:
     """The command line's reference."""
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(command_line())
     context = typer.Context(command, info_name="cobalance")
     reference = get_docs_for_click(obj=command, ctx=context, name="cobalance")
     rows = "\n".join(

@@ -5,33 +5,14 @@ Exit codes: 2 for an option, value or name (of a dataset, plan, job or class) th
 """
 
 import sys
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 from typer import rich_utils
 from typer.main import get_command
 
-from app.cli.commands import (
-    annotate,
-    assistant,
-    check,
-    console,
-    datasets,
-    demo,
-    diagnosis,
-    embeddings,
-    enqueue,
-    evaluate,
-    export_graph,
-    jobs,
-    load,
-    plan,
-    report,
-    results,
-    server,
-    tags,
-    web,
-)
+from app.cli.collector import collector_paused, freeze_objects
 from app.cli.common import notes
 from app.cli.terminal import Terminal, print_traceback
 from app.cli.wording import in_shell
@@ -52,39 +33,34 @@ EXIT_CODES = (
     "interrupted: run the command again to continue."
 )
 
-app = typer.Typer(
-    name="cobalance",
-    help="Find the concept combinations that lean to one class in an image dataset, and plan the "
-    "images that rebalance it.",
-    epilog=EXIT_CODES,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.command()(demo.demo)
-app.command("app")(web.app)
-app.command()(load.ingest)
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(tags.app, name="tags")
-app.add_typer(embeddings.app, name="embeddings")
-app.command()(diagnosis.mine)
-app.command()(diagnosis.imbalances)
-app.command()(check.check)
-app.command()(plan.plan)
-app.command()(report.report)
-app.command()(enqueue.enqueue)
-app.command()(jobs.jobs)
-app.command()(jobs.work)
-app.command()(jobs.cancel)
-app.command()(jobs.retry)
-app.command()(results.rebalance)
-app.command()(results.export)
-app.command("export-graph")(export_graph.export_graph)
-app.add_typer(annotate.app, name="annotate")
-app.add_typer(evaluate.app, name="evaluate")
-app.command()(console.cypher)
-app.command("mcp")(assistant.mcp)
-app.add_typer(server.app, name="store")
+COMMANDS = {
+    "demo": "demo.demo",
+    "app": "web.app",
+    "ingest": "load.ingest",
+    "datasets": "datasets.app",
+    "tags": "tags.app",
+    "embeddings": "embeddings.app",
+    "mine": "diagnosis.mine",
+    "imbalances": "diagnosis.imbalances",
+    "check": "check.check",
+    "plan": "plan.plan",
+    "report": "report.report",
+    "enqueue": "enqueue.enqueue",
+    "jobs": "jobs.jobs",
+    "work": "jobs.work",
+    "cancel": "jobs.cancel",
+    "retry": "jobs.retry",
+    "rebalance": "results.rebalance",
+    "export": "results.export",
+    "export-graph": "export_graph.export_graph",
+    "annotate": "annotate.app",
+    "evaluate": "evaluate.app",
+    "cypher": "console.cypher",
+    "mcp": "assistant.mcp",
+    "store": "server.app",
+}
+"""Each command, or group of commands, with its place in `app.cli.commands`; help has commands
+in this order, then groups."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -93,8 +69,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def _options(
     context: typer.Context,
     debug: Annotated[
         bool,
@@ -107,6 +82,31 @@ def options(
 ) -> None:
     """Options of all commands."""
     context.ensure_object(dict)["debug"] = debug
+
+
+def command_line(*names: str) -> typer.Typer:
+    """The program with some of its `COMMANDS`, or with all if none is named.
+
+    To import them all takes half a second, which one command can do without.
+    """
+    app = typer.Typer(
+        name="cobalance",
+        help="Find the concept combinations that lean to one class in an image dataset, and plan "
+        "the images that rebalance it.",
+        epilog=EXIT_CODES,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_options)
+    for name in names or COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(".")
+        command = getattr(import_module(f"app.cli.commands.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
 
 
 def debug_first(arguments: list[str]) -> list[str]:
@@ -142,8 +142,13 @@ def run() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
     state: dict[str, bool] = {}
     sys.excepthook = print_traceback
+    arguments = debug_first(sys.argv[1:])
+    named = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
-        get_command(app)(debug_first(sys.argv[1:]), obj=state)
+        with collector_paused():
+            app = command_line(named) if named in COMMANDS else command_line()
+        freeze_objects()
+        get_command(app)(arguments, obj=state)
     except CobalanceError as error:
         if state.get("debug"):
             print_traceback(type(error), error, error.__traceback__)

@@ -174,14 +174,16 @@ def barriers(page: Page) -> list[str]:
     """What keeps people out of a page at rest, in light and in dark: axe's rule and selector.
 
     Of all rules of WCAG 2.1 AA and of good practice, what axe finds serious or critical; nothing
-    that Streamlit draws is left out. What a page that refreshes by itself shows for a moment only
-    is not found a second time.
+    that Streamlit draws is left out. What a page that refreshes by itself shows for a moment only,
+    greyed out or fading, is not found each time.
     """
     found = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        once = _violations(page)
-        lasting = once & _violations(page) if once else once
+        lasting = _violations(page)
+        for _ in range(4):
+            if lasting:
+                lasting &= _violations(page)
         found += [f"{scheme}: {violation}" for violation in sorted(lasting)]
     return found
 

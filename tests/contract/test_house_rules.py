@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from app.cli.main import app
+from app.cli.main import command_line
 from app.cli.wording import FLAGS, command, in_shell
 from app.settings import VARIABLES, Settings
 from app.views.widgets.wording import LABELS, in_app
@@ -109,7 +109,7 @@ def test_every_action_of_a_message_is_a_command_that_parses(action):
     assert words[0] == "cobalance"
     expected = ["a 'b' $c" if argument is not ... else ... for argument in action.arguments]
     assert [word for word in words if word == "a 'b' $c"] == expected
-    found: Any = typer.main.get_command(app)
+    found: Any = typer.main.get_command(command_line())
     rest = words[1:]
     while hasattr(found, "commands"):
         found, rest = found.commands[rest[0]], rest[1:]
@@ -129,7 +129,7 @@ def test_wordings_are_of_what_there_is():
 def commands() -> dict[str, Any]:
     """All commands, by name; one in a group by its whole name."""
     found: dict[str, Any] = {}
-    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
+    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(command_line()))]
     while waiting:
         before, group = waiting.pop()
         named = {f"{before}{name}": one for name, one in getattr(group, "commands", {}).items()}

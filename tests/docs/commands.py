@@ -5,13 +5,13 @@ from typing import Any
 
 import typer
 
-from app.cli.main import app
+from app.cli.main import command_line
 
 
 def unknown_parts(command: str) -> list[str]:
     """Subcommands and options of a ``cobalance`` command that do not exist."""
     words = shlex.split(command, comments=True)
-    found: Any = typer.main.get_command(app)
+    found: Any = typer.main.get_command(command_line())
     at = 1
     while hasattr(found, "commands") and at < len(words):
         name = words[at]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.collector import collector_paused, present_objects_frozen
+from app.cli.collector import collector_paused, freeze_objects
 from app.cli.common import cleaned, notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.cli.reader_notes import print_reader_notes
@@ -332,17 +332,17 @@ def ingest(
     with opened_store() as (store, progress):
         if dataset is None and not replace and kept is None:
             _check_same_images(store, name, annotations, path)
-        with present_objects_frozen():
-            report = load_dataset(
-                store,
-                Settings.from_environment(),
-                name,
-                annotations,
-                source=path.name,
-                replace=replace,
-                sample=kept,
-                progress=progress,
-            )
+        freeze_objects()
+        report = load_dataset(
+            store,
+            Settings.from_environment(),
+            name,
+            annotations,
+            source=path.name,
+            replace=replace,
+            sample=kept,
+            progress=progress,
+        )
         _tell(name, path.name, report, dataset_state(store, name))
 
 

@@ -14,8 +14,10 @@ from importlib.metadata import version
 
 import pandas as pd
 import pytest
+from typer.main import get_command
 
 from app.cli.commands.console import parse_free, parse_named
+from app.cli.main import COMMANDS, command_line
 from generation.planning.plan_file import plan_from_json
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.names import class_sizes
@@ -332,8 +334,22 @@ def test_the_version_needs_no_other_package(environment):
 
 
 def test_no_command_waits_for_scipy_that_does_not_need_it(environment):
-    said = run_code(environment, "import app.cli.main, sys; print('scipy' in sys.modules)")
+    imported = "from app.cli.main import command_line; command_line()"
+    said = run_code(environment, f"{imported}; import sys; print('scipy' in sys.modules)")
     assert said == "False\n"
+
+
+def test_a_command_imports_its_own_modules_alone(environment):
+    listed = "[name for name in sys.modules if name.startswith('app.cli.commands.')]"
+    told = "sys.argv[1:] = ['mine', '--help']; from app.cli.main import run"
+    code = f"import sys, atexit; atexit.register(lambda: print({listed})); {told}; run()"
+    assert run_code(environment, code).endswith("['app.cli.commands.diagnosis']\n")
+
+
+def test_every_command_is_there_and_can_be_there_alone():
+    assert set(get_command(command_line()).commands) == set(COMMANDS)
+    for name in COMMANDS:
+        assert list(get_command(command_line(name)).commands) == [name]
 
 
 def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
