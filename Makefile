@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Without their bytecode, hundreds of processes of a run would compile the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check bench docs lock clean
 
 demo: $(VENV)/core
@@ -26,6 +29,7 @@ worker: $(VENV)/models
 test: $(VENV)/dev check
 
 check:
+	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -55,7 +59,7 @@ lock: $(VENV)/dev
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "cobalance needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(BIN)/uv: requirements/uv.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r $<

@@ -20,7 +20,10 @@ expect.set_options(timeout=30_000)  # ms, as all else waits; on a busy machine a
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = chromium.launch(playwright)
+        try:
+            started = chromium.launch(playwright)
+        except chromium.NoChromiumError as error:
+            pytest.fail(str(error), pytrace=False)
         yield started
         started.close()
 
