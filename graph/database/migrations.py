@@ -3,11 +3,19 @@
 A migration is a frozen text: a change of the declared schema needs a new one.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from neo4j import Driver
+from neo4j.exceptions import ClientError
 
 from graph.errors import SchemaTooNewError, Setting
+
+_CREATED = tuple(
+    f"Neo.ClientError.Schema.{what}AlreadyExists"
+    for what in ("EquivalentSchemaRule", "Index", "Constraint")
+)
 
 
 @dataclass(frozen=True)
@@ -249,6 +257,19 @@ MIGRATIONS = (
 )
 
 
+@contextmanager
+def _unless_created() -> Iterator[None]:
+    """Ignore that another process has just created the same index or constraint.
+
+    ``IF NOT EXISTS`` looks before it takes the lock.
+    """
+    try:
+        yield
+    except ClientError as error:
+        if error.code not in _CREATED:
+            raise
+
+
 def migrate(driver: Driver, database: str) -> int:
     """Apply the pending migrations to `database`, and return its schema version.
 
@@ -275,7 +296,8 @@ def migrate(driver: Driver, database: str) -> int:
                 with driver.session(database=database) as session:
                     session.run(statement).consume()
             else:
-                driver.execute_query(statement, database_=database)
+                with _unless_created():
+                    driver.execute_query(statement, database_=database)
         driver.execute_query(
             "MERGE (m:Migration {version: $version}) "
             "ON CREATE SET m.name = $name, m.applied_at = datetime()",

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -82,7 +84,7 @@ def defined(driver) -> set[Definition]:
     }
 
 
-@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+@pytest.mark.parametrize("version", [0, 1, 2, 7, len(MIGRATIONS) - 1, len(MIGRATIONS)])
 def test_a_database_of_any_version_comes_to_the_declared_schema(driver, monkeypatch, version):
     if version:
         with monkeypatch.context() as earlier:
@@ -92,6 +94,18 @@ def test_a_database_of_any_version_comes_to_the_declared_schema(driver, monkeypa
     assert defined(driver) == DECLARED
     rows, _, _ = driver.execute_query("MATCH (m:Migration) RETURN m.version AS v ORDER BY v")
     assert [row["v"] for row in rows] == [migration.version for migration in MIGRATIONS]
+
+
+def test_several_processes_may_open_an_empty_database_at_once(driver):
+    start = Barrier(4)
+
+    def open_it(_: int) -> int:
+        start.wait()
+        return migrate(driver, "neo4j")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(open_it, range(4))) == [len(MIGRATIONS)] * 4
+    assert defined(driver) == DECLARED
 
 
 def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
