@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from typing import Any, ParamSpec, TypedDict, TypeVar
@@ -42,6 +43,8 @@ from ingest.images.roots import ImageRoots
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+_running_here = threading.Lock()  # the queue is one a process, see `generation.jobs.chunk_queue`
 
 
 def worker_resources(settings: Settings) -> WorkerResources:
@@ -227,15 +230,32 @@ def _say_task(store: GraphStore, task: str, say: Callable[[str], None]) -> bool:
 def run_here(
     settings: Settings, jobs: Collection[str], queue_url: str, progress: Progress = silent
 ) -> None:
-    """Run some jobs in this process until they have ended.
+    """Run some jobs in this process until they have ended; one call at a time.
+
+    The worker has a thread of its own: a notebook and a coroutine run an event loop in theirs, in
+    which the queue refuses to work. An interrupt ends it when the images under way are done; a
+    second one does not wait for that.
 
     Parameters
     ----------
     queue_url : str
         A queue that no other worker uses.
+    progress : Progress
+        Called from the worker's thread.
     """
     options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
-    Worker(worker_resources(settings), options, progress).run()
+    worker = Worker(worker_resources(settings), options, progress)
+
+    def run() -> None:
+        with _running_here:
+            worker.run()
+
+    with ThreadPoolExecutor(1, "worker") as thread:
+        try:
+            thread.submit(run).result()
+        except KeyboardInterrupt:
+            worker.stop()
+            raise
 
 
 @contextmanager

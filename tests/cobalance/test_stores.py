@@ -1,12 +1,17 @@
 """From a file to a rebalanced, exported dataset in a store, all of it from Python."""
 
+import asyncio
 import json
+import signal
+import threading
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 import cobalance as cb
 from generation.planning.plan_file import plan_from_json
+from generation.worker.worker import Worker
 from graph.errors import (
     DatasetExistsError,
     DatasetNotFoundError,
@@ -133,6 +138,35 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
     for result in (job, job.progress(), written, held):
         assert result._repr_html_()
         assert repr(result)
+
+
+def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, monkeypatch):
+    held = connected.load(cars, dataset).mine(max_size=2)
+    plan = held.plan(min_size=1)
+    job = held.order(plan, making={"width_px": 64, "height_px": 64})
+    stop, stopped, threads = Worker.stop, threading.Event(), set()
+
+    def stop_and_say_so(worker):
+        stop(worker)
+        stopped.set()
+
+    def interrupt(*_):
+        threads.add(threading.current_thread())
+        if not stopped.is_set():
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            assert stopped.wait(60)
+
+    monkeypatch.setattr(Worker, "stop", stop_and_say_so)
+    with pytest.raises(KeyboardInterrupt):
+        replace(job, report=interrupt).run()
+    assert job.progress().record.is_active
+    assert not any(thread.is_alive() for thread in threads)
+
+    async def go_on():
+        return job.run().state
+
+    assert asyncio.run(go_on()) == "done"
+    assert len(job.candidates("accepted")) == plan.images
 
 
 def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):

@@ -1,5 +1,6 @@
 """Vectors of images from Python, of an array and of a file."""
 
+import asyncio
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,11 @@ def test_vectors_of_pixels_are_computed(
         {"id": list("abc"), "label": ["cat", "dog", "cat"], "objects": "sofa"}
     ).assign(path=lambda rows: rows["id"] + ".png")
     held = cb.Store(store, own).load(cb.from_frame(images), dataset)
-    assert held.compute_embeddings("pixels", side_px=4) == 3
+
+    async def compute() -> int:
+        return held.compute_embeddings("pixels", side_px=4)
+
+    assert asyncio.run(compute()) == 3
     assert held.near_duplicates(0.99)["id"].tolist() == ["a", "b"]
     with pytest.raises(OptionError, match="no option"):
         held.compute_embeddings("pixels", side=4)
