@@ -125,7 +125,7 @@ def metrics() -> str:
     for name, plugin in METRICS.items():
         takes = ", ".join(need.replace("|", " or ") for need in plugin.takes)
         further = f"; reads {', '.join(plugin.may_take)}" if plugin.may_take else ""
-        extra = f" Needs `cobalance[{plugin.extra}]`." if plugin.extra else ""
+        extra = f" Needs the extra `{plugin.extra}`." if plugin.extra else ""
         licence = f" Licence of its weights: {plugin.licence}." if plugin.licence else ""
         parts.append(f"## {name}\n\n{plugin.purpose} Takes {takes}{further}.{extra}{licence}")
         rows = _settings_of(plugin.options)
@@ -139,7 +139,7 @@ def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
     for name, plugin in plugins.items():
         licence = f" Licence of its default model: {plugin.licence}." if plugin.licence else ""
         about = " ".join([plugin.purpose + licence, plugin.non_commercial]).strip()
-        yield f"**{name}** (`cobalance[{plugin.extra}]`): {about}"
+        yield f"**{name}** (extra `{plugin.extra}`): {about}"
         rows = [
             row
             for row in _settings_of(plugin.options)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from graph.installation import install_command
 from graph.safe_text import safe_text
 
 
@@ -180,15 +181,13 @@ class MissingExtraError(CobalanceError):
 
     Examples
     --------
-    >>> print(MissingExtraError("The backend inpaint", "models"))
-    The backend inpaint needs packages that are not installed: pip install "cobalance[models]".
+    >>> print(MissingExtraError("The backend inpaint", "models"))  # doctest: +ELLIPSIS
+    The backend inpaint needs packages that are not installed: pip install ...[models]'.
     """
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(
-            f'{what} needs packages that are not installed: pip install "cobalance[{extra}]".'
-        )
+        super().__init__(f"{what} needs packages that are not installed: {install_command(extra)}.")
 
 
 @contextmanager

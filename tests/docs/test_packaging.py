@@ -4,6 +4,7 @@ By hand, with all packages from the index: ``python -m venv new && new/bin/pip i
 the blocks of docs/python.md.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+DIST = "it's a folder"  # which a shell would split, and end a string at
+NAME = "cobalance-0.1.0-py3-none-any.whl"
 
 EXAMPLE = """
 import cobalance as cb
@@ -41,8 +45,8 @@ def run(*command: object, cwd: Path) -> str:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new environment with the wheel; third-party packages come from that of the tests."""
     folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
-    (wheel,) = folder.glob("*.whl")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / DIST, cwd=ROOT)
+    (wheel,) = (folder / DIST).glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "new", cwd=folder)
     python = folder / "new" / "bin" / "python"
     run(
@@ -69,3 +73,27 @@ def test_the_command_runs_where_only_the_wheel_is(installed, tmp_path):
     assert run(installed / "bin" / "cobalance", "--version", cwd=tmp_path).startswith(
         "cobalance 0."
     )
+
+
+def test_an_extra_is_added_from_where_this_copy_came_from(installed, tmp_path):
+    python = installed / "bin" / "python"
+    ask = "from graph.installation import install_command; print(install_command('graphs'))"
+    command = run(python, "-c", ask, cwd=tmp_path).strip()
+    assert NAME in command
+    pip = f"'{sys.executable}' -m pip --python '{python}'"
+    options = "--dry-run --no-index --no-deps --ignore-installed --disable-pip-version-check"
+    shell = f'pip() {{ {pip} "$@" {options}; }}; {command}'
+    assert "Would install cobalance-0.1.0" in run("sh", "-c", shell, cwd=tmp_path)
+
+    (record,) = (installed / "lib").glob("python*/site-packages/cobalance-*/direct_url.json")
+    written = record.read_text()
+    for url, expected in (
+        (ROOT.as_uri(), f"pip install '{ROOT}[graphs]'"),
+        ((installed / NAME).as_uri(), f"pip install '{NAME}[graphs]'"),
+        (f"https://example.org/{NAME}", f"pip install '{NAME}[graphs]'"),
+    ):
+        record.write_text(json.dumps({"url": url}))
+        assert run(python, "-c", ask, cwd=tmp_path).strip() == expected
+    record.unlink()
+    assert run(python, "-c", ask, cwd=tmp_path).strip() == f"pip install '{NAME}[graphs]'"
+    record.write_text(written)

@@ -106,7 +106,7 @@ def test_a_plugin_that_takes_no_options(readers: Plugins[str]) -> None:
 
 def test_a_package_that_is_missing(readers: Plugins[str]) -> None:
     readers.check("model", {})
-    with pytest.raises(MissingExtraError, match=r"(?s)The reader model .*cobalance\[models\]"):
+    with pytest.raises(MissingExtraError, match=r"(?s)The reader model .* install .*\[models\]'"):
         readers.open("model")
 
 

@@ -25,6 +25,7 @@ from app.settings import Settings
 from generation.planning.plan import PlanOptions
 from graph.console.run import EXAMPLE
 from graph.errors import OptionError, needs_extra
+from graph.installation import install_command
 from graph.queries.imbalances import Ranking, read_imbalances
 from ingest.concepts.plurals import counted
 
@@ -212,7 +213,7 @@ def web_app_command(purpose: str) -> list[tuple[str, str]]:
     """The command that opens the web app, and the one that installs it if it is missing."""
     if find_spec("streamlit") is not None:
         return [("cobalance app", purpose)]
-    return [('pip install "cobalance[app]"\ncobalance app', f"{purpose}: install it first")]
+    return [(f"{install_command('app')}\ncobalance app", f"{purpose}: install it first")]
 
 
 def _print_further(commands: Iterable[tuple[str, str]]) -> None:

@@ -21,6 +21,7 @@ from app.services.embeddings.vectors import USUAL
 from app.settings import Settings
 from evaluation.training.features import FEATURES
 from graph.errors import needs_extra
+from graph.installation import install_command
 from graph.plugins import is_installed
 from graph.tasks.status import read_task
 from ingest.concepts.plurals import counted
@@ -106,7 +107,7 @@ def compute(
     notes.print("Compute them: cobalance work --until-idle", markup=False)
     extra = FEATURES[features].extra
     if extra and not is_installed(extra):
-        notes.print(f'Workers need it installed: pip install "cobalance[{extra}]"', markup=False)
+        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)
 
 
 @app.command()

@@ -27,6 +27,7 @@ from generation.jobs.settings import read_job_settings
 from generation.planning.plan_file import plan_from_json
 from generation.recipes import DEFAULT, RECIPES
 from graph.errors import OptionError
+from graph.installation import install_command
 from graph.jobs.status import list_jobs, read_job
 from graph.options import path_options
 from graph.plugins import is_installed
@@ -151,8 +152,8 @@ def enqueue(
     extra = ordered.extra
     if not is_installed(extra):
         notes.print(
-            f"This job needs cobalance[{extra}], which is not installed here; workers need it: "
-            f'pip install "cobalance[{extra}]"',
+            f"This job needs the extra {extra}, which is not installed here; workers need it: "
+            f"{install_command(extra)}",
             markup=False,
         )
 

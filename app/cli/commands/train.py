@@ -15,6 +15,7 @@ from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS
 from graph.errors import needs_extra
 from graph.evaluations.reading import read_evaluation
+from graph.installation import install_command
 from graph.names import clean_name
 from graph.plugins import is_installed
 from ingest.concepts.plurals import counted
@@ -172,7 +173,7 @@ def train(
     for extra in ordered.extras:
         if not is_installed(extra):
             notes.print(
-                f"They need cobalance[{extra}], which is not installed here; workers need it: "
-                f'pip install "cobalance[worker,{extra}]"',
+                f"They need the extra {extra}, which is not installed here; workers need it: "
+                f"{install_command(f'worker,{extra}')}",
                 markup=False,
             )

@@ -18,6 +18,7 @@ from app.demo.loading import ensure_demo
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.errors import CobalanceError
+from graph.installation import install_command
 
 
 def app(
@@ -77,7 +78,7 @@ def app(
     GET /healthz answers 200 while the database does, else 503, without a login.
     """
     if find_spec("streamlit") is None:
-        raise CobalanceError("The web app is not installed. Run `pip install 'cobalance[app]'`.")
+        raise CobalanceError(f"The web app is not installed. Run `{install_command('app')}`.")
     from app.server import serve
 
     settings = Settings.from_environment()

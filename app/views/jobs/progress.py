@@ -17,6 +17,7 @@ from app.views.widgets.messages import errors_in_fragment, errors_kept, show_kep
 from app.views.widgets.tables import count_column, draw_columns
 from app.views.widgets.theme import duration_text, escape
 from graph.database.store import GraphStore
+from graph.installation import install_command
 from graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from graph.jobs.status import Job, list_jobs, read_queries
 from ingest.concepts.plurals import counted
@@ -127,7 +128,7 @@ def _head(job: Job) -> None:
     if job.state in ("queued", "running") and not job.workers and job.extra not in (None, "worker"):
         st.caption(
             ":orange[:material/warning:] It waits for a worker that can make it: "
-            f'`pip install "cobalance[worker,{job.extra}]"`, then `cobalance work`.'
+            f"`{install_command(f'worker,{job.extra}')}`, then `cobalance work`."
         )
     if (looks := _looks(job)) is not None:
         st.caption(looks)

@@ -59,7 +59,7 @@ class CaptionAttackOptions(DrawOptions):
     attacker : {"linear", "mlp", "lstm"}
         On words and pairs of words, logistic regression whose penalty a held-out part of the
         training images chooses, or a network of one hidden layer of 300; or an LSTM that reads the
-        caption in order, as the authors', which needs torch (`cobalance[train]`).
+        caption in order, as the authors', which needs torch (the extra `train`).
     """
 
     attacker: Literal["linear", "mlp", "lstm"] = "linear"

@@ -33,5 +33,5 @@ def test_the_concept_graph_for_both_libraries():
 def test_a_library_that_is_not_installed_is_named(monkeypatch, library, method):
     monkeypatch.setitem(__import__("sys").modules, library, None)
     graph = cb.concept_graph(cb.urbancars())
-    with pytest.raises(MissingExtraError, match=r"cobalance\[graphs\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[graphs\]'"):
         getattr(graph, method)()

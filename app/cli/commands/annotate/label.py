@@ -14,6 +14,7 @@ from app.cli.job_settings import assigned
 from app.settings import Settings
 from graph.annotations.runs import read_run
 from graph.errors import OptionError, needs_extra
+from graph.installation import install_command
 from graph.names import clean_name
 from graph.plugins import is_installed
 from ingest.annotators import ANNOTATORS
@@ -186,4 +187,4 @@ def label(
         markup=False,
     )
     if not is_installed(extra):
-        notes.print(f'Workers need it installed: pip install "cobalance[{extra}]"', markup=False)
+        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)

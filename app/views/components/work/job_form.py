@@ -23,6 +23,7 @@ from generation.recipes.recipe import Recipe
 from generation.sources.mask_settings import ANY
 from graph.database import schema
 from graph.errors import CobalanceError, OptionError
+from graph.installation import install_command
 from graph.options import path_options
 from graph.plugins import is_installed
 
@@ -225,8 +226,7 @@ def _say_needs(settings: JobSettings) -> None:
     if missing:
         st.info(
             "Workers make the images; this installation could not. Whoever runs one needs "
-            + " and ".join(f'`pip install "cobalance[{extra}]"`' for extra in missing)
-            + ".",
+            f"`{install_command(','.join(missing))}`.",
             icon=":material/download:",
         )
 

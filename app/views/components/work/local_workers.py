@@ -47,7 +47,7 @@ def draw_start(*, first: bool) -> None:
             on_click=_do,
             args=(local_workers.start,),
             help="On the machine of this app. It ends with the app, by *Stop worker*, or when "
-            "it has had nothing to do for ten minutes. Models need `cobalance[models]` and, to be "
+            "it has had nothing to do for ten minutes. Models need the extra `models` and, to be "
             "quick, a GPU; the backend `procedural` needs neither.",
         )
 

@@ -7,6 +7,7 @@ from app.views.state import local_workers, session
 from app.views.state.refreshing import refreshing
 from app.views.widgets.messages import errors_in_fragment
 from app.views.widgets.theme import escape
+from graph.installation import install_command
 from graph.jobs.reports import workers_alive
 from graph.plugins import is_installed
 
@@ -45,18 +46,16 @@ def say_needs(extra: str | None) -> None:
     """Say what workers of an order need, unless it is nothing or installed here."""
     if extra and not is_installed(extra):
         st.caption(
-            f":orange[:material/warning:] Its workers need `pip install "
-            f'"cobalance[worker,{extra}]"`, which is not installed here.'
+            f":orange[:material/warning:] Its workers need `{install_command(f'worker,{extra}')}`, "
+            "which is not installed here."
         )
 
 
 def _say_how_to_start() -> None:
-    install = '`pip install "cobalance[worker]"` once, then '
-    install = "" if is_installed("worker") else install
+    install = "" if is_installed("worker") else f"`{install_command('worker')}` once, then "
     st.info(
         f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
-        "`cobalance work`. Models need "
-        '`pip install "cobalance[models]"` and, to be quick, a GPU; the backend `procedural` '
-        "needs neither.",
+        f"`cobalance work`. Models need `{install_command('models')}` and, to be quick, a GPU; "
+        "the backend `procedural` needs neither.",
         icon=":material/power_off:",
     )

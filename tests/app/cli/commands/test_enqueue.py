@@ -110,7 +110,7 @@ def test_an_order_that_cannot_be_taken(run, planned, options, said):
 
 
 def test_what_workers_need_and_is_not_here_is_noted(environment, planned):
-    note = "This job needs cobalance[models], which is not installed here; workers need it"
+    note = "This job needs the extra models, which is not installed here; workers need it"
     masks = ["--set", "masks.masks=segmenter", "--set", "segmenter=sam"]
     for options in (["--backend", "inpaint"], ["--filter", "clip"], masks):
         done = run_without(environment, ["models"], "enqueue", planned, *options)

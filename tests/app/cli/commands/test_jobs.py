@@ -175,7 +175,7 @@ def test_a_command_says_which_extra_it_needs(environment, without, needed):
     ended = run_each_without(environment, without, commands)
     for extra, done in zip(extras, ended, strict=True):
         assert done.returncode == 1, done
-        assert "cobalance[" in done.stderr
+        assert "pip install" in done.stderr
         assert extra in done.stderr, done
         assert "Traceback" not in done.stderr
 
@@ -197,7 +197,7 @@ def test_a_job_that_needs_a_model_is_left_to_workers_that_have_its_extra(run, en
     done = run_without(environment, ["models"], "work", "--until-idle")
     assert done.returncode == 1
     assert f"Job {job} needs packages that are not installed" in done.stderr
-    assert 'pip install "cobalance[models]"' in done.stderr
+    assert "[models]'" in done.stderr
     assert "Traceback" not in done.stderr
     assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
     assert os.path.exists(environment["COBALANCE_QUEUE"].removeprefix("sqlite:///"))

@@ -439,7 +439,7 @@ def test_without_scikit_learn_the_extra_is_named(
     predictions, groups, _ = objects(60)
     texts = groups[["image"]].assign(caption="A dog")
     tables = {"predictions": predictions, "groups": groups, "captions": texts}
-    with pytest.raises(MissingExtraError, match=r"cobalance\[evaluate\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[evaluate\]'"):
         score(name, references=texts, **tables)
 
 

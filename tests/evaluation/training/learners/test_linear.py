@@ -203,7 +203,7 @@ def test_without_scikit_learn_the_extra_is_named(method, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     images = examples()
-    with pytest.raises(MissingExtraError, match=r"needs .*cobalance\[evaluate\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[evaluate\]'"):
         train_run(Recipe(method), Run(0), images, images, images)
 
 
