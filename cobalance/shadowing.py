@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-PACKAGES = ("graph", "ingest", "generation", "app")
+PACKAGES = ("graph", "ingest", "generation", "evaluation", "annotation", "app")
 
 
 def require_own_packages() -> None:
