@@ -63,6 +63,16 @@ def store(settings: Settings) -> Iterator[GraphStore]:
 
 
 @pytest.fixture
+def address(settings):
+    """Address, user, password and database of the server."""
+    if settings.neo4j_uri is not None:
+        name = settings.neo4j_database
+        return settings.neo4j_uri, settings.neo4j_username, settings.password(), name
+    endpoint = local_server.ensure_running(settings.local_server())
+    return endpoint.uri, endpoint.username, endpoint.password, "neo4j"
+
+
+@pytest.fixture
 def dataset(store: GraphStore) -> Iterator[str]:
     """A name that no dataset has; what the test loads under it is dropped."""
     name = f"test {uuid.uuid4()}"

@@ -9,7 +9,6 @@ from PIL import Image
 
 from app.services.workers import worker_resources
 from generation.worker.worker import Worker, WorkerOptions
-from graph.database.local.server import ensure_running
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
 from tests.e2e import failing
@@ -45,16 +44,6 @@ def own(settings, tmp_path):
 @pytest.fixture
 def options(tmp_path):
     return WorkerOptions(f"sqlite:///{tmp_path}/queue.sqlite", poll_s=0.05, until_idle=True)
-
-
-@pytest.fixture
-def address(settings):
-    """Address, user, password and database of the server."""
-    if settings.neo4j_uri is not None:
-        name = settings.neo4j_database
-        return settings.neo4j_uri, settings.neo4j_username, settings.password(), name
-    endpoint = ensure_running(settings.local_server())
-    return endpoint.uri, endpoint.username, endpoint.password, "neo4j"
 
 
 @pytest.fixture
