@@ -35,6 +35,7 @@ FLAGS = {
     "skip_missing": "--skip-missing",
     "reference": "--reference",
     "overwrite": "--overwrite",
+    "min_size": "--min-size",
     "graph_format": "--as",
     "consent": "--consent",
     "alters_real_people": "--alters-real-people",

@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.presenting.findings import contradicted_by_rates, describe_balance, plan_warnings
+from app.services.presenting.findings import (
+    NO_COMMON_CONCEPT,
+    contradicted_by_rates,
+    describe_balance,
+    no_images,
+    plan_warnings,
+)
 from app.services.presenting.texts import change_text
 from cobalance.analysis.diagnosis import Imbalances, imbalances
 from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html
+from cobalance.wording import in_python
 from generation.planners import PLANNERS
 from generation.planners import plan as make_plan
 from generation.planning.effects import effect_table, touched_rows
@@ -23,7 +30,8 @@ from generation.planning.resampling import image_list
 from generation.planning.sample_weights import balancing_weights
 from generation.planning.simulation import simulate, summarize_plan
 from graph.counting.cliques import Cliques
-from graph.errors import UnknownNameError
+from graph.dataset.mining_options import MiningOptions
+from graph.errors import UnknownNameError, worded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,7 +100,7 @@ class Plan(Result):
         Path(file).write_text(self.to_json(), encoding="utf-8")
 
     def title(self) -> str:
-        """Number of images, of each class and in all, and what the plan makes worse."""
+        """Number of images, of each class and in all, why if none, and what it makes worse."""
         by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
         queries = len(self.record.queries)
         said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
@@ -101,7 +109,16 @@ class Plan(Result):
         contradicted, _ = contradicted_by_rates(self.record, self.cliques)
         balance = describe_balance(self.record, self.cliques) if contradicted else ""
         notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]
+        if not queries:
+            notes.append(self._why_nothing())
         return ". ".join([said, *notes, *warnings])
+
+    def _why_nothing(self) -> str:
+        if not len(self.cliques.counts):
+            return NO_COMMON_CONCEPT
+        rows, smallest = self.record.options.rows(self.cliques), self.record.options.min_size
+        why = no_images("", self.cliques, rows, smallest, MiningOptions())
+        return worded(why, in_python).removesuffix(".")
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()

@@ -256,6 +256,14 @@ def read_plan_options(store: GraphStore, dataset: str, name: str) -> dict[str, A
     return dict(json.loads(rows[0]["plan"].get("planner_options") or "{}")) if rows else {}
 
 
+def read_plan_sizes(store: GraphStore, dataset: str, name: str) -> tuple[int, int] | None:
+    """Read the smallest and largest clique of a plan; None where it has none, or is not kept."""
+    for row in store.read(statements.PLAN, dataset=dataset, plan=name):
+        if row["plan"].get("min_size") is not None:
+            return row["plan"]["min_size"], row["plan"]["max_size"]
+    return None
+
+
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     """Read a plan's queries in the order to run them: size descending, then concepts, then class.
 

@@ -63,6 +63,16 @@ def test_a_result_of_nothing_is_shown_too():
     found = cb.imbalances(data)
     assert repr(found) == found.title()
     plan = cb.plan(found)
-    assert plan.title() == "0 images to make (none) in 0 queries"
+    assert plan.title() == (
+        "0 images to make (none) in 0 queries. No concept is shown by every class, so no "
+        "combination was counted"
+    )
+    tags = ["cow|road", "cow", "cow|road"]
+    single = cb.plan(cb.from_frame(pd.DataFrame({"label": [*"xxy"], "tags": tags})))
+    assert single.title() == (
+        "0 images to make (none) in 0 queries. No gap to close: every class shows each of its "
+        "cliques in as many images. Gaps remain in 1 smaller clique: to close them, too, plan with "
+        "min_size=1"
+    )
     assert "<table" in found._repr_html_() or found.title() in found._repr_html_()
     assert np.isnan(cb.imbalances(data, common=()).frame["log_odds_ratio"]).sum() == 0

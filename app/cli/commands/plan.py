@@ -24,14 +24,12 @@ from app.cli.wording import command, in_shell
 from app.services.audits.plans import unsupported_queries
 from app.services.ordering.comparison import compare_dataset
 from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
-from app.services.ordering.plans import Planned, plan_dataset
+from app.services.ordering.plans import plan_dataset
 from app.services.presenting.findings import (
     describe_balance,
     describe_widened,
-    no_clique,
-    not_compared,
+    no_images,
     plan_warnings,
-    sizes_of,
 )
 from app.services.presenting.texts import describe_mining, describe_plan, describe_proof, plan_table
 from app.settings import Settings
@@ -42,8 +40,7 @@ from generation.planning.resampling import BASELINES
 from generation.planning.simulation import simulate
 from generation.recipes import RECIPES
 from graph.dataset.cliques import mined_with
-from graph.dataset.mining_options import MiningOptions
-from graph.errors import Action, OptionError, Text, worded
+from graph.errors import Action, OptionError, worded
 from graph.names import clean_name
 from graph.safe_text import safe_text
 
@@ -314,7 +311,9 @@ def plan(
     if said := unsupported_queries(planned.plan.queries, planned.audited):
         notes.print(f"{said} Leave them out with --supported-only.", markup=False)
     if not planned.plan.images:
-        notes.print(worded(_why_nothing(planned, dataset, mining), in_shell), markup=False)
+        options, cliques = planned.plan.options, planned.cliques
+        why = no_images(dataset, cliques, options.rows(cliques), options.min_size, mining)
+        notes.print(worded(why, in_shell), markup=False)
 
 
 def _plan_edits(
@@ -342,18 +341,3 @@ def _plan_edits(
     following += ' --consent "BASIS"' if people else ""
     following += " --alters-real-people" if people == "alters" else ""
     notes.print(f"Next: {following}", markup=False)
-
-
-def _why_nothing(planned: Planned, dataset: str, mining: MiningOptions) -> Text:
-    """Explain why a plan has no images, and which option would give some."""
-    sizes = sizes_of(planned.cliques)
-    if not len(planned.cliques.counts) or not_compared(sizes):
-        return no_clique(dataset, mining, sizes)
-    smallest, summary = planned.plan.options.min_size, planned.summary.reset_index()
-    if not summary.loc[summary["size"] < smallest, "total_gap_after"].any():
-        return "There is no gap to close."
-    left_alone = "single concepts" if smallest == 2 else f"cliques of less than {smallest} concepts"
-    return (
-        "There is no gap of its sizes to close. To balance "
-        f"{left_alone} too: cobalance plan {quote(dataset)} --min-size 1"
-    )

@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.services.ordering.group_words import combined_words, phrases_of
+from app.services.presenting.findings import no_images
 from generation.jobs.consent import check_consent
 from generation.jobs.patches import check_patches, needs_patch
 from generation.jobs.settings import JobSettings, read_job_settings
 from generation.jobs.variants import Phrase, Variant
+from generation.planning.plan import PlanOptions
 from generation.recipes import RECIPES
 from graph.database.store import GraphStore
+from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.names import splits_of
-from graph.dataset.plans import read_plan, read_plan_options
+from graph.dataset.plans import read_plan, read_plan_options, read_plan_sizes
 from graph.dataset.read import read_image_concepts
-from graph.errors import Action, OptionError
+from graph.errors import Action, OptionError, Part, parts_of
 from graph.jobs.lifecycle import create_job
 from graph.progress import Progress, silent
 from graph.records import PlannedQuery
@@ -53,11 +56,8 @@ def order_plan(
         pasted; or people would be painted without consent.
     """
     if not queries:
-        raise OptionError(
-            f"The plan {name!r} asks for no images: no gap of its sizes is left. If it leaves "
-            "single concepts alone, ",
-            *(Action("plan", dataset, min_size=1), "."),
-        )
+        why = _why_no_images(store, dataset, name)
+        raise OptionError(f"The plan {name!r} asks for no images. ", *why)
     queries = [PlannedQuery(*query) for query in queries]
     checked = read_job_settings(settings)
     check_order(checked, dataset, name, queries)
@@ -107,6 +107,16 @@ def read_order(
         again = Action("plan_counterfactuals", dataset, recipe=recipe)
         raise OptionError(f"{dataset!r} has no plan {name!r} yet. ", again, ".") from error
     return name, queries, read_plan_options(store, dataset, name)
+
+
+def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ...]:
+    """Why a plan asks for no images, where the graph has it under its name."""
+    sizes = read_plan_sizes(store, dataset, name)
+    if sizes is None:
+        return ("Choose cliques that have a gap.",)
+    cliques, mining = load_cliques(store, dataset), mined_with(store, dataset)
+    rows = PlanOptions(*sizes).rows(cliques)
+    return parts_of(no_images(dataset, cliques, rows, sizes[0], mining))
 
 
 def check_order(

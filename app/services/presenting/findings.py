@@ -7,12 +7,13 @@ import pandas as pd
 
 from generation.planning.effects import widened_rows
 from generation.planning.plan import Plan
+from graph.arrays import IntArray
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN, disagreements
 from graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from graph.diagnosis.selection import find_rows
-from graph.errors import Text
+from graph.errors import Setting, Text
 from ingest.concepts.plurals import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
@@ -58,6 +59,37 @@ def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, in
         often = f"No concept is in {options.min_support:,} images of a class. To count rarer ones, "
         return (often, options.again(dataset, min_support=1), ".")
     return "The images show no concepts."
+
+
+def no_images(
+    dataset: str, cliques: Cliques, rows: IntArray, min_size: int, mining: MiningOptions
+) -> Text:
+    """Why a plan for these rows of the cliques asks for no images, and what would give some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = Cliques(np.array([[0, -1], [1, -1], [0, 1]]), np.array([[2, 1], [1, 2], [1, 1]]),
+    ...                 np.array([3, 3]), ("cow", "road"), ("country", "urban"))
+    >>> from graph.errors import worded
+    >>> print(worded(no_images("cars", found, np.array([2]), 2, MiningOptions())))
+    No gap to close: every class shows each of its cliques in as many images. Gaps remain in 2 \
+smaller cliques: to close them, too, plan with min_size=1.
+    """
+    class_sizes = sizes_of(cliques)
+    if not len(cliques.counts) or not_compared(class_sizes):
+        return no_clique(dataset, mining, class_sizes)
+    has_gap = cliques.gaps() > 0
+    if left := int(has_gap[rows].sum()):
+        return (
+            f"Its gaps ({left:,}) stay: they are within the planner's tolerance, were taken out by "
+            "hand, or no audit supports them."
+        )
+    said = "No gap to close: every class shows each of its cliques in as many images."
+    if smaller := int(has_gap[cliques.sizes() < min_size].sum()):
+        said += f" Gaps remain in {counted(smaller, 'smaller cliques')}: to close them, too, "
+        return (f"{said}plan with ", Setting("min_size", 1), ".")
+    return said
 
 
 def small_classes(class_sizes: Mapping[str, int], options: MiningOptions) -> str:

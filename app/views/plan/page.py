@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app.services.audits.plans import query_verdicts, unsupported_queries
 from app.services.ordering.orders import order_plan
 from app.services.ordering.plans import keep_plan
-from app.services.presenting.findings import describe_balance, no_clique
+from app.services.presenting.findings import describe_balance, no_clique, no_images
 from app.services.presenting.texts import describe_proof
 from app.views.components import mine_button
 from app.views.components.graph.story import draw_plan
@@ -83,11 +83,10 @@ def page() -> None:
         return
     planned = found.images
     if not planned.any():
-        empty_state(
-            "Nothing to make",
-            "The chosen cliques are balanced: every class has as many images of them.",
-            icon=":material/check_circle:",
-        )
+        smallest = request.options.min_size
+        why = no_images(current.name, cliques, chosen, smallest, current.mining)
+        icon = ":material/check_circle:"
+        empty_state("Nothing to make", escape(worded(why, in_app)), icon=icon)
         return
     head = summary.place()
     told = st.container()

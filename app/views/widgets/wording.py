@@ -81,6 +81,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "planner.overshoot": "“Overshoot”",
     "max_per_query": "“Most per query”",
     "budget": "“Budget”",
+    "min_size": "“Sizes” from 1",
 }
 _ACTIONS = {
     "ingest": "load it on the Datasets page",

@@ -291,8 +291,12 @@ def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
 def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
     done = run("plan", cars)
     assert "The plan asks for 0 images in 0 queries." in done.stdout
-    assert f"To balance single concepts too: cobalance plan '{cars}' --min-size 1" in done.stderr
-    assert "To balance" not in run("plan", cars, "--min-size", "1").stderr
+    why = "No gap to close: every class shows each of its cliques in as many images. Gaps "
+    why += "remain in 1 smaller clique: to close them, too, plan with --min-size 1."
+    assert why in done.stderr
+    refused = run("enqueue", cars, exit_code=2).stderr
+    assert f"The plan 'conbias' asks for no images. {why}" in refused
+    assert "No gap" not in run("plan", cars, "--min-size", "1").stderr
 
 
 def test_a_list_of_datasets_has_a_line_for_each_on_80_columns(environment, store, cars):
@@ -575,7 +579,7 @@ def test_no_common_concept_is_told_with_what_would_help(run, loaded):
     for command in ("imbalances", "plan"):
         said = run(command, name).stderr
         assert help_ in said
-        assert "There is no gap" not in said
+        assert "No gap to close" not in said
         assert "filters" not in said
     run("mine", name, "--max-size", 2, "--any-class")
     assert "No clique passes these filters" in run("imbalances", name, "--min-size", 2).stderr

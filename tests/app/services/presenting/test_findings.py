@@ -16,6 +16,7 @@ from app.services.presenting.findings import (
     describe_disagreements,
     headline,
     no_clique,
+    no_images,
     plan_warnings,
 )
 from app.services.presenting.texts import imbalance_table
@@ -197,3 +198,18 @@ def test_gaps_of_smaller_sizes_that_grow():
     assert any(said in text for text in plan_warnings(planned.record, planned.summary, 100))
     assert said in planned.title()
     assert "grow" not in cb.plan(found, min_size=1).title()
+
+
+def test_a_planner_that_leaves_its_gaps_is_not_said_to_have_none():
+    found = Cliques(
+        np.array([[0], [1]]),
+        np.array([[10, 9], [5, 5]]),
+        np.array([20, 20]),
+        ("cow", "road"),
+        ("country", "urban"),
+    )
+    options = PlanOptions(1, 1)
+    planned = plan(found, "minimal", options, {"tolerance": 0.2})
+    assert not planned.images
+    said = worded(no_images("cars", found, options.rows(found), 1, MiningOptions()))
+    assert said.startswith("Its gaps (1) stay: they are within the planner's tolerance")

@@ -188,10 +188,12 @@ def test_a_concept_that_is_in_no_clique(
 def test_balanced_cliques_need_nothing(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
-    write_dataset(dataset, [("a", ("x", "y"), 2), ("b", ("x", "y"), 2)])
+    write_dataset(dataset, [("a", ("x", "y"), 2), ("a", ("x",), 1), ("b", ("x", "y"), 2)])
     app = open_page("plan", dataset=dataset)
     assert not app.exception
     assert "Nothing to make" in shown_text(app)
+    assert "Gaps remain in 1 smaller clique" in shown_text(app)
+    assert "plan with “Sizes” from 1" in shown_text(app)
 
 
 def test_cliques_of_one_concept_alone(
