@@ -23,11 +23,15 @@ EXTRAS = {
 
 
 def call(
-    environment: Mapping[str, str], *arguments: object, width: int = 10_000
+    environment: Mapping[str, str],
+    *arguments: object,
+    width: int = 10_000,
+    together: bool = False,
 ) -> "CompletedProcess[str]":
     """Run a command in this process, with an environment and output of its own.
 
-    As into a pipe: a line for a row, whatever ``COLUMNS`` is, unless a `width` is given.
+    As into a pipe: a line for a row, whatever ``COLUMNS`` is, unless a `width` is given. With
+    `together` standard error is in standard output, where it came.
     """
     common.out.width = width
     words = [str(argument) for argument in arguments]
@@ -36,7 +40,7 @@ def call(
         patch.dict(os.environ, environment, clear=True),
         patch.object(sys, "argv", ["cobalance", *words]),
         contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
+        contextlib.redirect_stderr(out if together else err),
     ):
         try:
             main()
