@@ -23,7 +23,6 @@ import pytest
 from app.settings import Settings
 from graph.database.local import server as local_server
 from tests.app.cli.calling import call, spawn
-from tests.docs.cells import lines, run
 from tests.docs.commands import unknown_parts
 
 ROOT = Path(__file__).parents[2]
@@ -135,7 +134,7 @@ def printed(text: str) -> list[str]:
     """The lines of a text on a terminal, without spaces at their ends."""
     return [
         row
-        for line in lines(text)
+        for line in map(str.rstrip, text.strip().splitlines())
         for row in (textwrap.wrap(line, WIDTH) if len(line) > WIDTH else [line])
     ]
 
@@ -145,13 +144,13 @@ def test_what_runs_prints_what_the_page_shows(reader: Reader) -> None:
     namespace: dict[str, object] = {}
     for block in BLOCKS:
         if block.language == "python":
-            run(block.text, namespace, "README.md")
+            exec(compile(block.text, "README.md", "exec"), namespace)
         if block.language != "console":
             continue
         steps = STEP.findall(block.text)
         assert "".join(f"$ {typed}\n{shown}" for typed, shown in steps) == block.text
         for typed, shown in steps:
-            found, expected = printed(reader.enter(typed)), lines(shown)
+            found, expected = printed(reader.enter(typed)), printed(shown)
             if expected[-1:] == [LEFT_OUT]:
                 expected.pop()
                 found = found[: len(expected)]
