@@ -1,4 +1,4 @@
-"""Folders and ZIP files of images that people added in the web app, kept in the home."""
+"""Places of images that were added in the web app or found beside annotations, in the home."""
 
 import json
 from collections.abc import Callable, Iterable

@@ -52,7 +52,7 @@ ENVIRONMENT = (
         "",
         "Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in "
         "PATH if none is a URL. A relative path is looked for in this order, and "
-        "then in the folders that were added in the web app.",
+        "then in the folders that were added in the web app, or found beside loaded annotations.",
     ),
     (
         "COBALANCE_OUTPUT",

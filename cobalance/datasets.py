@@ -55,8 +55,8 @@ from graph.queries.splits import compare_dataset_splits
 class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     """A dataset of a `Store`, by its name.
 
-    `graph`, `settings` and `progress` are those of the store; `remarks` are what `Job.rebalance`
-    left out of it, or kept unedited.
+    `graph`, `settings` and `progress` are those of the store; `remarks` are what `Store.load`
+    says of image files, or what `Job.rebalance` left out, or kept unedited.
     """
 
     graph: GraphStore
@@ -314,7 +314,8 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         Raises
         ------
         OptionError
-            A setting is unknown or cannot be used, or the plan asks for nothing.
+            A setting is unknown or cannot be used, the plan asks for nothing, or no file of an
+            image to take objects from is found, and there is no ``without_images=True``.
         """
         if recipe is None and isinstance(plan, CounterfactualPlan):
             recipe = plan.record.planner
@@ -327,7 +328,14 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             named = None if plan is None else clean_name(plan)
             name, queries, planned = read_order(self.graph, self.name, checked["recipe"], named)
         job = order_plan(
-            self.graph, self.name, name, queries, checked, self.progress, planned=planned
+            self.graph,
+            self.name,
+            name,
+            queries,
+            checked,
+            self.progress,
+            places=self.settings.image_roots(),
+            planned=planned,
         )
         return Job(self.graph, self.settings, job, self.progress)
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from app.services.console import saved_queries
 from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
+from app.services.importing.found_images import find_images
 from app.services.stores import open_store
 from app.settings import Settings
 from cobalance.data.reading import Data, read
@@ -20,11 +22,11 @@ from cobalance.datasets import Dataset
 from cobalance.display import Result
 from cobalance.making.jobs import Job
 from cobalance.questions import Questions
-from cobalance.wording import methods_speak_python, speaks_python
+from cobalance.wording import in_python, methods_speak_python, speaks_python
 from graph.database.store import GraphStore
 from graph.dataset.sampled import Sample
 from graph.dataset.state import dataset_state, list_datasets
-from graph.errors import OptionError
+from graph.errors import OptionError, worded
 from graph.jobs.status import read_job
 from graph.names import clean_name
 from graph.options import first_fault
@@ -65,6 +67,9 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
     ) -> Dataset:
         """Load annotations into a dataset; loading them again changes nothing.
 
+        The dataset's `remarks` say how many of the image files are found. Where they are beside the
+        annotations, or in ``images`` there, that folder is kept for everything that uses this home.
+
         Parameters
         ----------
         data : Data, str or Path
@@ -97,7 +102,9 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             sample=None if sample is None else Sample(sample, seed),
             progress=self.progress,
         )
-        return self[dataset]
+        found = find_images(self.settings, data.annotations, data.file, progress=self.progress)
+        remarks = (worded(found.described(), in_python),) if found.named else ()
+        return changed(self[dataset], remarks=remarks)
 
     def datasets(self) -> pd.DataFrame:
         """A row a dataset: sizes, state (such as ``ready`` or ``not mined``), source."""

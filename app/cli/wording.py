@@ -39,6 +39,7 @@ FLAGS = {
     "graph_format": "--as",
     "consent": "--consent",
     "alters_real_people": "--alters-real-people",
+    "without_images": "--without-images",
     "real": "--real",
     "test": "--test",
     "test_split": "--test-split",

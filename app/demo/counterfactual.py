@@ -226,7 +226,9 @@ def _make(store: GraphStore, settings: Settings, progress: Progress) -> Job:
     if job is None:
         wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
         queries = read_plan(store, NAME, RECIPE)
-        job = order_plan(store, NAME, RECIPE, queries, check_settings(wanted), progress)
+        places = settings.image_roots()
+        checked = check_settings(wanted)
+        job = order_plan(store, NAME, RECIPE, queries, checked, progress, places=places)
     run_here(
         settings,
         [job],

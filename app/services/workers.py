@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar
 from app.services.annotations.tasks import annotation_tasks
 from app.services.embeddings.tasks import embedding_tasks
 from app.services.evaluations.tasks import evaluation_tasks
+from app.services.ordering.source_images import source_images
 from app.services.stores import open_store
 from app.settings import Settings
 from generation.image_request import GenerationError
@@ -25,13 +26,10 @@ from generation.sources.segmenters.segmenter import InstanceSegmenter, find_part
 from generation.worker.resources import WorkerResources
 from generation.worker.worker import Worker, WorkerOptions
 from graph.database.store import GraphStore
-from graph.dataset.cliques import mined_with
-from graph.dataset.read import read_class_images
 from graph.errors import (
     CobalanceError,
     JobNotFoundError,
     MissingExtraError,
-    StaleError,
 )
 from graph.jobs.reports import ALIVE_S
 from graph.jobs.status import read_job
@@ -64,7 +62,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
             raise GenerationError(*error.parts) from error
 
     def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
-        images = read_class_images(store, dataset, split=_split(store, dataset, job))
+        images = source_images(store, dataset, job)
         if not any(of_class.ids for of_class in images.values()):
             return None
         folder = settings.regions_folder()
@@ -86,16 +84,6 @@ def worker_resources(settings: Settings) -> WorkerResources:
             **embedding_tasks(settings),
         },
     )
-
-
-def _split(store: GraphStore, dataset: str, job: JobSettings) -> str | None:
-    """The split that objects come from: the job's, or else the mined one."""
-    if job.split is not None:
-        return job.split
-    try:
-        return mined_with(store, dataset).split
-    except StaleError:  # the plan is older than the images
-        return None
 
 
 class _Segmenting(TypedDict, total=False):

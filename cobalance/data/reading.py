@@ -26,10 +26,13 @@ class Data(Result):
         As `cobalance` readers give them.
     source : str
         Where they came from.
+    file : Path or None
+        The file, folder or archive that they were read from.
     """
 
     annotations: Annotations
     source: str = ""
+    file: Path | None = None
 
     @property
     def images(self) -> pd.DataFrame:
@@ -157,9 +160,9 @@ def read(
     InputError, OptionError
         The file or a record in it, or an option, cannot be used; the message says what to do.
     """
-    return Data(
-        read_annotations(file, read_options("read", options), input_format), Path(file).name
-    )
+    path = Path(file)
+    read_with = read_options("read", options)
+    return Data(read_annotations(path, read_with, input_format), path.name, path)
 
 
 @speaks_python

@@ -34,15 +34,19 @@ class ImageOptions(Options):
 
 @dataclass(frozen=True)
 class BackendPlugin(Plugin):
-    """Declaration of a backend's module; a plain `Plugin` does for one that needs no patch.
+    """Declaration of a backend's module; a plain `Plugin` has the defaults.
 
     Parameters
     ----------
     needs_patch : bool
         Whether it takes an object of another image of the class; see `Backend`.
+    takes_source : bool
+        Whether it takes the object from an image of the dataset where there is one; then an order
+        is refused where no image has a file.
     """
 
     needs_patch: bool = False
+    takes_source: bool = True
 
 
 class Backend(Protocol):

@@ -72,6 +72,8 @@ class JobSettings(BaseModel):
         The basis on which people are painted, in the words of the person who orders it.
     alters_real_people : bool
         Whether a part of a real person may stay in an edited image.
+    without_images : bool
+        Order the job even though no file of its images is found where it is ordered.
     seed : str
         What all seeds are derived from, in place of the job's id: two jobs with the same plan,
         settings and seed make the same images.
@@ -101,6 +103,7 @@ class JobSettings(BaseModel):
     parts_options: Mapping[str, Any] = Field(default_factory=dict)
     consent: str = ""
     alters_real_people: bool = False
+    without_images: bool = False
     seed: str = ""
 
     @model_validator(mode="before")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from graph.database.store import GraphStore
@@ -21,6 +22,8 @@ from tests.browser.pages import Pages, screenshot, settle, walk
 from tests.browser.server import WebApp, running
 from tests.waiting import until
 
+PICTURE = "road.png"
+
 
 @pytest.fixture(scope="module")
 def environment(
@@ -28,8 +31,11 @@ def environment(
 ) -> dict[str, str]:
     """Of an app and a worker that share a folder, which is not there before the first image."""
     folder = tmp_path_factory.mktemp("shared")
+    (folder / "images").mkdir()
+    Image.new("RGB", (64, 64), "gray").save(folder / "images" / PICTURE)
     return {
         **app_environment,
+        "COBALANCE_IMAGES": str(folder / "images"),
         "COBALANCE_OUTPUT": str(folder / "made"),
         "COBALANCE_QUEUE": f"sqlite:///{folder}/queue.sqlite",
         "OMP_NUM_THREADS": "1",
@@ -47,9 +53,9 @@ def app(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -
 def cows(store: GraphStore, dataset: str) -> Iterator[str]:
     """Cows are on roads in the country, and hardly ever in the city."""
     name = "cows"
+    both = (Mention("cow"), Mention("road"))
     records = [
-        ImageRecord(f"{i}", "urban" if i % 4 == 0 else "country", (Mention("cow"), Mention("road")))
-        for i in range(24)
+        ImageRecord(f"{i}", "country" if i % 4 else "urban", both, uri=PICTURE) for i in range(24)
     ]
     write_annotations(store, name, Annotations.from_records(records), source="a test")
     mine_dataset(store, name, MiningOptions(2), max_cliques=100)
@@ -63,7 +69,9 @@ def cows(store: GraphStore, dataset: str) -> Iterator[str]:
 def herd(store: GraphStore, dataset: str) -> str:
     """Many cows, nearly all of them in the country: 560 images are missing."""
     both = (Mention("cow"), Mention("road"))
-    records = [ImageRecord(f"{i}", "urban" if i < 20 else "country", both) for i in range(600)]
+    records = [
+        ImageRecord(f"{i}", "urban" if i < 20 else "country", both, uri=PICTURE) for i in range(600)
+    ]
     write_annotations(store, dataset, Annotations.from_records(records), source="a test")
     mine_dataset(store, dataset, MiningOptions(2), max_cliques=100)
     return dataset
@@ -228,8 +236,8 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
         walk(page, button)
         page.keyboard.press(key)
 
-    rows = "".join(f"{i},{'country' if i % 4 else 'urban'},cow|road\n" for i in range(24))
-    content = b"id,class,concepts\n" + rows.encode()
+    rows = "".join(f"{i},{'country' if i % 4 else 'urban'},cow|road,{PICTURE}\n" for i in range(24))
+    content = b"id,class,concepts,uri\n" + rows.encode()
     table = {"name": f"{cows}.csv", "mimeType": "text/csv", "buffer": content}
     page.locator("input[type=file]").set_input_files(table)
     press("Check")

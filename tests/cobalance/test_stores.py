@@ -81,7 +81,22 @@ def test_datasets_by_name(connected, dataset, cars):
 def test_a_file_is_loaded_by_its_path(connected, dataset, tmp_path):
     file = tmp_path / "cars.csv"
     file.write_text("id,label,objects\n1,a,cow\n2,b,cow\n")
-    assert len(connected.load(file, dataset).read().images) == 2
+    held = connected.load(file, dataset)
+    assert len(held.read().images) == 2
+    assert held.remarks == ()  # nothing names a file
+
+
+def test_images_beside_a_file_are_found(connected, dataset, tmp_path):
+    file = tmp_path / "cars.csv"
+    file.write_text("file_name,label,objects\n1.png,a,cow\n2.png,b,cow\n")
+    (tmp_path / "1.png").touch()
+    own = connected.settings.model_copy(update={"cobalance_home": tmp_path / "home"})
+    held = replace(connected, settings=own).load(file, dataset)
+    (said,) = held.remarks
+    assert said.startswith("Images: 1 of 2 files not found, such as 2.png; looked in ")
+    assert f"{tmp_path} is kept for later commands. Set images to the folder" in said
+    assert said in held.title()
+    assert str(tmp_path) in own.image_roots()
 
 
 def test_questions_in_cypher_and_by_name(connected, dataset, cars):
@@ -107,7 +122,8 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
     plan = held.plan(min_size=1)
     assert plan.images == cb.plan(cb.imbalances(cars, max_size=2), min_size=1).images
     assert held.simulate(plan).frame.equals(plan.simulate().frame)
-    job = held.order(plan, making={"width_px": 64, "height_px": 64}, seed="test")
+    making = {"width_px": 64, "height_px": 64}
+    job = held.order(plan, making=making, seed="test", without_images=True)
     assert job.state == "queued"
     assert held.jobs()["job"].tolist() == [job.id]
     assert connected.job(job.id).id == job.id
@@ -172,11 +188,11 @@ def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, m
 def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
     held = connected.load(cars, dataset).mine(max_size=2)
     plan = held.plan(min_size=1)
-    job = held.order(plan.edited(plan.frame.assign(n=1)))
+    job = held.order(plan.edited(plan.frame.assign(n=1)), without_images=True)
     assert set(job.queries()["n"]) == {1}
     assert job.cancel().state == "cancelled"
     assert job.retry().state == "queued"
-    by_name = held.order("conbias")
+    by_name = held.order("conbias", without_images=True)
     assert by_name.queries()["n"].sum() == plan.images
     with pytest.raises(OptionError, match="asks for no images"):
         held.order(plan.edited(plan.frame.assign(n=0)))
@@ -193,8 +209,8 @@ def test_an_edited_plan_is_kept_under_a_name_of_its_own(connected, dataset, cars
     planned = held.plan(min_size=1)
     kept = held.keep(planned.edited(planned.frame.assign(n=2)), "two of each")
     assert kept.name == "two of each"
-    assert set(held.order("two of each").queries()["n"]) == {2}
-    assert held.order("conbias").queries()["n"].sum() == planned.images
+    assert set(held.order("two of each", without_images=True).queries()["n"]) == {2}
+    assert held.order("conbias", without_images=True).queries()["n"].sum() == planned.images
     with pytest.raises(OptionError, match="share"):
         held.plan(planner_options={"share": 0.5})
 
@@ -270,7 +286,8 @@ def test_images_are_planned_to_be_edited_and_ordered(connected, dataset, tmp_pat
     with pytest.raises(OptionError, match="with consent='BASIS'; it is kept with the job"):
         held.order(plan)
     basis = "All shown have agreed."
-    for job in (held.order(plan, consent=basis), held.order(recipe="resampled", consent=basis)):
+    told = {"consent": basis, "without_images": True}
+    for job in (held.order(plan, **told), held.order(recipe="resampled", **told)):
         assert job.queries()["source_image"].tolist() == ["1", "1", "2", "2"]
     with pytest.raises(OptionError, match=r"Run `store\['.*'\].plan_counterfactuals\(recipe='pin"):
         held.order(recipe="pinpoint", consent=basis, alters_real_people=True)

@@ -21,6 +21,7 @@ from app.cli.tables import Format, check_output, write_frame
 from app.services.ordering.job_settings import is_path, licence_warnings
 from app.services.ordering.orders import order_plan, read_order
 from app.services.presenting.frames import jobs_frame
+from app.settings import Settings
 from generation.backends import BACKENDS
 from generation.filters import FILTERS
 from generation.jobs.settings import read_job_settings
@@ -100,6 +101,14 @@ def enqueue(
             "else.",
         ),
     ] = False,
+    without_images: Annotated[
+        bool,
+        typer.Option(
+            "--without-images",
+            help="Order even though no file of the images to take objects from is found here, as "
+            "workers elsewhere have them, or the recipe can do without.",
+        ),
+    ] = False,
     settings: Annotated[
         Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
     ] = None,
@@ -113,7 +122,8 @@ def enqueue(
     checked = read_settings(
         settings,
         {"recipe": recipe, "backend": backend, "consent": consent}
-        | ({"alters_real_people": True} if alters_real_people else {}),
+        | ({"alters_real_people": True} if alters_real_people else {})
+        | ({"without_images": True} if without_images else {}),
         {"model": model, "preset": preset},
         filter_ or (),
         setting or (),
@@ -126,7 +136,16 @@ def enqueue(
         else:
             queries, name, planned = _read_plan_file(plan_file)
         same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
-        job = order_plan(store, dataset, name, queries, checked, progress, planned=planned)
+        job = order_plan(
+            store,
+            dataset,
+            name,
+            queries,
+            checked,
+            progress,
+            places=Settings.from_environment().image_roots(),
+            planned=planned,
+        )
         created = read_job(store, job)
     if format_ is Format.TABLE and output is None:
         out.print(job, markup=False)

@@ -12,16 +12,17 @@ from app.cli.collector import collector_paused, freeze_objects
 from app.cli.common import cleaned, notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.cli.reader_notes import print_reader_notes
-from app.cli.wording import command
+from app.cli.wording import command, in_shell
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.importing.checking import pairs
+from app.services.importing.found_images import find_images
 from app.settings import Settings
 from graph.database.store import GraphStore
 from graph.dataset.names import foreign_images
 from graph.dataset.sampled import PER_CLASS, Sample
 from graph.dataset.state import DatasetState, check_name, dataset_state
 from graph.dataset.write import IngestReport
-from graph.errors import DatasetExistsError, OptionError
+from graph.errors import DatasetExistsError, OptionError, worded
 from graph.records import Annotations
 from ingest.concepts.plurals import counted
 from ingest.concepts.word_lists import word_list_names
@@ -259,6 +260,9 @@ def ingest(
     nothing; an interrupted load goes on. Only with --dataset is a file added to a dataset that has
     none of its images, and only with --replace does it take its place.
 
+    Image files are looked for in COBALANCE_IMAGES, beside FILE and in `images` there; a folder
+    beside FILE that has them is kept for later commands.
+
     With --images sample the graph keeps every count, and of the images a few of each clique, which
     `cobalance mine` chooses: a million images then load in seconds. What takes all images, such as
     export and jobs that edit images, needs --images all.
@@ -323,19 +327,21 @@ def ingest(
                 master=master,
                 progress=progress,
             )
-            _tell(name, file, report, dataset_state(store, name))
+            told = "Images: files are not looked for where Spark counts."
+            _tell(name, file, report, dataset_state(store, name), told)
         return
     path = Path(file)
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
+    settings = Settings.from_environment()
     with opened_store() as (store, progress):
         if dataset is None and not replace and kept is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
         report = load_dataset(
             store,
-            Settings.from_environment(),
+            settings,
             name,
             annotations,
             source=path.name,
@@ -343,7 +349,9 @@ def ingest(
             sample=kept,
             progress=progress,
         )
-        _tell(name, path.name, report, dataset_state(store, name))
+        found = find_images(settings, annotations, path, progress=progress)
+        told = worded(found.described(), in_shell)
+        _tell(name, path.name, report, dataset_state(store, name), told)
 
 
 def _check_spark(options: ReadOptions, kept: Sample | None, input_format: str | None) -> None:
@@ -373,9 +381,10 @@ def _spark_columns(options: ReadOptions) -> "SparkOptions":
     )
 
 
-def _tell(name: str, file: str, report: IngestReport, state: DatasetState) -> None:
+def _tell(name: str, file: str, report: IngestReport, state: DatasetState, images: str) -> None:
     """Say what a load changed, and what comes next."""
     notes.print(describe_load(name, report), markup=False)
+    notes.print(images, markup=False)
     if report.kept:
         notes.print(
             f"{name} keeps {counted(report.kept, 'images')} not in {file}, which --replace "

@@ -136,10 +136,11 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
 def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
     """Those of some image files that are in none of the places of `Settings.image_roots`."""
     roots = ImageRoots(places)
-    return [uri for uri in uris if not _is_there(roots, uri)]
+    return [uri for uri in uris if not is_there(roots, uri)]
 
 
-def _is_there(roots: ImageRoots, uri: str) -> bool:
+def is_there(roots: ImageRoots, uri: str) -> bool:
+    """Whether an image file is found."""
     try:
         roots.find(uri)
     except CobalanceError:

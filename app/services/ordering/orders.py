@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.services.ordering.group_words import combined_words, phrases_of
+from app.services.ordering.source_images import check_sources
 from app.services.presenting.findings import no_images
 from generation.jobs.consent import check_consent
 from generation.jobs.patches import check_patches, needs_patch
@@ -32,6 +33,7 @@ def order_plan(
     settings: Mapping[str, Any],
     progress: Progress = silent,
     *,
+    places: Sequence[str],
     planned: Mapping[str, Any] | None = None,
     created_by: str = "",
 ) -> str:
@@ -43,6 +45,8 @@ def order_plan(
         What the plan is called.
     settings : mapping
         From `app.services.ordering.job_settings.check_settings`.
+    places : sequence of str
+        Where image files are, from `app.settings.Settings.image_roots`.
     planned : mapping, optional
         The plan's own options: of one that edits images, those that differ from the recipe's.
     created_by : str
@@ -53,7 +57,8 @@ def order_plan(
     OptionError
         The plan asks for no images, or for others than the recipe makes; a prompt has a place for
         words that a group does not have; no image can lend an object of a group that is to be
-        pasted; or people would be painted without consent.
+        pasted; people would be painted without consent; or files of images to take objects from
+        are not found.
     """
     if not queries:
         why = _why_no_images(store, dataset, name)
@@ -65,6 +70,7 @@ def order_plan(
     kept = dict(settings) | _of_edits(store, dataset, checked, queries, planned or {})
     final = read_job_settings(kept)
     _check_prompts(final, queries)
+    check_sources(store, dataset, final, queries, places)
     return create_job(
         store,
         dataset,

@@ -40,7 +40,7 @@ def _places() -> None:
     for root in settings.cobalance_images:
         _place(mask_credentials(root), "set in COBALANCE_IMAGES")
     for added in added_places(settings):
-        note = "added here" if added.used else "added here, but no longer there, or not allowed"
+        note = "added" if added.used else "added, but no longer there, or not allowed"
         _place(str(added.path), note, added.path)
     _place(mask_credentials(settings.output_folder()), "for images that workers make")
 

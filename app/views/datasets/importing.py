@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.services.datasets import describe_load, load_dataset
 from app.services.importing.checking import CheckedImport, ImportRequest, check_import
+from app.services.importing.found_images import find_images
 from app.services.importing.sources import ServerFolder, Source, Uploads, import_roots, inside
 from app.views.components import mine_button
 from app.views.datasets import checked, proof
@@ -22,8 +23,10 @@ from app.views.widgets.messages import empty_state, errors_shown
 from app.views.widgets.tables import draw_table
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape, shorten
+from app.views.widgets.wording import in_app
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
+from graph.errors import worded
 from graph.progress import Progress
 from ingest.formats import FORMATS
 from ingest.preview import DATA_ENDINGS, FoundFile
@@ -39,11 +42,12 @@ _UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
 
 @dataclass
 class _Check:
-    """A running or finished check, and its result."""
+    """A running or finished check, and its result; `file` is where the annotations stay."""
 
     key: str
     identity: tuple[object, ...]
     request: ImportRequest
+    file: Path | None
     found: CheckedImport | None = None
 
 
@@ -184,7 +188,8 @@ def _check_button(*, again: bool) -> None:
 
 def _start_check(source: Source, request: ImportRequest) -> None:
     _forget_check()
-    check = _Check(f"check {uuid.uuid4()}", source.identity, request)
+    file = source.path / request.file if isinstance(source, ServerFolder) else None
+    check = _Check(f"check {uuid.uuid4()}", source.identity, request, file)
     store = session.store()
 
     def work(progress: Progress) -> str:
@@ -237,13 +242,14 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
     proof.draw(check.found.proof)
     checked.draw(check.found)
     if load:
-        _start_load(check.found)
+        _start_load(check.found, check.file)
         _forget_check()
         st.rerun(scope="app")
 
 
-def _start_load(found: CheckedImport) -> None:
+def _start_load(found: CheckedImport, file: Path | None) -> None:
     store, settings = session.store(), session.settings()
+    roots = import_roots(settings, st.get_option("server.address"))
     request = found.request
 
     def work(progress: Progress) -> str:
@@ -257,7 +263,8 @@ def _start_load(found: CheckedImport) -> None:
             sample=request.sample,
             progress=progress,
         )
-        return describe_load(request.dataset, report)
+        images = find_images(settings, found.annotations, file, within=roots, progress=progress)
+        return f"{describe_load(request.dataset, report)} {worded(images.described(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
     st.session_state[LOADING] = request.dataset

@@ -227,6 +227,7 @@ def _create(
     by = user_name()
     store, dataset = current.store, current.name
     folder = session.settings().captions_folder()
+    places = session.settings().image_roots()
 
     def work(progress: Progress) -> str:
         made: CounterfactualPlan = choose_counterfactuals(
@@ -242,6 +243,7 @@ def _create(
             made.plan.rows(),
             settings,
             progress,
+            places=places,
             planned=made.plan.planner_options,
             created_by=by,
         )

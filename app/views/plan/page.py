@@ -254,13 +254,22 @@ def _create(
     current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
 ) -> None:
     """Start writing the plan and creating a job for it, in the background."""
-    by = user_name()
+    by, places = user_name(), session.settings().image_roots()
     store, dataset = current.store, current.name
 
     def work(progress: Progress) -> str:
         plan = made.plan()
         keep_plan(store, dataset, name, plan, made.cliques, progress)
-        order_plan(store, dataset, name, plan.rows(), settings, progress, created_by=by)
+        order_plan(
+            store,
+            dataset,
+            name,
+            plan.rows(),
+            settings,
+            progress,
+            places=places,
+            created_by=by,
+        )
         return (
             f"Created a job for {counted(plan.images, 'images')} in "
             f"{counted(len(plan.queries), 'queries')}."

@@ -60,6 +60,7 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "rule": "“Present” set to “from a threshold”",
     "consent": "“Basis on which people are painted”",
     "alters_real_people": "“A part of real people stays in the images”",
+    "without_images": "“Order without images”",
     "masks.object": "“Concept of the object”",
     "variants": "the job's variants",
     "real": "“Real images”",

@@ -250,10 +250,11 @@ def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table
     assert failed.stdout == ""
     assert "No dataset" in run("mine", dataset, exit_code=2).stderr
     skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
-    assert skipped.stderr.splitlines()[-4:] == [
+    assert skipped.stderr.splitlines()[-5:] == [
         "Skipped 1 malformed record:",
         f"  {table}, line 7: the class is empty. Name the image's class.",
         f"{dataset}: 5 images new, 0 changed, 0 deleted, 0 as before.",
+        "Images: none names a file, so that none can be shown, edited or exported.",
         f"Next: cobalance mine '{dataset}'",
     ]
 

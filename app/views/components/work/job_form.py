@@ -154,11 +154,18 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
             **in_url("keep_rejected"),
             help="Their files, to look at why. They are counted either way.",
         )
+        without_images = st.checkbox(
+            "Order without images",
+            key="_without_images",
+            help="Create the job even though no file of the images to take objects from is found "
+            "here: workers elsewhere have them, or the recipe can do without.",
+        )
     values: dict[str, Any] = {"recipe": name, **consent, **candidates}
     values |= {"making": making} if making else {}
     values |= {"masks": {"object": objects}} if objects else {}
     values |= {"filters": filters} if filters is not None else {}
     values |= {"keep_rejected": keep} if keep != _USUAL.keep_rejected else {}
+    values |= {"without_images": True} if without_images else {}
     return values
 
 

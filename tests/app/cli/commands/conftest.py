@@ -16,6 +16,7 @@ ROWS = "id,class,concepts\n" + "".join(
     )
 )  # fmt: skip
 
+ORDER = ("enqueue", "--without-images")
 SMALL = ("--set", "making.width_px=32", "--set", "making.height_px=32")
 
 

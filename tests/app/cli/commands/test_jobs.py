@@ -7,14 +7,14 @@ import pytest
 
 from graph.jobs.lifecycle import create_job
 from tests.app.cli.calling import EXTRAS, call, run_each_without, run_without, spawn
-from tests.app.cli.commands.conftest import SMALL, table
+from tests.app.cli.commands.conftest import ORDER, SMALL, table
 
 
 def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     plan = json.loads(run("plan", planned, "--max-size", 2, "--min-size", 1, "-f", "json").stdout)
     wanted = sum(query["n"] for query in plan["queries"])
     assert wanted > 0
-    job = run("enqueue", planned, *SMALL).stdout.strip()
+    job = run(*ORDER, planned, *SMALL).stdout.strip()
     assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
     done = run("work", "--until-idle").stderr
     assert f"Next: cobalance rebalance {job}" in done
@@ -68,8 +68,8 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
 
 
 def test_cancelled_before_it_began_and_taken_up_again(run, planned):
-    job = run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip()
-    twice = run("enqueue", planned, *SMALL)
+    job = run(*ORDER, planned, *SMALL, "--filter", "none").stdout.strip()
+    twice = run(*ORDER, planned, *SMALL)
     assert f"Job {job} makes this plan, too. To end it: cobalance cancel {job}" in twice.stderr
     run("cancel", twice.stdout.strip())
     assert f"Job {job} is cancelled." in run("cancel", job).stderr
@@ -92,7 +92,7 @@ def test_cancelled_before_it_began_and_taken_up_again(run, planned):
 def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
     plain = f"Drop '{planned}' with all its images, cliques and plans?"
     assert plain in asked(environment, planned)
-    jobs = [run("enqueue", planned, *SMALL, "--filter", "none").stdout.strip() for _ in range(3)]
+    jobs = [run(*ORDER, planned, *SMALL, "--filter", "none").stdout.strip() for _ in range(3)]
     run("cancel", jobs[0])
     run("cancel", jobs[1])
     run("work", "--until-idle")
@@ -116,7 +116,7 @@ def asked(environment, dataset):
 
 
 def test_the_beginning_of_an_id_is_enough(run, planned, store):
-    job = run("enqueue", planned, *SMALL).stdout.strip()
+    job = run(*ORDER, planned, *SMALL).stdout.strip()
     create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}0")
     create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}00")
     several = run("cancel", job[:6], exit_code=2).stderr
@@ -140,7 +140,7 @@ def test_a_job_that_is_not_there(run, command):
 
 
 def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):
-    job = run("enqueue", planned, *SMALL).stdout.strip()
+    job = run(*ORDER, planned, *SMALL).stdout.strip()
     assert job in call(environment, "jobs", "-d", planned, width=80).stdout
 
 
@@ -185,7 +185,7 @@ def test_the_core_runs_without_any_extra(environment, planned):
         ["--help"],
         ["datasets", "list"],
         ["imbalances", planned, "--limit", "1"],
-        ["enqueue", planned],
+        [*ORDER, planned],
         ["jobs"],
     )
     for done in run_each_without(environment, EXTRAS, commands):
@@ -193,7 +193,7 @@ def test_the_core_runs_without_any_extra(environment, planned):
 
 
 def test_a_job_that_needs_a_model_is_left_to_workers_that_have_its_extra(run, environment, planned):
-    job = run("enqueue", planned, "--backend", "inpaint").stdout.strip()
+    job = run(*ORDER, planned, "--backend", "inpaint").stdout.strip()
     done = run_without(environment, ["models"], "work", "--until-idle")
     assert done.returncode == 1
     assert f"Job {job} needs packages that are not installed" in done.stderr

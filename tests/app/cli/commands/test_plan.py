@@ -8,6 +8,7 @@ import pytest
 from graph.dataset.plans import read_plan
 from graph.jobs.rounds import read_query_progress
 from graph.jobs.status import read_job
+from tests.app.cli.commands.conftest import ORDER
 
 BASIS = ("--consent", "All shown have agreed.")
 ROWS = """id,class,concepts,split
@@ -38,9 +39,9 @@ def captioned(run, dataset, tmp_path):
 
 
 def follow(run, done):
-    """Run the command that a command names as the next one."""
+    """Run the order that a command names as the next one."""
     line = next(line for line in done.stderr.splitlines() if line.startswith("Next: "))
-    return run(*shlex.split(line.removeprefix("Next: cobalance ")))
+    return run(*shlex.split(line.removeprefix("Next: cobalance ")), "--without-images")
 
 
 def test_the_next_lines_lead_from_the_plan_to_the_job(run, captioned, store):
@@ -82,7 +83,7 @@ def test_a_plan_as_json_is_a_file_to_order(run, captioned, store, tmp_path):
             "images without captions": 1,
         },
     }
-    done = run("enqueue", captioned, "--recipe", "resampled", "--plan-file", file, *BASIS)
+    done = run(*ORDER, captioned, "--recipe", "resampled", "--plan-file", file, *BASIS)
     progress = read_query_progress(store, done.stdout.strip())
     assert [one.edit.source_image for one in progress] == list("112233")
     assert run("plan", captioned, "--recipe", "resampled", "-f", "csv").stdout.count("\n") == 7
@@ -111,7 +112,7 @@ def test_a_plan_for_other_images_is_made_again_with_its_options(run, captioned, 
     run("plan", captioned, "--recipe", "resampled", *chosen)
     (tmp_path / "more.csv").write_text(ROWS + "7,man,dog|tie,train\n")
     run("ingest", tmp_path / "more.csv", "--dataset", captioned)
-    order = ("enqueue", captioned, "--recipe", "resampled", *BASIS)
+    order = (*ORDER, captioned, "--recipe", "resampled", *BASIS)
     said = run(*order, exit_code=1).stderr
     assert "was made for other images than the dataset has now" in said
     again = said.partition("`cobalance ")[2].rpartition("`")[0]
@@ -159,7 +160,7 @@ def test_captions_are_needed(run, dataset, tmp_path):
 
 
 def test_people_are_not_painted_without_consent(run, captioned, store):
-    order = ("enqueue", captioned, "--recipe")
+    order = (*ORDER, captioned, "--recipe")
     said = run(*order, "resampled", exit_code=2).stderr
     assert f"Run `cobalance plan '{captioned}' --recipe resampled`." in said
     for recipe in ("resampled", "pinpoint", "resampled-control"):
@@ -188,7 +189,7 @@ def test_a_recipe_that_edits_images_takes_no_other_plan(run, captioned):
     run("mine", captioned)
     run("plan", captioned, "--min-size", 1)
     said = run(
-        "enqueue", captioned, "--plan", "conbias", "--recipe", "resampled", *BASIS, exit_code=2
+        *ORDER, captioned, "--plan", "conbias", "--recipe", "resampled", *BASIS, exit_code=2
     ).stderr
     assert "edits images, and the plan 'conbias' asks for images of classes and concepts" in said
 

@@ -3,12 +3,14 @@
 import pytest
 
 from app.services.ordering.orders import order_plan
+from generation.backends.backend import BackendPlugin
 from graph.dataset.write import write_annotations
 from graph.errors import OptionError
 from graph.jobs.status import list_jobs, read_job
 from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 BASIS = {"consent": "All shown have agreed."}
+WITHOUT = {"without_images": True}
 
 
 @pytest.fixture
@@ -27,10 +29,16 @@ def edited(*images, group="woman", caption="a woman"):
 
 def test_the_basis_is_kept_with_the_job(store, loaded):
     with pytest.raises(OptionError, match="Say on what basis"):
-        order_plan(store, loaded, "r", edited("1"), {"recipe": "resampled"})
+        order_plan(store, loaded, "r", edited("1"), {"recipe": "resampled"}, places=())
     assert list_jobs(store, loaded) == []
     job = order_plan(
-        store, loaded, "r", edited("1"), {"recipe": "resampled", **BASIS}, created_by="ann"
+        store,
+        loaded,
+        "r",
+        edited("1"),
+        {"recipe": "resampled", **BASIS, **WITHOUT},
+        places=(),
+        created_by="ann",
     )
     found = read_job(store, job)
     assert found.settings["consent"] == BASIS["consent"]
@@ -38,9 +46,11 @@ def test_the_basis_is_kept_with_the_job(store, loaded):
 
 
 def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
-    settings = {"recipe": "resampled", "prompt": "an {adjective} {noun}", **BASIS}
+    settings = {"recipe": "resampled", "prompt": "an {adjective} {noun}", **BASIS, **WITHOUT}
     queries = edited("1", "2") + edited("2", group="elderly man")
-    job = order_plan(store, loaded, "r", queries, settings, planned={"words": ["coco-gb", "age"]})
+    job = order_plan(
+        store, loaded, "r", queries, settings, places=(), planned={"words": ["coco-gb", "age"]}
+    )
     kept = read_job(store, job).settings
     assert kept["split"] == "train"
     assert kept["phrases"] == {
@@ -48,10 +58,10 @@ def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
         "woman": {"noun": "woman", "adjective": "feminine"},
     }
     own = {"phrases": {"woman": {"noun": "lady", "adjective": "x"}}, "split": "test"}
-    job = order_plan(store, loaded, "r", edited("1"), settings | own)
+    job = order_plan(store, loaded, "r", edited("1"), settings | own, places=())
     kept = read_job(store, job).settings
     assert (kept["phrases"], kept["split"]) == (own["phrases"], "test")
-    mixed = order_plan(store, loaded, "r", edited("1", "3"), settings)
+    mixed = order_plan(store, loaded, "r", edited("1", "3"), settings, places=())
     assert "split" not in read_job(store, mixed).settings
 
 
@@ -75,5 +85,61 @@ def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
 )
 def test_orders_that_cannot_be_made(store, loaded, queries, given, message):
     with pytest.raises(OptionError, match=message):
-        order_plan(store, loaded, "r", queries, {"recipe": "resampled", **given})
+        order_plan(store, loaded, "r", queries, {"recipe": "resampled", **given}, places=())
     assert list_jobs(store, loaded) == []
+
+
+@pytest.fixture
+def pictured(store, dataset, tmp_path):
+    """Forty men and as many women with the name of a file each; those of the men are there."""
+    (tmp_path / "men").mkdir()
+    for at in range(40):
+        (tmp_path / "men" / f"{at}.png").touch()
+    records = [
+        ImageRecord(f"{at}", name, (Mention("tie"),), uri=f"{name}/{at}.png")
+        for name, first in (("men", 0), ("women", 40))
+        for at in range(first, first + 40)
+    ]
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    return dataset
+
+
+@pytest.mark.parametrize(
+    ("queries", "recipe", "told"),
+    [
+        (
+            [PlannedQuery("men", ("tie",), 1), PlannedQuery("women", ("tie",), 1)],
+            "procedural",
+            "no image of the class 'women' has a file that is found: 1 of 21 files looked for are",
+        ),
+        (
+            [PlannedQuery("women", ("tie",), 1)],
+            "inpaint",
+            "a file that is found: 0 of 20",
+        ),
+        (edited("45", "46"), "resampled", "no image to edit has a file that is found: 0 of 2"),
+    ],
+)
+def test_a_job_without_the_images_that_it_needs(store, pictured, tmp_path, queries, recipe, told):
+    settings = {"recipe": recipe, "masks": {"object": ["dog"]}}
+    places = (str(tmp_path),)
+    with pytest.raises(OptionError) as refused:
+        order_plan(store, pictured, "r", queries, settings, places=places)
+    assert told in str(refused.value)
+    assert f"looked in {tmp_path}. Set images to" in str(refused.value)
+    assert str(refused.value).endswith("order with without_images=True.")
+    assert list_jobs(store, pictured) == []
+    order_plan(store, pictured, "r", queries, settings | WITHOUT, places=places)
+    (tmp_path / "women").symlink_to(tmp_path / "men")
+    for at in range(40, 80):
+        (tmp_path / "men" / f"{at}.png").touch()
+    order_plan(store, pictured, "r", queries, settings, places=places)
+
+
+def test_a_backend_that_takes_no_source_needs_no_images(store, loaded, monkeypatch):
+    queries = [PlannedQuery("man", ("tie",), 1)]
+    with pytest.raises(OptionError, match="no image of the class 'man' names a file"):
+        order_plan(store, loaded, "r", queries, {}, places=())
+    plugin = BackendPlugin("procedural", "From words.", takes_source=False)
+    monkeypatch.setattr("generation.backends.procedural.PLUGIN", plugin)
+    order_plan(store, loaded, "r", queries, {}, places=())

@@ -275,6 +275,40 @@ def test_a_folder_on_the_server(open_page, write_dataset, dataset, tmp_path, mon
         assert not [b for b in app.button if b.key == "_import_go"]
 
 
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_images_beside_annotations_on_the_server_are_kept_where_they_are_allowed(
+    loading, dataset, tmp_path, monkeypatch, settings, is_allowed
+) -> None:
+    data, images = tmp_path / "data", tmp_path / "data" / "images"
+    data.mkdir()
+    if is_allowed:
+        images.mkdir()
+    else:
+        (tmp_path / "others").mkdir()
+        images.symlink_to(tmp_path / "others")
+    for row in range(2):
+        Image.new("RGB", (4, 3), "green").save(images / f"{row} of {dataset}.png")
+    rows = "".join(f"{row} of {dataset}.png,{'ab'[row]},sofa\n" for row in range(2))
+    (data / "pets.csv").write_text(f"file_name,class,concepts\n{rows}")
+    monkeypatch.setenv("COBALANCE_IMPORTS", str(data))
+    app = loading.run()
+    widget(app, "button_group", "Annotations from").set_value("On the server").run()
+    widget(app, "text_input", "Dataset").input(dataset)
+    app = check(app)
+    app.button(key="_import_load").click().run()
+    app = run_tasks(app)
+    assert not app.exception
+    said = shown_text(app).replace("\\", "")
+    if is_allowed:
+        assert f"Images: 2 of 2 files found; {images} is kept for later commands." in said
+        assert images in read_added(settings.cobalance_home)
+        remove_place(settings, images)
+    else:
+        assert "Images: 2 of 2 files not found, such as " in said
+        assert "Set “Image folders” on the Datasets page to the folder" in said
+        assert tmp_path / "others" not in read_added(settings.cobalance_home)
+
+
 def test_without_a_folder_there_are_uploads_only(loading) -> None:
     choice = widget(loading, "button_group", "Annotations from")
     assert list(choice.options) == ["Files", "A folder"]

@@ -85,6 +85,7 @@ def table(app: AppTest, column: str) -> dict[str, int]:
 
 
 def create(app: AppTest, store: GraphStore, dataset: str) -> Job:
+    app.checkbox(key="_without_images").check()
     app.button(key="_edits_create").click().run()
     assert not app.exception
     task = tasks.find(f"job {dataset}")

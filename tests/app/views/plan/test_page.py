@@ -360,6 +360,7 @@ def test_a_job_is_created_and_leads_to_its_page(
 ) -> None:
     app = open_page("plan", dataset=cars, clique=COW_FIELD)
     app.text_input(key="plan_name").set_value("fields").run()
+    app.checkbox(key="_without_images").check()
     app.button(key="_plan_create").click().run()
     assert not app.exception
     task = tasks.find(f"job {cars}")
@@ -381,6 +382,7 @@ def test_a_job_is_created_and_leads_to_its_page(
 
 def created(app: AppTest, store: GraphStore, dataset: str) -> Job:
     """Create the job that the page shows, and give it."""
+    app.checkbox(key="_without_images").check()
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {dataset}")
     assert task is not None
@@ -395,7 +397,11 @@ def test_a_job_is_made_as_usual(open_page: OpenPage, store: GraphStore, cars: st
     assert "procedural · filters sanity, blank, duplicates · at most 4 candidates" in said
     assert "Paints concepts by rule, without any model." in said
     assert "model" not in [field.key for field in app.text_input]
-    assert created(app, store, cars).settings == {"recipe": "procedural", "backend": "procedural"}
+    assert created(app, store, cars).settings == {
+        "recipe": "procedural",
+        "backend": "procedural",
+        "without_images": True,
+    }
 
 
 def test_how_a_job_is_made_reaches_the_job(
@@ -417,6 +423,7 @@ def test_how_a_job_is_made_reaches_the_job(
     assert how in said
     settings = created(app, store, cars).settings
     assert settings == {
+        "without_images": True,
         "recipe": "inpaint",
         "backend": "inpaint",
         "making": {"model": "/data/models/sd", "preset": "fast", "width_px": 64},
@@ -443,6 +450,7 @@ def test_how_a_job_is_made_is_in_the_link(
     )
     assert not app.exception
     assert created(app, store, cars).settings == {
+        "without_images": True,
         "recipe": "instruct",
         "backend": "instruct",
         "making": {"preset": "fast"},
@@ -459,6 +467,7 @@ def test_a_link_of_an_earlier_version_keeps_its_meaning(
     assert not app.exception
     assert not {"backend", "width", "height"} & set(app.query_params)
     assert created(app, store, cars).settings == {
+        "without_images": True,
         "recipe": "paste",
         "backend": "paste",
         "making": {"width_px": 64},
@@ -473,6 +482,7 @@ def test_no_filter_is_a_choice(open_page: OpenPage, store: GraphStore, cars: str
     assert "no filters" in shown_text(app)
     settings = created(app, store, cars).settings
     assert settings == {
+        "without_images": True,
         "recipe": "procedural",
         "backend": "procedural",
         "filters": {},
@@ -514,12 +524,17 @@ def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need
     assert re.search(r"Whoever runs one needs `pip install .*\[worker\]'`\.", shown_text(app))
     app.selectbox(key="recipe").select("paste").run()
     assert re.search(r"`pip install .*\[worker,models\]'`\.", shown_text(app))
-    assert created(app, store, cars).settings == {"recipe": "paste", "backend": "paste"}
+    assert created(app, store, cars).settings == {
+        "recipe": "paste",
+        "backend": "paste",
+        "without_images": True,
+    }
 
 
 def test_a_name_that_cannot_be_one_is_told(open_page: OpenPage, cars: str) -> None:
     app = open_page("plan", dataset=cars)
     app.text_input(key="plan_name").set_value("two\u2028lines").run()
+    app.checkbox(key="_without_images").check()
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {cars}")
     assert task is not None
@@ -561,6 +576,7 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
     assert not app.exception
     assert queries(app) == [("**a** :red[x]", names, 2)]
     app.text_input(key="plan_name").set_value("**a** <b> :red[x]").run()
+    app.checkbox(key="_without_images").check()
     app.button(key="_plan_create").click().run()
     task = tasks.find(f"job {dataset}")
     assert task is not None
