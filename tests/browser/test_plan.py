@@ -71,7 +71,7 @@ def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None
     page.get_by_role("button", name="Create job").click()
     expect(page.get_by_text("no image of the class 'urban' names a file")).to_be_visible()
     page.get_by_text("How to make them").click()
-    page.get_by_text("Order without images").click()
+    page.get_by_text("Order without images", exact=True).click()
     settle(page)
     page.get_by_role("button", name="Create job").click()
     page.get_by_role("button", name="See the jobs").click()

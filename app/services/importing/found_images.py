@@ -84,7 +84,7 @@ def looked_in(places: Sequence[str]) -> str:
     Examples
     --------
     >>> looked_in(["/data/cars", "s3://key:secret@bucket"]), looked_in([])
-    ('looked in /data/cars, s3://***@bucket', 'no place of image files is known')
+    ('looked in /data/cars, s3://key:***@bucket', 'no place of image files is known')
     """
     if not places:
         return "no place of image files is known"
