@@ -12,6 +12,7 @@ from random import Random
 import hypothesis
 import pytest
 
+from app import added_images
 from app.services.stores import open_store
 from app.settings import Settings
 from graph.database.local import server as local_server
@@ -73,13 +74,15 @@ def address(settings):
 
 
 @pytest.fixture
-def dataset(store: GraphStore) -> Iterator[str]:
-    """A name that no dataset has; what the test loads under it is dropped."""
+def dataset(store: GraphStore, settings: Settings) -> Iterator[str]:
+    """A name that no dataset has; what the test loads under it is dropped, and where images are."""
     name = f"test {uuid.uuid4()}"
     yield name
     for left in (name, f"{name} renamed"):
         if find_dataset(store, left) is not None:
             drop_dataset(store, left)
+    if settings.neo4j_uri is None:  # else the home is somebody's
+        (settings.cobalance_home / added_images.FILE).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

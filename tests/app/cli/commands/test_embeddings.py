@@ -127,8 +127,9 @@ def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dat
         pixels = np.random.default_rng(at % 3).integers(0, 255, (8, 8, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(tmp_path / f"{name}.png")
         rows.append(f"{name},{'cat' if at < 2 else 'dog'},sofa,{name}.png")
-    (tmp_path / "pets.csv").write_text("\n".join([*rows, ""]))
-    run("ingest", tmp_path / "pets.csv", "--dataset", dataset)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "pets.csv").write_text("\n".join([*rows, ""]))
+    run("ingest", tmp_path / "elsewhere" / "pets.csv", "--dataset", dataset)
     compute = ("embeddings", "compute", dataset, "--with", "pixels", "--here")
     assert "4 images could not be read, such as a: " in run(*compute, exit_code=1).stderr
     environment["COBALANCE_IMAGES"] = str(tmp_path)

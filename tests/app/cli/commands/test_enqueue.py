@@ -46,7 +46,7 @@ def test_one_image_in_one_query(run, planned, tmp_path):
     plan["queries"] = []
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     said = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json", exit_code=2).stderr
-    assert f"cobalance plan '{planned}' --min-size 1" in said
+    assert "The plan 'conbias' asks for no images. Its gaps (5) stay" in said
 
 
 @pytest.mark.parametrize(
