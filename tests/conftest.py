@@ -5,6 +5,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -26,6 +27,10 @@ hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machi
 hypothesis.settings.load_profile("cobalance")
 # Its servers live for seconds, which the optimizing compiler would take a third of.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+
+# Datasets of all sizes come and go, for which queries would be planned anew time and again: half of
+# the server's CPU time.
+KEEP_PLANS = {"dbms.cypher.min_replan_interval": "10h"}
 
 HOSTILE = (
     'o\'hare "quoted" `ticked`',
@@ -57,9 +62,11 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 @pytest.fixture(scope="session")
 def store(settings: Settings) -> Iterator[GraphStore]:
+    if settings.neo4j_uri is None:
+        class_archive.fill(
+            local_server.ensure_running(replace(settings.local_server(), more=KEEP_PLANS)).pid
+        )
     with open_store(settings) as opened:
-        if settings.neo4j_uri is None and (own := local_server.status(settings.local_server())):
-            class_archive.fill(own.pid)
         yield opened
 
 

@@ -159,7 +159,7 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
 def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, monkeypatch):
     held = connected.load(cars, dataset).mine(max_size=2)
     plan = held.plan(min_size=1)
-    job = held.order(plan, making={"width_px": 64, "height_px": 64})
+    job = held.order(plan, making={"width_px": 64, "height_px": 64}, without_images=True)
     stop, stopped, threads = Worker.stop, threading.Event(), set()
 
     def stop_and_say_so(worker):

@@ -40,7 +40,7 @@ class ServerOrder:
         Password of the database user.
     is_new_password : bool
         Whether the password has yet to be set in the database.
-    idle_stop_s, heap_mb, pagecache_mb, transaction_timeout_s
+    idle_stop_s, heap_mb, pagecache_mb, transaction_timeout_s, more
         As in `graph.database.local.settings.LocalServerSettings`.
     """
 
@@ -52,6 +52,7 @@ class ServerOrder:
     heap_mb: int
     pagecache_mb: int
     transaction_timeout_s: int
+    more: dict[str, str]
 
 
 def main() -> None:
@@ -137,6 +138,7 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     settings = embedded.configuration(
         port, order.heap_mb, order.pagecache_mb, order.transaction_timeout_s
     )
+    settings |= order.more
     if order.is_new_password:
         embedded.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)

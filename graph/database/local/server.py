@@ -205,6 +205,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         heap_mb=settings.heap_mb,
         pagecache_mb=settings.pagecache_mb,
         transaction_timeout_s=settings.transaction_timeout_s,
+        more=dict(settings.more),
     )
     try:
         launched = subprocess.run(  # noqa: S603 -- our own module, in this Python
