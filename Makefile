@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Without their bytecode, hundreds of processes of a run would compile the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check bench docs lock clean
+.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -32,8 +32,14 @@ check:
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory --jobs 2 types tests
+
+types:
+	$(BIN)/mypy
+
+# The tests' processes leave a processor idle while they collect.
+tests:
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/bench
