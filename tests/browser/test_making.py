@@ -156,7 +156,7 @@ def _widths(pictures: Locator) -> list[int]:
     return widths
 
 
-def test_from_the_form_to_the_comparison(
+def test_from_the_form_to_the_candidates(
     pages: Pages, store: GraphStore, cows: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
     page = pages.open(f"/plan?dataset={cows}&plan_sizes=2&plan_sizes=2")
@@ -209,17 +209,7 @@ def test_from_the_form_to_the_comparison(
     expect(page.get_by_role("cell", name="procedural", exact=True).first).to_be_visible()
     settle(page)
     screenshot(page, "jobs-details-made")
-    page.get_by_role("button", name="Add to a rebalanced dataset").click()
-    expect(page.get_by_text("12 generated ones")).to_be_visible(timeout=60_000)
-    screenshot(page, "jobs-merged")
-    page.get_by_role("button", name="Compare before and after").click()
     assert page.evaluate("window.sameDocument")
-    page.wait_for_url("**/compare**")
-    expect(page.get_by_role("heading", name="Before/after")).to_be_visible()
-    settle(page)
-    expect(page.get_by_text("Solved", exact=True).first).to_be_visible()
-    expect(page.get_by_role("combobox", name="After")).to_have_value(f"{cows}-rebalanced")
-    screenshot(page, "compare-made")
 
 
 def test_from_a_file_to_a_comparison_with_the_keyboard_alone(

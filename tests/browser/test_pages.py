@@ -45,10 +45,8 @@ def test_a_page_of_the_demo(pages: Pages, path: str) -> None:
     [
         "?view=Matrix&size=2&images=%5B%22cow%22%5D",
         "?view=Combinations&q=0.05",
-        "datasets?ds_view=Load+annotations",
         "evaluate?evaluate_view=Train+models",
         "annotate?annotate_view=Label",
-        "cypher?cypher_ask=Your+own",
     ],
 )
 def test_what_a_page_can_show_has_no_barrier(pages: Pages, path: str) -> None:
@@ -124,39 +122,11 @@ def _go_through_the_steps(page: Page) -> None:
     assert graph(page, "renderedPositions()")["c:cow"] == pytest.approx(after["c:cow"], abs=0.5)
 
 
-@pytest.mark.parametrize("view", ["Table", "Graph"])
-def test_the_answer_of_a_saved_query(pages: Pages, view: str) -> None:
-    asked = f"cypher_saved=imbalances&cypher_view={view}"
-    page = pages.open(f"/cypher?dataset=urbancars&{asked}")
+def test_the_answer_of_a_saved_query_as_a_graph(pages: Pages) -> None:
+    page = pages.open("/cypher?dataset=urbancars&cypher_saved=imbalances&cypher_view=Graph")
     page.get_by_text("50 rows").wait_for()
     settle(page)
-    screenshot(page, f"cypher-{view.lower()}")
-
-
-def test_from_a_file_of_ones_own_to_its_imbalances(pages: Pages, store: GraphStore) -> None:
-    """In four clicks: the file, Check, Load, Mine and diagnose."""
-    page = pages.open("/datasets?dataset=urbancars&ds_view=Load+annotations")
-    screenshot(page, "import")
-    rows = "".join(f"{i}.jpg,{'cat' if i % 3 else 'dog'},sofa|lawn\n" for i in range(200))
-    table = {
-        "name": "pets.csv",
-        "mimeType": "text/csv",
-        "buffer": b"id,class,concepts\n" + rows.encode(),
-    }
-    page.locator("input[type=file]").set_input_files(table)
-    page.get_by_role("button", name="Check").click()
-    page.get_by_role("button", name="Load into pets").wait_for()
-    settle(page)
-    screenshot(page, "import-checked")
-    page.get_by_role("button", name="Load into pets").click()
-    following = page.get_by_role("button", name="Mine and diagnose")
-    following.wait_for()
-    settle(page)
-    screenshot(page, "import-loaded")
-    following.click()
-    page.locator(".concept-graph[data-ready]").wait_for()
-    page.get_by_role("heading", name="Diagnose").wait_for()
-    drop_dataset(store, "pets")
+    screenshot(page, "cypher-graph")
 
 
 def test_what_columns_hold_is_chosen_by_keyboard(pages: Pages) -> None:

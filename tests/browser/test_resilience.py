@@ -10,7 +10,7 @@ from tests.browser.pages import Pages, settle
 from tests.browser.server import running
 from tests.forwarder import Forwarder
 
-USERS = 10
+USERS = 5
 
 
 def _endpoint(settings: Settings) -> tuple[int, str, str]:
@@ -76,7 +76,7 @@ def test_the_local_server_is_stopped_under_an_open_page(
         local_server.stop(own.local_server())
 
 
-def test_ten_people_at_once(pages: Pages, settings: Settings):
+def test_several_people_at_once(pages: Pages, settings: Settings):
     paths = [f"/?dataset=urbancars&size={1 + i % 2}" for i in range(USERS)]
     opened = [pages.open(path, settled=False) for path in paths]
     for page in opened:
