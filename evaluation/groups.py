@@ -43,6 +43,12 @@ class Grouping:
         """Columns of shortcuts; those of other attributes are left out."""
         return [name for name in self.table.columns[1:] if set(self.table[name]) <= set(STATES)]
 
+    @property
+    def known(self) -> BoolArray:
+        """Which groups are of images whose attributes are all known; a shortcut may be none."""
+        attributes = self.table.drop(columns=["class_name", *self.shortcuts])
+        return np.asarray((attributes != NONE).all(axis=1), dtype=bool)
+
     def need_shortcuts(self, metric: str) -> list[str]:
         """The shortcuts; OptionError where there are none."""
         if not self.shortcuts:
@@ -110,7 +116,8 @@ def group_rows(
     Grouping
         Every combination of the classes and of the states of each shortcut, whether an image has it
         or not: ``common`` and ``uncommon``, and ``none`` where it occurs; for other attributes the
-        values that occur. Classes are those of the images, and those with probabilities.
+        values that occur, ``none`` of which is no group (see `Grouping.known`). Classes are those
+        of the images, and those with probabilities.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evaluation.groups import By, Grouping, group_rows
 from evaluation.intervals import summed_interval, wilson
-from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack, with_left_out
 from evaluation.predictions import runs
 from graph.arrays import BoolArray, FloatArray
 from graph.options import Options
@@ -34,6 +34,10 @@ class GroupAccuracy:
     low: FloatArray
     high: FloatArray
     n: FloatArray
+
+    def with_left_out(self, scores: pd.DataFrame) -> pd.DataFrame:
+        """Scores, and below them how many images are in no group."""
+        return with_left_out(scores, self.n[~self.grouping.known].sum(), run=self.run)
 
     def combined(
         self,
@@ -100,7 +104,7 @@ def group_accuracy(
     -------
     pandas.DataFrame
         Scores of each run, in the columns of `evaluation.metrics.metric.COLUMNS`; a group without
-        images has NaN and n 0.
+        images has NaN and n 0. Images of unknown attribute are left out, and counted below.
 
     Examples
     --------
@@ -113,18 +117,12 @@ def group_accuracy(
     0    urban, background common    NaN     NaN    NaN    0.0
     1  urban, background uncommon    0.4  0.3094  0.498  100.0
     """
-    return stack(
-        score_frame(
-            "group_accuracy",
-            run.grouping.names,
-            run.accuracy,
-            run.low,
-            run.high,
-            run.n,
-            run=run.run,
-        )
-        for run in accuracy_of_runs(predictions, groups, confidence)
-    )
+    scores = []
+    for run in accuracy_of_runs(predictions, groups, confidence):
+        columns = (run.accuracy, run.low, run.high, run.n)
+        of_run = score_frame("group_accuracy", run.grouping.names, *columns, run=run.run)
+        scores.append(run.with_left_out(of_run[run.grouping.known]))
+    return stack(scores)
 
 
 def accuracy(predictions: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -142,7 +140,7 @@ def balanced_accuracy(
     by: By = "group",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Mean accuracy over groups that have images, each counting once.
+    """Mean accuracy over groups that have images, each counting once; see `group_accuracy`.
 
     ConBias calls the accuracy on a test set of equal groups class-balanced (section 4.1); where
     groups are unequal, as in Waterbirds, this is what that accuracy would be.
@@ -153,7 +151,7 @@ def balanced_accuracy(
         ``"group"`` for groups of class and shortcuts, ``"class"`` for classes.
     """
     return stack(
-        run.combined("balanced_accuracy", "", _mean(run.n > 0))
+        run.with_left_out(run.combined("balanced_accuracy", "", _mean(run)))
         for run in accuracy_of_runs(predictions, groups, confidence, by)
     )
 
@@ -194,13 +192,15 @@ def worst_group(
     """
     scores = []
     for run in accuracy_of_runs(predictions, groups, confidence, by):
-        worst = int(np.nanargmin(np.append(run.accuracy, np.inf)))
+        known = np.where(run.grouping.known, run.accuracy, np.nan)
+        worst = int(np.nanargmin(np.append(known, np.inf)))
         coefficients = (np.arange(len(run.accuracy)) == worst).astype(np.float64)
-        scores.append(run.combined("worst_group", "", coefficients))
+        scores.append(run.with_left_out(run.combined("worst_group", "", coefficients)))
     return stack(scores)
 
 
-def _mean(used: BoolArray) -> FloatArray:
+def _mean(run: GroupAccuracy) -> FloatArray:
+    used = (run.n > 0) & run.grouping.known
     return np.asarray(used / max(used.sum(), 1), dtype=np.float64)
 
 

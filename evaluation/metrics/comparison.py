@@ -48,7 +48,8 @@ def compare_methods(
         One row a method and statistic: ``method``, ``baseline``, ``metric``, ``group``, ``before``,
         ``after``, ``difference``, ``low``, ``high``, ``seeds`` and ``n``, the images. Metrics are
         ``accuracy``, ``balanced_accuracy``, ``worst_group``, ``group_accuracy``, and where there
-        are shortcuts ``out_of_distribution``, ``id_accuracy`` and ``shortcut_gaps``.
+        are shortcuts ``out_of_distribution``, ``id_accuracy`` and ``shortcut_gaps``. Images of
+        unknown attribute are in no group.
 
     Raises
     ------
@@ -234,27 +235,29 @@ def _statistics(
 ) -> tuple[dict[str, list[str]], Statistics]:
     """Metric and group of each statistic, and their function of accuracies."""
     n = grouping.sums(np.ones(len(grouping.codes)))
-    used = n > 0
+    there, known = n > 0, grouping.known
+    used = there & known
     sums = [
-        GapSum("accuracy", "", n / n.sum(), used),
-        GapSum("balanced_accuracy", "", used / used.sum(), used),
+        GapSum("accuracy", "", n / n.sum(), there),
+        GapSum("balanced_accuracy", "", used / max(used.sum(), 1), used),
     ]
     shortcuts = grouping.shortcuts
     if shortcuts:
-        out = grouping.in_state(*shortcuts) & used
+        out = grouping.in_state(*shortcuts) & there
         sums.append(GapSum("out_of_distribution", "", out * n / max(n[out].sum(), 1), out))
     if shortcuts and len(shortcuts) == len(grouping.table.columns) - 1:
         common = dict.fromkeys(shortcuts, 1.0)
         rates = common if training is None else training_rates(training, shortcuts)
         sums += gap_sums(grouping, n, rates)
-    for name, one in zip(grouping.names, np.eye(len(n)), strict=True):
-        sums.append(GapSum("group_accuracy", name, one, one > 0))
+    for at in np.flatnonzero(known):
+        one = np.arange(len(n)) == at
+        sums.append(GapSum("group_accuracy", grouping.names[at], one.astype(np.float64), one))
     matrix = np.array([one.coefficients for one in sums])
-    defined = [bool(one.needs.any() and used[one.needs].all()) for one in sums]
+    defined = [bool(one.needs.any() and there[one.needs].all()) for one in sums]
     matrix[~np.array(defined)] = np.nan
 
     def compute(accuracy: FloatArray) -> FloatArray:
-        worst = np.nanmin(accuracy, axis=-1, keepdims=True)
+        worst = np.fmin.reduce(np.where(used, accuracy, np.nan), axis=-1, keepdims=True)
         return np.concatenate([np.nan_to_num(accuracy) @ matrix.T, worst], axis=-1)
 
     keys = [*((one.metric, one.group) for one in sums), ("worst_group", "")]

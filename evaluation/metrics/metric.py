@@ -19,6 +19,7 @@ SCORE = ("metric", "group", "value", "low", "high", "n")
 COLUMNS = (*RUN, *SCORE)
 """Columns of scores: of which run, which metric of which group, its value, its confidence interval
 (NaN where it has none) and the images behind it."""
+LEFT_OUT = "_without_attribute"
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +234,16 @@ def score_frame(
     return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
 
 
+def with_left_out(
+    scores: pd.DataFrame, n: float, attribute: str = "", run: Any = ("", 0), what: str = "images"
+) -> pd.DataFrame:
+    """Scores, and below them how many images of an unknown attribute were left out, if any."""
+    left_out = score_frame(what + LEFT_OUT, attribute, n, n=n, run=run)
+    return stack([scores, left_out]) if n else scores
+
+
 def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Tables of scores below each other."""
-    return pd.concat(list(frames), ignore_index=True)
+    """Tables of scores below each other, with one count of what several metrics leave out."""
+    scores = pd.concat(list(frames), ignore_index=True)
+    again = scores.duplicated() & scores["metric"].str.endswith(LEFT_OUT)
+    return scores[~again].reset_index(drop=True)

@@ -10,9 +10,10 @@ from evaluation.groups import check_groups
 from evaluation.intervals import wilson
 from evaluation.metrics.accuracy import AccuracyOptions
 from evaluation.metrics.attributes import newcombe
-from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack, with_left_out
 from evaluation.metrics.tables import number_column, rows_of_table, text_column
 from evaluation.predictions import RUN, known_rows, require_classes, runs
+from evaluation.shortcuts import NONE
 from graph.arrays import BoolArray, FloatArray, IntArray
 from graph.errors import InputError
 
@@ -25,7 +26,7 @@ def retrieval_ranks(
     """Rank of the best relevant image of each text among all images by cosine, from 1.
 
     An image that is as similar as the relevant one counts before it, so that equal embeddings
-    retrieve nothing.
+    retrieve nothing. Equal images are compared once, as products may differ in the last digit.
 
     Parameters
     ----------
@@ -38,15 +39,21 @@ def retrieval_ranks(
     -------
     int64 array, shape (n_texts,)
         The number of images plus 1 where a text has no relevant one.
+
+    Raises
+    ------
+    InputError
+        An embedding is not finite.
     """
-    of_texts, of_images = _unit(texts), _unit(images)
+    of_texts = _unit(texts, "texts")
+    of_images, image = np.unique(_unit(images, "embeddings"), axis=0, return_inverse=True)
     ranks = np.empty(len(texts), dtype=np.int64)
     for start in range(0, len(texts), BLOCK):
         rows = slice(start, start + BLOCK)
         right = relevant[rows]
         if right.ndim == 1:
             right = right[:, None] == np.arange(len(images))
-        similar = of_texts[rows] @ of_images.T
+        similar = (of_texts[rows] @ of_images.T)[:, image]
         best = np.where(right, similar, -np.inf).max(axis=1, keepdims=True)
         ranks[rows] = 1 + ((similar >= best) & ~right).sum(axis=1)
     return ranks
@@ -66,12 +73,13 @@ def retrieval_recall(
     ranks : int array, shape (n_texts,)
         From `retrieval_ranks`.
     groups : pandas.Series, shape (n_texts,), optional
-        Group of the image of each text; missing for none.
+        Group of the image of each text; missing or ``none`` where it is unknown.
 
     Returns
     -------
     pandas.DataFrame
-        Scores ``recall@K``, of the group ``""`` for all, with Wilson's interval.
+        Scores ``recall@K``, of the group ``""`` for all, with Wilson's interval; texts of unknown
+        group are in no other.
 
     Examples
     --------
@@ -84,7 +92,7 @@ def retrieval_recall(
     """
     hits = np.asarray(ranks) <= k
     labels = pd.Series([None] * len(hits), dtype=object) if groups is None else groups
-    names = sorted(str(name) for name in labels.dropna().unique())
+    names = sorted({str(name) for name in labels.dropna()} - {NONE, ""})
     masks = [
         np.ones(len(hits), dtype=bool),
         *((labels.astype("str") == name).to_numpy() for name in names),
@@ -145,9 +153,14 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
         reason = "has a second recall of its class and group"
         raise InputError("table", f"row {row + 1}", reason, "Keep one, or tell runs apart.")
     return stack(
-        _gap(rows.pivot_table("recall", "class_name", "group"), run)
-        for run, rows in table.groupby("run", sort=False)
+        _gap(_by_group(rows, "recall"), run) for run, rows in table.groupby("run", sort=False)
     )
+
+
+def _by_group(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Sums of a column of each class in each known group."""
+    sums = rows.pivot_table(column, "class_name", "group", aggfunc="sum")
+    return sums.drop(columns=NONE, errors="ignore")
 
 
 def _gap(
@@ -177,7 +190,8 @@ def opportunity_gap_of_predictions(
 ) -> pd.DataFrame:
     """`opportunity_gap` in percentage points from predictions, for each attribute of the groups.
 
-    With two groups, differences of recall have Newcombe's interval.
+    With two groups, differences of recall have Newcombe's interval. Images of an unknown attribute
+    are left out, and counted.
     """
     require_classes(predictions, "recall")
     predictions = predictions.reset_index(drop=True)
@@ -189,23 +203,24 @@ def opportunity_gap_of_predictions(
     scores = []
     for name in attributes:
         for method, seed, rows in runs(table.assign(group=attributes[name])):
-            hits, of = (
-                rows.pivot_table(column, "class_name", "group", aggfunc="sum")
-                for column in ("right", "n")
-            )
-            recalls = 100 * hits / of.where(of > 0)
-            if len(of.columns) != 2:
-                scores.append(_gap(recalls, (method, seed), str(name)))
-                continue
-            (a, b), (of_a, of_b) = (part.fillna(0).to_numpy().T for part in (hits, of))
-            low, high = newcombe(a, of_a, b, of_b, confidence)
-            limits = 100 * low, 100 * high
-            scores.append(_gap(recalls, (method, seed), str(name), limits))
+            run, unknown = (method, seed), rows["n"][rows["group"] == NONE].sum()
+            hits, of = (_by_group(rows, column) for column in ("right", "n"))
+            limits: Any = (np.nan, np.nan)
+            if len(of.columns) == 2:
+                (a, b), (of_a, of_b) = (part.fillna(0).to_numpy().T for part in (hits, of))
+                low, high = newcombe(a, of_a, b, of_b, confidence)
+                limits = 100 * low, 100 * high
+            gap = _gap(100 * hits / of.where(of > 0), run, str(name), limits)
+            scores.append(with_left_out(gap, unknown, str(name), run=run))
     return stack(scores)
 
 
-def _unit(vectors: FloatArray) -> FloatArray:
+def _unit(vectors: FloatArray, source: str) -> FloatArray:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(length).all():
+        row = int(np.argmin(np.isfinite(length)))
+        reason = "the embedding is NaN or infinite"
+        raise InputError(source, f"row {row + 1}", reason, "Correct it, or leave the row out.")
     return np.asarray(vectors / np.where(length == 0, 1, length), dtype=np.float64)
 
 
@@ -230,13 +245,12 @@ def _retrieval_recall(inputs: Inputs, options: Any) -> pd.DataFrame:
         return retrieval_recall(ranks, k=options.k, confidence=options.confidence)
     groups = check_groups(inputs.groups)
     at = known_rows(inputs.ids_of("texts"), groups["image"], "texts")
-    frames = [
-        retrieval_recall(
-            ranks, groups[name].iloc[at].reset_index(drop=True), **options.model_dump()
-        )
-        for name in groups.columns[1:]
-    ]
-    return stack([frames[0], *(frame[frame["group"] != ""] for frame in frames[1:])])
+    frames: list[pd.DataFrame] = []
+    for name, column in groups.iloc[at, 1:].reset_index(drop=True).items():
+        scores = retrieval_recall(ranks, column, **options.model_dump())
+        kept = scores[scores["group"] != ""] if frames else scores
+        frames.append(with_left_out(kept, (column == NONE).sum(), str(name), what="texts"))
+    return stack(frames)
 
 
 def _opportunity_gap(inputs: Inputs, options: Any) -> pd.DataFrame:

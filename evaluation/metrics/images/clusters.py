@@ -12,7 +12,8 @@ from pydantic import Field
 
 from evaluation.intervals import summed_interval, wilson
 from evaluation.metrics.images.distances import embedding_matrix
-from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack, with_left_out
+from evaluation.shortcuts import NONE
 from graph.arrays import FloatArray
 from graph.errors import OptionError, needs_extra
 from graph.names import clean_name
@@ -272,10 +273,12 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     points = embedding_matrix(inputs.need("texts"))
     clusters = cluster_captions(captions, points, inputs.generator(), k=options.k)
     words = salient_words(captions, clusters, leave_out=group_words(options.words))
-    of_image = dict(zip(groups["image"].astype("str"), groups[column], strict=True))
-    return caption_clusters(
+    known = groups[~groups[column].isin((NONE, ""))].dropna(subset=column)
+    of_image = dict(zip(known["image"].astype("str"), known[column], strict=True))
+    scores = caption_clusters(
         clusters, of_image, names=cluster_names(words), confidence=options.confidence
     )
+    return with_left_out(scores, (~clusters["image"].astype("str").isin(of_image)).sum(), column)
 
 
 PLUGINS = (

@@ -8,6 +8,7 @@ from evaluation.metrics import (
     METRICS,
     Inputs,
     balanced_accuracy,
+    compare_methods,
     group_accuracy,
     out_of_distribution,
     worst_group,
@@ -161,3 +162,59 @@ def test_too_many_shortcuts_are_refused():
 def test_a_metric_says_what_it_needs():
     with pytest.raises(OptionError, match="worst_group needs predictions; given: captions"):
         METRICS.open("worst_group")(Inputs(captions=pd.DataFrame()))
+
+
+def images_with_unknown_gender(n: int = 300) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Predictions of two runs, and groups of which some genders are unknown in three spellings."""
+    rng = np.random.default_rng(0)
+    images = pd.DataFrame({"image": [f"{row}.jpg" for row in range(n)]})
+    images["class_name"] = rng.choice(["cook", "nurse"], n)
+    groups = images[["image"]].assign(
+        gender=rng.choice(np.array(["man", "woman", "none", "", None], dtype=object), n),
+        background=rng.choice(STATES, n),
+    )
+    right = rng.random(n) < np.where(groups["gender"].isin(["man", "woman"]), 0.8, 0.2)
+    other = np.where(images["class_name"] == "cook", "nurse", "cook")
+    first = images.assign(predicted=np.where(right, images["class_name"], other), method="erm")
+    second = images.assign(predicted=images["class_name"], method="dfr")
+    return check_predictions(pd.concat([first, second], ignore_index=True)), groups
+
+
+def test_images_of_unknown_attribute_are_in_no_group_and_counted():
+    table, groups = images_with_unknown_gender()
+    chosen = {"group_accuracy": {}, "balanced_accuracy": {}, "worst_group": {}, "accuracy": {}}
+    scored = METRICS.score(Inputs(predictions=table, groups=groups), chosen).frame
+    known = groups["gender"].isin(["man", "woman"]).to_numpy()
+    for method, rows in table.groupby("method"):
+        right = (rows["class_name"] == rows["predicted"]).to_numpy()
+        cells = [
+            right[known & (groups["gender"] == gender) & (groups["background"] == state) & of_class]
+            for of_class in (rows["class_name"].to_numpy() == name for name in ("cook", "nurse"))
+            for gender in ("man", "woman")
+            for state in STATES
+        ]
+        means = [float(cell.mean()) for cell in cells]
+        found = scored[scored["method"] == method].set_index("metric")
+        assert found.loc["group_accuracy", "value"].tolist() == pytest.approx(means)
+        assert not found["group"].str.contains("gender none").any()
+        assert found.loc["balanced_accuracy", "value"] == pytest.approx(np.mean(means))
+        assert found.loc["balanced_accuracy", "n"] == known.sum()
+        assert found.loc["worst_group", "value"] == pytest.approx(min(means))
+        assert found.loc["images_without_attribute", "value"] == (~known).sum()  # once
+        assert found.loc["accuracy", ["value", "n"]].tolist() == pytest.approx([right.mean(), 300])
+
+
+def test_a_method_is_compared_on_images_of_known_attributes():
+    table, groups = images_with_unknown_gender()
+    found = compare_methods(table, groups, "erm", np.random.default_rng(0), draws=50)
+    values = found.set_index("metric")
+    alone = table[table["method"] == "erm"]
+    for metric in (balanced_accuracy, worst_group):
+        expected = metric(alone, groups)["value"].iloc[0]
+        assert values.loc[metric.__name__, ["before", "after"]].tolist() == [
+            pytest.approx(expected),
+            1,
+        ]
+    assert not found["group"].str.contains("gender none").any()
+    right = (alone["class_name"] == alone["predicted"]).mean()
+    assert values.loc["accuracy", "before"] == pytest.approx(right)

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from evaluation.metrics import (
     METRICS,
@@ -21,6 +22,7 @@ TABLE_8 = {
     "c4": "43.66 47.59 22.92 23.00 85.29 88.31 80.37 74.61 2.78 5.63 75.74 83.27",
 }
 """Pinpoint Counterfactuals: recall of men and women for each occupation."""
+SOURCES = ("texts", "embeddings")
 
 
 def test_published_gaps():
@@ -63,6 +65,49 @@ def test_gap_of_predictions_by_group():
     )
     low, high = scores[scores["group"] == "right: nurse"][["low", "high"]].iloc[0]
     assert -100 < low < -50 < high < 100
+
+
+def people_of_two_classes(n: int = 400) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Right and wrong predictions, and groups of which a third of the genders are unknown."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"image": [f"{row}" for row in range(n)]})
+    table["class_name"] = rng.choice(["cook", "nurse"], n)
+    table["predicted"] = np.where(rng.random(n) < 0.6, table["class_name"], "other")
+    gender = rng.choice(
+        np.array(["man", "woman", None, ""], dtype=object), n, p=[0.3, 0.3, 0.2, 0.2]
+    )
+    return check_predictions(table), table[["image"]].assign(gender=gender)
+
+
+def test_unknown_genders_are_no_third_group_of_the_gap():
+    table, groups = people_of_two_classes()
+    scores = METRICS.open("opportunity_gap")(Inputs(predictions=table, groups=groups))
+    right = (table["class_name"] == table["predicted"]).to_numpy()
+    expected = {}
+    for name in ("cook", "nurse"):
+        of = [(table["class_name"] == name) & (groups["gender"] == one) for one in ("man", "woman")]
+        expected[name] = 100 * (right[of[0]].mean() - right[of[1]].mean())
+        row = scores[scores["group"] == f"gender: {name}"].iloc[0]
+        assert row["value"] == pytest.approx(expected[name])
+        hits, n = [right[one].sum() for one in of], [one.sum() for one in of]
+        limits = confint_proportions_2indep(hits[0], n[0], hits[1], n[1], method="newcomb")
+        assert [row["low"], row["high"]] == pytest.approx([100 * limit for limit in limits])
+    values = scores[scores["group"] == "gender"].set_index("metric")["value"]
+    assert values.to_dict() == pytest.approx(
+        {
+            "opportunity_gap": sum(map(abs, expected.values())),
+            "classes_without_recall": 0,
+            "images_without_attribute": groups["gender"].isin([None, ""]).sum(),
+        }
+    )
+
+
+def test_recalls_of_no_group_in_a_table_are_left_out():
+    recalls = pd.DataFrame(
+        {"class_name": "cook", "group": ["man", "woman", "none"], "recall": [50.0, 50.0, 0.0]}
+    )
+    scores = opportunity_gap(recalls).set_index("metric")["value"]
+    assert scores[["recall_difference", "opportunity_gap"]].tolist() == [0, 0]
 
 
 def test_more_than_two_groups_take_the_widest_difference():
@@ -136,3 +181,56 @@ def test_recall_needs_the_images_of_texts():
 def test_recall_without_texts_of_a_group():
     scores = retrieval_recall(np.array([1, 2]), pd.Series(["m", None], dtype=object))
     assert scores["n"].tolist() == [2, 1]
+
+
+def test_texts_of_unknown_attribute_are_in_no_group_and_counted():
+    images = pd.DataFrame(np.eye(6)).assign(image=list("abcdef"))
+    people = ["m", "m", "w", None, "", "none"]
+    groups = pd.DataFrame({"image": list("abcdef"), "person": people, "age": list("oyoyoy")})
+    texts = images.assign(image=list("abdcef"))  # c and d are swapped
+    inputs = Inputs(texts=texts, embeddings=images, groups=groups)
+    scores = METRICS.open("retrieval_recall")(inputs)
+    found = scores.set_index(["metric", "group"])[["value", "n"]].T.to_dict("list")
+    assert found == {
+        ("recall@1", ""): [pytest.approx(4 / 6), 6],
+        ("recall@1", "m"): [1, 2],
+        ("recall@1", "w"): [0, 1],
+        ("recall@1", "o"): [pytest.approx(2 / 3), 3],
+        ("recall@1", "y"): [pytest.approx(2 / 3), 3],
+        ("texts_without_attribute", "person"): [3, 3],
+    }
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("source", ["texts", "embeddings"])
+def test_embeddings_that_are_not_finite_are_refused(source, value):
+    there = {name: pd.DataFrame(np.eye(4)).assign(image=list("abcd")) for name in SOURCES}
+    there[source].iloc[2, 1] = value
+    with pytest.raises(InputError, match=f"{source}, row 3: the embedding is NaN or infinite"):
+        METRICS.open("retrieval_recall")(Inputs(**there))
+
+
+@pytest.mark.parametrize("dimensions", [3, 64, 129, 512])
+@pytest.mark.parametrize("n", [51, 102, 1_025])
+def test_the_twin_of_an_image_ties_with_it_wherever_both_are(n, dimensions):
+    rng = np.random.default_rng(dimensions)
+    images = rng.normal(size=(n, dimensions))
+    images[[n // 3, -1]] = images[0]
+    texts = images[0] + 1e-3 * rng.normal(size=(1_200, dimensions))  # more than a block
+    texts[[5, 1_100]] = texts[0]
+    found = retrieval_ranks(texts, images, np.zeros(len(texts), dtype=np.int64))
+    assert found.min() >= 3
+    images[[n // 3, -1]] *= -1
+    alone = retrieval_ranks(texts, images, np.zeros(len(texts), dtype=np.int64))
+    assert (found == alone + 2).all()
+
+
+def test_ranks_of_texts_that_are_images_count_the_identical_images():
+    rng = np.random.default_rng(0)
+    distinct = rng.normal(size=(700, 64))
+    which = rng.permutation(np.r_[np.arange(700), rng.integers(0, 350, 1_500)])
+    images = distinct[which]
+    copies = (which[:, None] == np.arange(700)).sum(axis=0)
+    assert retrieval_ranks(images, images, np.arange(2_200)).tolist() == copies[which].tolist()
+    every_copy_is_right = which[:, None] == which
+    assert set(retrieval_ranks(images, images, every_copy_is_right)) == {1}

@@ -97,6 +97,20 @@ def test_the_metric_reads_tables_of_captions_embeddings_and_groups():
         METRICS.open("caption_clusters", {"column": "age"})(inputs)
 
 
+def test_images_of_unknown_gender_are_no_group_of_a_cluster():
+    captions, points, topic = planted(images=30)
+    texts = pd.DataFrame(points).assign(image=captions["image"])
+    gender = np.where(topic == 0, "man", "woman").astype(object)
+    gender[:4] = ["none", "", None, np.nan]
+    groups = pd.DataFrame({"image": captions["image"].drop_duplicates(), "gender": gender})
+    inputs = Inputs(references=captions, texts=texts, groups=groups)
+    scores = METRICS.open("caption_clusters", {"k": 3})(inputs)
+    shifts = scores[scores["metric"] == "cluster_shift"]
+    assert {name.rsplit(": ")[-1] for name in shifts["group"]} == {"man", "woman"}
+    left_out = scores[scores["metric"] == "images_without_attribute"]
+    assert left_out[["group", "value"]].to_numpy().tolist() == [["gender", 4]]
+
+
 def test_embeddings_that_do_not_fit_are_refused():
     captions, points, _ = planted(images=6, captions=1)
     rng = np.random.default_rng(0)
