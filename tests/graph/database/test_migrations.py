@@ -9,6 +9,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 from neo4j import GraphDatabase
+from neo4j.exceptions import ClientError
 
 from graph.database import migrations
 from graph.database.declarations import Definition
@@ -106,6 +107,14 @@ def test_several_processes_may_open_an_empty_database_at_once(driver):
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(open_it, range(4))) == [len(MIGRATIONS)] * 4
     assert defined(driver) == DECLARED
+
+
+def test_a_foreign_index_where_a_constraint_belongs_is_an_error(driver):
+    """Else the database would do without the constraint, and call its schema complete."""
+    driver.execute_query("CREATE INDEX foreign_index FOR (n:Dataset) ON (n.name)")
+    with pytest.raises(ClientError, match="already exists an index"):
+        migrate(driver, "neo4j")
+    assert not driver.execute_query("MATCH (m:Migration) RETURN m").records
 
 
 def test_jobs_keep_whether_they_are_complete(driver, monkeypatch):
