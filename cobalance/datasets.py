@@ -287,7 +287,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         InputError, StaleError
             The file is none of theirs, or the dataset has not been mined.
         """
-        return PublishedComparison(compare_dataset(self.graph, self.name, file))
+        return PublishedComparison(*compare_dataset(self.graph, self.name, file))
 
     def order(
         self,

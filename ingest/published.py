@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -35,13 +36,13 @@ class Published:
         What it holds: ``co-occurrence``, ``cliques``, ``common cliques`` or ``queries``.
     rows : dict of Key to int or None
         Images of each class and concepts, in the file's order; None where it only names them.
-    names : frozenset of str
-        All concepts that it knows.
+    names : dict of str to str or None
+        The dataset's name, as in `rows`, of each of the file's; None where the dataset lacks it.
     """
 
     kind: Kind
     rows: dict[Key, int | None]
-    names: frozenset[str]
+    names: dict[str, str | None]
 
     @property
     def sizes(self) -> set[int]:
@@ -49,8 +50,10 @@ class Published:
         return {len(concepts) for _, concepts in self.rows}
 
 
-def read_published(file: str | Path, classes: Collection[str]) -> Published:
-    """Read a file of ConBias's, whichever it is.
+def read_published(
+    file: str | Path, classes: Collection[str], concepts: Collection[str]
+) -> Published:
+    """Read a file of ConBias's, whichever it is, with the names of a dataset; see `match_names`.
 
     Parameters
     ----------
@@ -58,8 +61,8 @@ def read_published(file: str | Path, classes: Collection[str]) -> Published:
         A co-occurrence matrix (CSV: names of classes and concepts in the first line and column), or
         JSON: a clique dictionary ``{"2": [[[concept, ...], {class: images, ...}], ...]}``, common
         cliques ``[[concept, ...], ...]``, or queries ``[[class, [concept, ...], images], ...]``.
-    classes : collection of str
-        The dataset's classes: which names of a matrix are no concepts.
+    classes, concepts : collection of str
+        The dataset's; its classes are the names of a matrix that are no concepts.
 
     Raises
     ------
@@ -74,10 +77,9 @@ def read_published(file: str | Path, classes: Collection[str]) -> Published:
     except UnicodeDecodeError:
         raise InputError(source, None, "is no text in UTF-8", _REMEDY) from None
     found = dict[Key, int | None]()
-    concepts = set[str]()
     if text.lstrip()[:1] not in ("[", "{"):
         kind: Kind = "co-occurrence"
-        rows = _matrix(text, source, set(classes))
+        rows = _matrix(text, source, classes, concepts)
     else:
         kind, rows = _document(text, source)
     for place, class_name, names, images in rows:
@@ -89,10 +91,34 @@ def read_published(file: str | Path, classes: Collection[str]) -> Published:
             what = f"{' + '.join(key[1])} of {key[0] or 'all'}"
             raise InputError(source, place, f"{what} is there twice", "Keep one.")
         found[key] = images
-        concepts.update(key[1])
     if not found:
         raise InputError(source, None, "holds nothing to compare", _REMEDY)
-    return Published(kind, found, frozenset(concepts))
+    of_classes = match_names((class_name for class_name, _ in found if class_name), classes)
+    of_concepts = match_names((name for _, names in found for name in names), concepts)
+    named: dict[Key, int | None] = {}
+    for (class_name, shown), images in found.items():
+        ours = tuple(sorted(of_concepts[name] or name for name in shown))
+        named[of_classes.get(class_name) or class_name, ours] = images
+    return Published(kind, named, of_classes | of_concepts)
+
+
+def match_names(theirs: Iterable[str], ours: Collection[str]) -> dict[str, str | None]:
+    """Match names: exactly, else by all but letter case where one name of each side is left.
+
+    Returns
+    -------
+    dict of str to str or None
+        Ours of each of theirs; None where there is no match.
+
+    Examples
+    --------
+    >>> match_names(["Cow", "elk", "Owl", "OWL"], ["cow", "owl"])
+    {'Cow': 'cow', 'elk': None, 'Owl': None, 'OWL': None}
+    """
+    named, known = dict.fromkeys(theirs), set(ours)
+    alike = Counter(map(str.casefold, named.keys() ^ known))
+    left = {name.casefold(): name for name in known - named.keys() if alike[name.casefold()] == 2}
+    return {name: name if name in known else left.get(name.casefold()) for name in named}
 
 
 _Row = tuple[str, str, list[str], int | None]
@@ -142,7 +168,9 @@ def _as(type_: type[T], held: Any, file: str) -> T:
         raise InputError(file, None, decoding_fault(error), _REMEDY) from None
 
 
-def _matrix(text: str, file: str, classes: set[str]) -> list[_Row]:
+def _matrix(
+    text: str, file: str, classes: Collection[str], concepts: Collection[str]
+) -> list[_Row]:
     """The rows of a symmetric matrix: each class with each concept, and each two concepts."""
     lines = _lines(text, file)
     place, header = next(lines, ("line 1", []))
@@ -163,6 +191,8 @@ def _matrix(text: str, file: str, classes: set[str]) -> list[_Row]:
     if len(counts) < len(names):
         missing = next(name for name in names if name not in counts)
         raise InputError(file, None, f"has no line for {missing!r}", "Add it.")
+    known = match_names(names, [*classes, *concepts])
+    of_class = {name for name in names if known[name] in classes}
     rows: list[_Row] = []
     for at, one in enumerate(names):
         for other in names[at + 1 :]:
@@ -171,9 +201,9 @@ def _matrix(text: str, file: str, classes: set[str]) -> list[_Row]:
                 reason = f"{one} and {other} share {shared} images in one line, "
                 reason += f"{counts[other][one]} in the other"
                 raise InputError(file, places[other], reason, "Correct it.")
-            of = [name for name in (one, other) if name in classes]
+            of = [name for name in (one, other) if name in of_class]
             if len(of) < 2:
-                held = [name for name in (one, other) if name not in classes]
+                held = [name for name in (one, other) if name not in of_class]
                 rows.append((places[one], "".join(of), held, shared))
     return rows
 

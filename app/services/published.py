@@ -15,13 +15,16 @@ from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
 from graph.errors import Action, OptionError
 from ingest.published import Key, Published, read_published
+from ingest.tables.columns import listed
 
 RESULTS = ("differs", "only published", "only here", "equal")
 """How a row compares, in the order of the table."""
 
 
-def compare_dataset(store: GraphStore, dataset: str, file: str | Path) -> pd.DataFrame:
-    """Compare a mined dataset of the store; see `compare_published`.
+def compare_dataset(
+    store: GraphStore, dataset: str, file: str | Path
+) -> tuple[pd.DataFrame, Published]:
+    """Compare a mined dataset of the store with a file; see `compare_published`.
 
     Raises
     ------
@@ -34,7 +37,7 @@ def compare_dataset(store: GraphStore, dataset: str, file: str | Path) -> pd.Dat
     """
     cliques, mining = load_cliques(store, dataset), mined_with(store, dataset)
     incidence = dataset_incidence(store, dataset, mining.split)
-    theirs = read_published(file, incidence.classes)
+    theirs = read_published(file, incidence.classes, incidence.concepts)
     size = max(theirs.sizes)
     if theirs.kind != "co-occurrence" and size > mining.max_size:
         raise OptionError(
@@ -43,7 +46,7 @@ def compare_dataset(store: GraphStore, dataset: str, file: str | Path) -> pd.Dat
             Action("mine", dataset, max_size=size),
             " before.",
         )
-    return compare_published(theirs, incidence, cliques)
+    return compare_published(theirs, incidence, cliques), theirs
 
 
 def compare_published(theirs: Published, incidence: Incidence, cliques: Cliques) -> pd.DataFrame:
@@ -77,17 +80,24 @@ def compare_published(theirs: Published, incidence: Incidence, cliques: Cliques)
     return frame.loc[order].reset_index(drop=True)
 
 
-def describe_published(frame: pd.DataFrame) -> str:
-    """How many rows are equal and how many are not.
+def describe_published(frame: pd.DataFrame, theirs: Published) -> str:
+    """How many rows are equal and how many are not, and which names are not the same.
 
     Examples
     --------
-    >>> describe_published(pd.DataFrame({"result": ["only here", "equal", "equal"]}))
-    '3 rows: 0 differ, 0 only published, 1 only here, 2 equal'
+    >>> theirs = Published("cliques", {}, {"Cow": "cow"})
+    >>> print(describe_published(pd.DataFrame({"result": ["only here", "equal", "equal"]}), theirs))
+    3 rows: 0 differ, 0 only published, 1 only here, 2 equal. In other letter case: Cow as cow
     """
     n = frame["result"].value_counts()
     parts = (f"{n.get(name, 0):,} {name.replace('differs', 'differ')}" for name in RESULTS)
-    return f"{len(frame):,} rows: {', '.join(parts)}"
+    text = f"{len(frame):,} rows: {', '.join(parts)}"
+    pairs = theirs.names.items()
+    if folded := [f"{name} as {ours}" for name, ours in pairs if ours not in (None, name)]:
+        text += f". In other letter case: {listed(folded)}"
+    if unknown := [name for name, ours in pairs if ours is None]:
+        text += f". Names that the dataset lacks: {listed(unknown)}"
+    return text
 
 
 def _result(key: Key, theirs: dict[Key, int | None], ours: dict[Key, int | None]) -> str:

@@ -13,7 +13,7 @@ from cobalance.analysis.diagnosis import imbalances
 from cobalance.data.reading import Data
 from cobalance.display import Result
 from cobalance.wording import speaks_python
-from ingest.published import read_published
+from ingest.published import Published, read_published
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,9 +25,12 @@ class PublishedComparison(Result):
     table : pandas.DataFrame
         ``class``, ``concepts``, ``theirs``, ``ours`` and ``result``: ``differs``, ``only
         published``, ``only here`` or ``equal``, in that order.
+    theirs : Published
+        What the file says, and which of its names the dataset has in other letter case, or lacks.
     """
 
     table: pd.DataFrame
+    theirs: Published
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -35,8 +38,8 @@ class PublishedComparison(Result):
         return self.table
 
     def title(self) -> str:
-        """How many rows are equal and how many are not."""
-        return describe_published(self.frame)
+        """How many rows are equal and how many are not, and which names are not the same."""
+        return describe_published(self.frame, self.theirs)
 
 
 @speaks_python
@@ -55,7 +58,8 @@ def compare_published(
         From `read` or `from_frame`.
     file : str or Path
         Their co-occurrence CSV, or the JSON of their clique dictionary, common cliques or
-        generation queries. Queries are compared with the planner ``published``.
+        generation queries. Queries are compared with the planner ``published``; names that letter
+        case alone tells apart are the same where that is unique.
     common, split : optional
         As in `imbalances`.
 
@@ -65,8 +69,8 @@ def compare_published(
         The file is none of these.
     """
     incidence = data.incidence(split)
-    theirs = read_published(file, incidence.classes)
+    theirs = read_published(file, incidence.classes, incidence.concepts)
     largest = int(np.diff(incidence.indptr).max(initial=1))
     size = min(max(theirs.sizes), max(1, largest))  # no image shows more
     found = imbalances(data, max_size=size, common=common, split=split)
-    return PublishedComparison(compared(theirs, incidence, found.cliques))
+    return PublishedComparison(compared(theirs, incidence, found.cliques), theirs)

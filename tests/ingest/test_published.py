@@ -32,14 +32,14 @@ def read(tmp_path):
     def of(content):
         file = tmp_path / "file"
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_published(file, ["a", "b"])
+        return read_published(file, ["a", "b"], ["cow", "road"])
 
     return of
 
 
 def test_each_kind(read):
     found = read("\ufeff" + MATRIX.replace("\n", "\r\n"))
-    assert (found.kind, found.names) == ("co-occurrence", {"cow", "road"})
+    assert (found.kind, found.names.keys()) == ("co-occurrence", {"a", "b", "cow", "road"})
     assert found.rows == {
         ("b", ("cow",)): 2,
         ("b", ("road",)): 1,
@@ -106,9 +106,9 @@ def test_a_file_that_cannot_be_used(read, content, message):
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="No such file"):
-        read_published(tmp_path / "none.json", [])
+        read_published(tmp_path / "none.json", [], [])
     with pytest.raises(InputError, match="directory"):
-        read_published(tmp_path, [])
+        read_published(tmp_path, [], [])
 
 
 @given(
@@ -123,4 +123,4 @@ def test_a_mutated_file_is_an_error_or_a_result(tmp_path_factory, text, at, cut,
     content = text.encode()
     file.write_bytes(content[:at] + new + content[at + cut :])
     with contextlib.suppress(InputError):
-        assert read_published(file, ["a", "b"]).rows
+        assert read_published(file, ["a", "b"], ["cow"]).rows

@@ -35,13 +35,16 @@ def check(
     """Compare a mined dataset with a file that the authors of ConBias published for it.
 
     Counts and generation queries that differ come first, then those of one side, then equal ones.
-    Queries are compared with those of the planner published.
+    Queries are compared with those of the planner published. Names that letter case alone tells
+    apart are the same where that is unique. Where nothing is equal, the exit code is 1.
     """
     check_output(format_, output)
     with opened_store() as (store, _):
-        frame = compare_dataset(store, dataset, published)
+        frame, theirs = compare_dataset(store, dataset, published)
     watched = format_ is Format.TABLE and output is None
     write_frame(frame[:limit] if watched else frame, format_, output, out)
     if watched and len(frame) > limit:
         note_limit(limit)
-    notes.print(describe_published(frame) + ".", markup=False)
+    notes.print(describe_published(frame, theirs) + ".", markup=False)
+    if not (frame["result"] == "equal").any():
+        raise typer.Exit(1)

@@ -89,6 +89,14 @@ def test_check_against_a_published_file(run, cars, tmp_path):
         row | {"theirs": 1, "ours": 1},
     ]
     assert done.stderr == "2 rows: 1 differ, 0 only published, 0 only here, 1 equal.\n"
+    file.write_text('{"2": [[["Road", "cow"], {"Country": 1, "bus": 1}]]}')
+    done = run("check", cars, file)
+    assert (
+        "1 equal. In other letter case: Country as country, Road as road. Names that" in done.stderr
+    )
+    assert done.stderr.endswith("the dataset lacks: bus.\n")
+    file.write_text('{"2": [[["cow", "road"], {"bus": 1}]]}')
+    assert "0 equal" in run("check", cars, file, exit_code=1).stderr
     file.write_text('[["cow", "road", "a", "b", "c"]]')
     assert "--max-size 5" in run("check", cars, file, exit_code=2).stderr
     file.write_text("[1")

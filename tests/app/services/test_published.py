@@ -39,15 +39,33 @@ def compared(data, tmp_path):
     return of
 
 
+@pytest.mark.parametrize("written", [str, str.title], ids=["as published", "Title Case"])
 @pytest.mark.parametrize("name", NAMES)
-def test_urbancars_is_as_published(name):
+def test_urbancars_is_as_published(name, written, tmp_path):
     kept = ROOT / "tests" / "data" / name
     file = kept if kept.exists() else SHARED / name
     if not file.exists():
         pytest.skip("the published files are not beside the tests")
-    found = cb.compare_published(cb.urbancars(), file)
+    (tmp_path / name).write_text(written(file.read_text()))
+    found = cb.compare_published(cb.urbancars(), tmp_path / name)
     assert found.frame["result"].value_counts().to_dict() == {"equal": NAMES[name]}
-    assert found.title().endswith(f"{NAMES[name]} equal")
+    assert f"{NAMES[name]} equal" in found.title()
+    assert ("In other letter case: " in found.title()) == (written is str.title)
+
+
+def test_names_match_in_other_letter_case_where_that_is_unique(data, tmp_path):
+    """`cow` is there exactly; two names that case alone tells apart are no one's."""
+    file = tmp_path / "cliques.json"
+    counts = [("cow", 3), ("Cow", 1), ("ROAD", 2), ("Owl", 1), ("OWL", 1), ("elk", 0)]
+    file.write_text(json.dumps({"1": [[[name], {"A": n}] for name, n in counts]}))
+    found = cb.compare_published(data, file)
+    equal = found.frame[found.frame["result"] == "equal"]
+    assert set(equal["concepts"]) == {("cow",), ("road",)}
+    assert set(equal["class"]) == {"a"}
+    assert found.title().endswith(
+        "2 equal. In other letter case: A as a, ROAD as road. "
+        "Names that the dataset lacks: Cow, Owl, OWL, elk"
+    )
 
 
 def test_cliques(compared):
