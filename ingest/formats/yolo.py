@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from graph.names import clean_name
 from graph.progress import Progress
 from graph.records import Annotations
 from ingest.collector import Collector
+from ingest.concepts.plurals import counted
 from ingest.documents import decode_yaml
 from ingest.formats.tree_reader import TreeReader
 from ingest.images.decoding import FORMATS as IMAGE_FORMATS
@@ -44,7 +46,7 @@ class Yolo(TreeReader):
     """Reader of YOLO folders; boxes and outlines are relative, and images say how large they are.
 
     The boxes of images that are not there, or whose size cannot be read, are left out, their
-    mentions are not.
+    mentions are not. An image of several splits is of the first of train, val and test.
     """
 
     description = "YOLO: a folder or archive with data.yaml and a text file of boxes for each image"
@@ -59,9 +61,13 @@ class Yolo(TreeReader):
         description = _described(tree, problems)
         collector = Collector(problems, options)
         files = set(tree.names)
-        images = list(dict.fromkeys(_images(tree, description, files)))
+        images: dict[str, str] = {}
+        shared: Counter[tuple[str, str]] = Counter()
+        for split, name in dict.fromkeys(_images(tree, description, files)):
+            first = images.setdefault(name, split)
+            shared[split, first] += split != first
         without_size = 0
-        for number, (split, name) in enumerate(images):
+        for number, (name, split) in enumerate(images.items()):
             if number % 256 == 0:
                 progress("read", number, len(images))
             size = _size(tree, name) if name in files else None
@@ -83,11 +89,14 @@ class Yolo(TreeReader):
                 if found is not None:
                     collector.mention(image, place=place, **_in_pixels(found, size))
         progress("read", len(images), len(images))
-        notes = (
-            [f"{tree.path}: boxes of {without_size:,} images left out, as their sizes are unknown"]
-            if without_size
-            else []
-        )
+        notes = [
+            f"{tree.path}: {first} and {split} share {counted(n, 'images')}, counted as {first}"
+            for (split, first), n in shared.items()
+            if n
+        ]
+        if without_size:
+            unknown = f"boxes of {without_size:,} images left out, as their sizes are unknown"
+            notes.append(f"{tree.path}: {unknown}")
         return collector.annotations(progress, notes)
 
 

@@ -121,6 +121,26 @@ def test_a_damaged_file_is_refused(tmp_path, name, file, content):
         read_annotations(path, OPTIONS, name)
 
 
+@pytest.mark.parametrize(
+    ("val", "both", "only"),
+    [("images/train", 5, 0), ("./images/train/", 5, 0), ("some.txt", 1, 3)],
+)
+def test_yolo_images_of_two_splits_count_as_the_first(tmp_path, val, both, only):
+    """As in coco8 and coco128, whose `val` is the folder `train`."""
+    path = written(tmp_path, "yolo")
+    text = (path / "data.yaml").read_text()
+    (path / "data.yaml").write_text(text.replace("val: images/val", f"val: {val}"))
+    of_val = [f"./images/val/{one.file}" for one in PICTURES if one.split == "val"]
+    (path / "some.txt").write_text("\n".join([*of_val, "./images/train/001.jpg"]))
+    found = read_annotations(path, OPTIONS)
+    assert sorted(found.images["split"]) == ["train"] * 5 + ["val"] * only
+    assert found.notes == (
+        f"{path}: train and val share {both} image{'s' * (both > 1)}, counted as train",
+    )
+    if only:
+        check(found, "yolo")
+
+
 def test_the_table_of_formats_has_all():
     page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
     table = page.split("\n\n| format |")[1].split("\n\n")[0]
