@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 import pandas as pd
@@ -39,7 +40,6 @@ from generation.planning.simulation import simulate
 from graph.database.store import GraphStore
 from graph.dataset.cliques import load_cliques, mined_with
 from graph.dataset.mining import MAX_CLIQUES
-from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import class_sizes
 from graph.dataset.read import read_annotations
 from graph.dataset.state import dataset_state
@@ -69,21 +69,22 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def mine(
         self,
         *,
-        max_size: int = 4,
-        min_support: int = 1,
-        common: Sequence[str] | None = None,
-        split: str | None = None,
-        confidence: float = 0.95,
+        max_size: int | EllipsisType = ...,
+        min_support: int | EllipsisType = ...,
+        common: Sequence[str] | EllipsisType | None = ...,
+        split: str | EllipsisType | None = ...,
+        confidence: float | EllipsisType = ...,
         max_cliques: int = MAX_CLIQUES,
         engine: Engine = "auto",
         master: str | None = None,
     ) -> "Dataset":
         """Mine the concept cliques and keep them in the graph, with how each leans to a class.
 
-        The other parameters are those of `cobalance.imbalances`.
-
         Parameters
         ----------
+        max_size, min_support, common, split, confidence
+            As in `cobalance.imbalances`. Those not given are as the dataset was mined last, and at
+            first as there.
         engine : {"auto", "memory", "spark"}
             Where to count; ``auto`` is Spark where the images stayed in Parquet files.
         master : str, optional
@@ -99,12 +100,18 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError, TooManyCliquesError
             An option cannot be used, or there are more cliques; nothing is written.
         """
-        classes = None if common is None else tuple(common)
-        options = MiningOptions(max_size, min_support, classes, split, confidence)
+        given = {
+            "max_size": max_size,
+            "min_support": min_support,
+            "common": common,
+            "split": split,
+            "confidence": confidence,
+        }
+        changed = {name: value for name, value in given.items() if value is not ...}
         mine(
             self.graph,
             self.name,
-            options,
+            dataset_state(self.graph, self.name).mining_options(**changed),
             max_cliques=max_cliques,
             engine=engine,
             master=master,
@@ -433,7 +440,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         state = dataset_state(self.graph, self.name)
         if not state.is_mined:
             return " ".join([f"Dataset {self.name!r}, not mined", *self.remarks])
-        counted_in = describe_mining(MiningOptions.from_json(state.mining))
+        counted_in = describe_mining(state.mining_options())
         return " ".join([f"Dataset {self.name!r}, mined. {counted_in}", *self.remarks])
 
     def scope(self) -> dict[str, str]:

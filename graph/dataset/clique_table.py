@@ -15,7 +15,7 @@ from graph.database.statements import write_statement
 from graph.database.store import GraphStore
 from graph.dataset import statements
 from graph.dataset.state import DatasetState
-from graph.errors import StaleError
+from graph.errors import Action, StaleError
 
 CLIQUES_PER_PART = 100_000
 
@@ -79,7 +79,7 @@ def read_clique_table(store: GraphStore, state: DatasetState, width: int) -> Cli
     if not parts or len(parts) != parts[0]["parts"]:
         raise StaleError(
             f"The cliques of {state.name!r} have changed meanwhile. ",
-            state.mine_again(),
+            Action("mine", state.name),
             ", or wait if it is being mined now.",
         )
     classes = tuple(name for name, _ in state.mined_classes)

@@ -10,7 +10,7 @@ from graph.dataset import statements
 from graph.dataset.clique_table import read_clique_table
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import DatasetState, dataset_state
-from graph.errors import OptionError
+from graph.errors import Action, OptionError
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def mined_with(store: GraphStore, dataset: str) -> MiningOptions:
 def mining_of(state: DatasetState) -> MiningOptions:
     """Return the mining options in a dataset's state; StaleError as from `require_mined`."""
     state.require_mined()
-    return MiningOptions.from_json(state.mining)
+    return state.mining_options()
 
 
 def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
@@ -61,7 +61,7 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     if max_size is not None and max_size > options.max_size:
         raise OptionError(
             f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. ",
-            state.mine_again(max_size=max_size),
+            Action("mine", dataset, max_size=max_size),
             ".",
         )
     cliques = read_clique_table(store, state, options.max_size)

@@ -1,9 +1,8 @@
 """How cliques are mined, as it is kept with a dataset."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 
-from graph.errors import Action
 from graph.names import clean_name
 
 
@@ -20,7 +19,7 @@ class MiningOptions:
     common : tuple of str or None
         The classes that every concept of a clique must occur with; None means every class.
     split : str or None
-        Count only the images of that split.
+        Count only the images of that split; empty is None, all images.
     confidence : float
         Of the odds ratios' interval.
     """
@@ -35,7 +34,7 @@ class MiningOptions:
         if self.common is not None:
             object.__setattr__(self, "common", tuple(map(clean_name, self.common)))
         if self.split is not None:
-            object.__setattr__(self, "split", clean_name(self.split))
+            object.__setattr__(self, "split", clean_name(self.split) or None)
 
     def to_json(self) -> str:
         """Serialise the options for the store."""
@@ -48,20 +47,3 @@ class MiningOptions:
         if values.get("common") is not None:
             values["common"] = tuple(values["common"])
         return cls(**values)
-
-    def again(self, dataset: str, **changed: object) -> Action:
-        """The action that mines a dataset with these options, some of them changed.
-
-        Examples
-        --------
-        >>> print(MiningOptions(3, split="train").again("zoo"))
-        run `mine('zoo', max_size=3, split='train')`
-        >>> print(MiningOptions(3, common=()).again("zoo", max_size=4))
-        run `mine('zoo', max_size=4, common=())`
-        """
-        given = {
-            field.name: changed.get(field.name, getattr(self, field.name))
-            for field in fields(self)
-            if field.name in changed or getattr(self, field.name) != field.default
-        }
-        return Action("mine", dataset, **given)

@@ -228,7 +228,7 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
     first: tuple[Part, ...] = ()
     if largest is not None and (kept.get("min_size") or 0) > largest:
         size = kept.get("max_size") or kept["min_size"]
-        first = (state.mine_again(max_size=size), ", then ")
+        first = (Action("mine", state.name, max_size=size), ", then ")
     elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
         del kept["max_size"]  # which is then as mined
     given = {

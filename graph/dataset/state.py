@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -108,7 +108,7 @@ class DatasetState:
                 if self.mining is None
                 else "has changed since it was mined"
             )
-            raise StaleError(f"{self.name!r} {reason}. ", self.mine_again(), ".")
+            raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
     def require_all_images(self, what: str) -> None:
         """Raise unless the graph has all images, as `what` takes ("Exporting")."""
@@ -118,9 +118,16 @@ class DatasetState:
                 f"{self.sample:,} of each clique and class. Load them all into another dataset."
             )
 
-    def mine_again(self, **changed: object) -> Action:
-        """The action that mines the dataset as it was last mined, some options changed."""
-        return MiningOptions.from_json(self.mining).again(self.name, **changed)
+    def mining_options(self, **given: Any) -> MiningOptions:
+        """The options that the dataset was last mined with, or the usual ones; those given first.
+
+        Examples
+        --------
+        >>> state = DatasetState("zoo", 1, 1, 1, '{"max_size": 3, "split": "train"}', (), None)
+        >>> state.mining_options(max_size=2)
+        MiningOptions(max_size=2, min_support=1, common=None, split='train', confidence=0.95)
+        """
+        return replace(MiningOptions.from_json(self.mining), **given)
 
 
 def check_name(name: str, what: str = "dataset") -> None:

@@ -2,7 +2,6 @@
 
 from graph.database.store import GraphStore
 from graph.dataset.mining import MAX_CLIQUES
-from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import split_sizes
 from graph.dataset.read import load_incidence
 from graph.dataset.state import dataset_state
@@ -57,7 +56,7 @@ def compare_dataset_splits(
         if not len(part.labels):
             known = [split for split in split_sizes(store, dataset) if split is not None]
             raise UnknownNameError("split", name, known)
-    options = MiningOptions.from_json(state.mining)
+    options = state.mining_options()
     return ComparedSplits.of(
         (first, second),
         images,

@@ -60,6 +60,13 @@ def test_a_dataset_is_loaded_mined_and_diagnosed_as_without_a_store(connected, d
         held.imbalances(concepts="cow", min_size=2).frame,
         expected.where(concepts="cow", min_size=2).frame,
     )
+    held.mine(min_support=5, split=None, common=("urban",))
+    assert (
+        held.mine()
+        .title()
+        .endswith("of up to 2 concepts that urban shows, in at least 5 images of a class.")
+    )
+    assert held.mine(common=None).imbalances().frame["concepts"].tolist() == [("road",)]
     assert held.read().frame.equals(cars.frame)
     assert held.concept_graph().edges.equals(cb.concept_graph(cars).edges)
 

@@ -21,7 +21,6 @@ from app.services.datasets import drop_dataset, rename_dataset
 from app.services.graph_files.tables import dataset_centrality
 from app.services.presenting.texts import describe_mining
 from app.settings import Settings
-from graph.dataset.mining_options import MiningOptions
 from graph.dataset.names import split_sizes
 from graph.dataset.state import dataset_state, list_datasets
 from graph.jobs.status import Job, list_jobs
@@ -84,7 +83,7 @@ def show(
             out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
         if state.mining is not None:
             stale = "" if state.is_mined else " The images have changed since."
-            mining = describe_mining(MiningOptions.from_json(state.mining))
+            mining = describe_mining(state.mining_options())
             out.print(f"{mining}{stale}", markup=False)
     write_frame(table, format_, output, out)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -75,25 +75,35 @@ BY = EVIDENCE
 
 def mine(
     dataset: DatasetName,
-    max_size: Annotated[int, typer.Option(min=1, help="Concepts in the largest clique.")] = 4,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Concepts in the largest clique; at first 4.")
+    ] = None,
     min_support: Annotated[
-        int,
-        typer.Option(min=1, help="Minimum images of a clique in its most frequent class."),
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1, help="Minimum images of a clique in its most frequent class; at first 1."
+        ),
+    ] = None,
     common: Annotated[
         list[str] | None,
         typer.Option(
-            help="Class that every concept must occur with; repeat it. Default: every class."
+            help="Class that every concept must occur with; repeat it. At first every class."
         ),
     ] = None,
     any_class: Annotated[
-        bool,
-        typer.Option("--any-class", help="Keep concepts that some class never shows, too."),
-    ] = False,
-    split: Annotated[str | None, typer.Option(help="Count only images of this split.")] = None,
+        bool | None,
+        typer.Option(
+            "--any-class/--every-class",
+            help="Keep concepts that some class never shows, too, or only those that all show.",
+        ),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Count only images of this split; '' for all, as at first.")
+    ] = None,
     confidence: Annotated[
-        float, typer.Option(help="Confidence level of the odds ratios' intervals.")
-    ] = 0.95,
+        float | None,
+        typer.Option(help="Confidence level of the odds ratios' intervals; at first 0.95."),
+    ] = None,
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
     ] = MAX_CLIQUES,
@@ -108,12 +118,28 @@ def mine(
         typer.Option(help="Spark's master, such as local[4]; by default all cores here."),
     ] = None,
 ) -> None:
-    """Find the dataset's concept cliques and measure how each leans to a class."""
-    if any_class and common:
-        raise OptionError("--common and --any-class contradict each other; give one of them.")
-    classes = () if any_class else tuple(common) if common else None
-    options = MiningOptions(max_size, min_support, classes, split, confidence)
+    """Find the dataset's concept cliques and measure how each leans to a class.
+
+    What is counted, and how, is as the dataset was mined last, but for the options given.
+    """
+    if any_class is not None and common:
+        raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
+    chosen = {
+        "max_size": max_size,
+        "min_support": min_support,
+        "common": common or (() if any_class else None),
+        "split": split,
+        "confidence": confidence,
+    }
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if any_class is False:
+        given["common"] = None
     with opened_store() as (store, progress):
+        options = dataset_state(store, dataset).mining_options(**given)
+        if options != MiningOptions(**given):
+            notes.print(
+                f"Options not given are as mined last. {describe_mining(options)}", markup=False
+            )
         report = mine_on(
             store,
             dataset,
@@ -129,16 +155,17 @@ def mine(
     notes.print(f"Cliques: {found}; {leaning}.", markup=False)
     for name in report.without_images:
         notes.print(
-            f"Class {name!r} has no image in split {split!r} and was not compared.", markup=False
+            f"Class {name!r} has no image in split {options.split!r} and was not compared.",
+            markup=False,
         )
-    for warning in (not_compared(sizes, split), small_classes(sizes, options)):
+    for warning in (not_compared(sizes, options.split), small_classes(sizes, options)):
         if warning:
             notes.print(warning, markup=False)
     if report.left_out:
-        who = " or ".join(map(repr, common)) if common else "some class"
+        who = " or ".join(map(repr, options.common)) if options.common else "some class"
         listed = f"cobalance cypher missing-concepts -d {quote(dataset)}"
-        listed += "".join(f" -p {quote(f'classes={name}')}" for name in common or ())
-        see = f"See `{listed}`, or keep" if split is None else "Keep"
+        listed += "".join(f" -p {quote(f'classes={name}')}" for name in options.common or ())
+        see = f"See `{listed}`, or keep" if options.split is None else "Keep"
         notes.print(
             f"Left out: {counted(report.left_out, 'concepts')} that {who} never shows. {see} them "
             "with --any-class.",

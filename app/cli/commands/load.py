@@ -12,7 +12,7 @@ from app.cli.collector import collector_paused, freeze_objects
 from app.cli.common import cleaned, notes, opened_store
 from app.cli.progress_bars import progress_bars
 from app.cli.reader_notes import print_reader_notes
-from app.cli.wording import command, in_shell
+from app.cli.wording import in_shell
 from app.services.datasets import default_dataset_name, describe_load, load_dataset
 from app.services.importing.checking import pairs
 from app.services.importing.found_images import find_images
@@ -392,7 +392,7 @@ def _tell(name: str, file: str, report: IngestReport, state: DatasetState, image
             markup=False,
         )
     mined = state.cliques_digest == state.digest
-    following = f"cobalance imbalances {quote(name)}" if mined else command(state.mine_again())
+    following = f"cobalance imbalances {quote(name)}" if mined else f"cobalance mine {quote(name)}"
     notes.print(f"Next: {following}", markup=False)
 
 

@@ -13,7 +13,7 @@ from graph.dataset.mining_options import MiningOptions
 from graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN, disagreements
 from graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from graph.diagnosis.selection import find_rows
-from graph.errors import Setting, Text
+from graph.errors import Action, Setting, Text
 from ingest.concepts.plurals import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
@@ -52,12 +52,12 @@ def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, in
     if options.common != ():
         which = "every class" if options.common is None else " and ".join(options.common)
         often = f" in {options.min_support:,} images" if options.min_support > 1 else ""
-        kept = options.again(dataset, common=())
+        kept = Action("mine", dataset, common=())
         said = f"No concept is shown by {which}{often}, so nothing was counted. To keep concepts "
         return (f"{said}that some class never shows, ", kept, ".")
     if options.min_support > 1:
         often = f"No concept is in {options.min_support:,} images of a class. To count rarer ones, "
-        return (often, options.again(dataset, min_support=1), ".")
+        return (often, Action("mine", dataset, min_support=1), ".")
     return "The images show no concepts."
 
 

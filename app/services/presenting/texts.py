@@ -217,7 +217,8 @@ def describe_mining(options: MiningOptions) -> str:
     size = counted(options.max_size, "concepts")
     support = counted(options.min_support, "images")
     often = f", in at least {support} of a class" if options.min_support > 1 else ""
-    return f"Counted in {images}: cliques of up to {size}{shown}{often}."
+    level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
+    return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
 
 
 def imbalance_table(

@@ -10,6 +10,7 @@ from app.views.widgets.messages import empty_state
 from app.views.widgets.task_progress import show_task
 from graph.dataset.mining import MAX_CLIQUES
 from graph.dataset.mining_options import MiningOptions
+from graph.dataset.state import DatasetState
 from graph.progress import Progress
 
 
@@ -34,12 +35,17 @@ def offer(current: CurrentDataset) -> None:
             st.rerun()
 
 
+def last_options(state: DatasetState) -> MiningOptions:
+    """What a dataset was last mined with; before, what pages propose."""
+    return state.mining_options(**({} if state.mining else {"max_size": 3}))
+
+
 def fields(current: CurrentDataset, key: str) -> MiningOptions:
     """Draw the options of mining; at first they are what the dataset was last mined with.
 
     The keys of the widgets begin with `key`.
     """
-    last = current.mining if current.state.mining is not None else MiningOptions(max_size=3)
+    last = last_options(current.state)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         max_size = st.number_input(
             "Most concepts in a clique", 1, max(6, last.max_size), last.max_size, key=f"{key}_size"
@@ -63,7 +69,7 @@ def fields(current: CurrentDataset, key: str) -> MiningOptions:
     common = () if any_class else last.common or None
     if common:
         st.text(f"As before, every concept occurs with: {', '.join(common)}.")
-    return MiningOptions(int(max_size), int(min_support), common, split or None, last.confidence)
+    return MiningOptions(int(max_size), int(min_support), common, split, last.confidence)
 
 
 def start(dataset: str, options: MiningOptions) -> None:

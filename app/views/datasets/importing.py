@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +24,6 @@ from app.views.widgets.tables import draw_table
 from app.views.widgets.task_progress import show_task
 from app.views.widgets.theme import escape, shorten
 from app.views.widgets.wording import in_app
-from graph.dataset.mining_options import MiningOptions
 from graph.dataset.state import dataset_state
 from graph.errors import worded
 from graph.progress import Progress
@@ -84,9 +83,8 @@ def _next_steps(dataset: str) -> None:
         del st.session_state[LOADED]
         tasks.dismiss(f"load {dataset}")
     if mined:
-        state = dataset_state(session.store(), dataset)
-        options = MiningOptions.from_json(state.mining)
-        mine_button.start(dataset, options if state.mining else replace(options, max_size=3))
+        options = mine_button.last_options(dataset_state(session.store(), dataset))
+        mine_button.start(dataset, options)
         st.session_state[NEXT] = "diagnose"
     if details:
         st.session_state[NEXT] = "details"

@@ -90,7 +90,7 @@ class CurrentDataset:
     @property
     def mining(self) -> MiningOptions:
         """The options that it was last mined with."""
-        return MiningOptions.from_json(self.state.mining)
+        return self.state.mining_options()
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""

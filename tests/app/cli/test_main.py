@@ -518,7 +518,7 @@ def test_store_status_says_where_and_how_long(run, settings):
         assert "answers" in status
 
 
-def test_advice_repeats_what_was_mined(run, store, tmp_path):
+def test_a_dataset_is_mined_as_it_was_last(run, store, tmp_path):
     name = f"test {uuid.uuid4()}"
     file = tmp_path / "splits.csv"
     rows = [f"{n},{'ab'[n % 2]},x|y,{'train' if n % 3 else 'val'}" for n in range(12)]
@@ -531,14 +531,26 @@ def test_advice_repeats_what_was_mined(run, store, tmp_path):
         assert mined in run("imbalances", name).stderr
         assert mined in run("datasets", "show", name).stdout
         assert mined in run("plan", name).stderr
-        again = f"cobalance mine '{name}' --max-size 2 --min-support 2 --any-class --split train"
-        larger = again.replace("size 2", "size 3")
-        assert larger in run("plan", name, "--max-size", 3, exit_code=2).stderr
+        again = f"cobalance mine '{name}'"
+        assert f"{again} --max-size 3" in run("plan", name, "--max-size", 3, exit_code=2).stderr
         file.write_text(file.read_text() + "12,a,x,train\n")
         assert f"Next: {again}" in run("ingest", file, "-d", name).stderr
         assert again in run("imbalances", name, exit_code=1).stderr
         shown = run("datasets", "show", name).stdout
         assert f"{mined} of a class. The images have changed" in shown
+        kept = f"Options not given are as mined last. {mined} of a class."
+        assert kept in run("mine", name).stderr
+        assert mined in run("imbalances", name).stderr
+        kept = "cliques of up to 1 concept that every class shows, in at least 2 images of a class."
+        some = ("--max-size", 1, "--split", "", "--every-class")
+        assert f"Counted in all images: {kept}" in run("mine", name, *some).stderr
+        assert f"Counted in split 'val': {kept}" in run("mine", name, "--split", "val").stderr
+        every = (*options, "--confidence", 0.9)
+        assert "as mined last" not in run("mine", name, *every).stderr
+        kept = "in at least 2 images of a class. Intervals of 0.9."
+        assert kept in run("mine", name, "--common", "a").stderr
+        contradiction = run("mine", name, "--common", "a", "--any-class", exit_code=2)
+        assert "contradicts" in contradiction.stderr
     finally:
         drop_dataset(store, name)
 
@@ -584,13 +596,13 @@ def test_a_split_with_one_class(run, loaded):
 def test_no_common_concept_is_told_with_what_would_help(run, loaded):
     name, said = loaded(["1,a,x", "2,a,x", "3,b,y"], "--max-size", 2)
     assert "missing-concepts" in said
-    help_ = f"run `cobalance mine '{name}' --max-size 2 --any-class`"
+    help_ = f"run `cobalance mine '{name}' --any-class`"
     for command in ("imbalances", "plan"):
         said = run(command, name).stderr
         assert help_ in said
         assert "No gap to close" not in said
         assert "filters" not in said
-    run("mine", name, "--max-size", 2, "--any-class")
+    run("mine", name, "--any-class")
     assert "No clique passes these filters" in run("imbalances", name, "--min-size", 2).stderr
 
 

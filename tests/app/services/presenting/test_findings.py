@@ -75,10 +75,10 @@ def test_the_finding_without_any_combination() -> None:
     [
         (MiningOptions(), {"a": 3}, "Nothing can be compared: only class 'a' has images."),
         (MiningOptions(split="val"), {"a": 3}, "in split 'val' only class 'a' has images."),
-        (MiningOptions(3), TWO, "`cobalance mine zoo --max-size 3 --any-class`."),
-        (MiningOptions(split="val"), TWO, "`cobalance mine zoo --any-class --split val`."),
+        (MiningOptions(3), TWO, "`cobalance mine zoo --any-class`."),
+        (MiningOptions(split="val"), TWO, "`cobalance mine zoo --any-class`."),
         (MiningOptions(common=("a",)), TWO, "No concept is shown by a, so"),
-        (MiningOptions(min_support=9, common=()), TWO, "mine zoo --min-support 1 --any-class`."),
+        (MiningOptions(min_support=9, common=()), TWO, "mine zoo --min-support 1`."),
         (MiningOptions(common=()), TWO, "The images show no concepts."),
     ],
 )

@@ -114,6 +114,8 @@ def test_from_a_file_to_cliques(loading, store, dataset) -> None:
     run_tasks(app)
     assert "Found 3 cliques" in shown_text(app).replace("\\", "")
     assert mined_with(store, dataset).max_size == 2
+    app.button(key="_ds_mine").click().run()
+    assert app.number_input(key="_mine_size").value == 2
 
 
 def test_a_loaded_file_is_mined_and_diagnosed_next(loading, store, dataset) -> None:
