@@ -362,13 +362,13 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         Raises
         ------
         OptionError
-            There are no test images, or an option cannot be used.
+            There are no test images, or an option or the images cannot be used.
         """
         from app.services.evaluations.orders import EvaluationOrder, order_evaluations
 
         names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
         asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)
-        ordered = order_evaluations(self.graph, asked)
+        ordered = order_evaluations(self.graph, asked, progress=self.progress)
         return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
 
     def evaluations(self) -> Evaluations:

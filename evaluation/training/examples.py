@@ -100,6 +100,16 @@ class Examples:
         """
         return self._known(self.domains, what, "domain")
 
+    def require_two_classes(self) -> None:
+        """Raise OptionError unless the images are of two classes or more, or of several each."""
+        shown = np.unique(self.labels)
+        if len(shown) < 2 and not self.several_labels:
+            which = f"all of the class {self.classes[int(shown[0])]!r}" if len(shown) else "none"
+            raise OptionError(
+                f"The {len(self):,} training images are {which}; a classifier needs images of two "
+                "classes. Give a training set that has them."
+            )
+
     def _known(self, codes: IntArray, what: str, kind: str) -> IntArray:
         unknown = np.flatnonzero(codes < 0)
         if len(unknown):

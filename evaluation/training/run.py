@@ -14,7 +14,7 @@ from evaluation.training.learners.learner import LearnerPlugin
 from evaluation.training.method import Learner, MethodPlugin, Run
 from evaluation.training.methods import METHODS
 from evaluation.training.model import Captioner, Model, SavableModel
-from evaluation.training.selection import READS_GROUPS
+from evaluation.training.selection import READS_GROUPS, check_rule
 from graph.errors import OptionError
 
 _BATCH = 4096  # images that are predicted together
@@ -95,6 +95,31 @@ class Recipe:
                 f"network, which the learner {self.learner} is not. Choose the learner network."
             )
 
+    def check_images(self, training: Examples, validation: Examples | None) -> None:
+        """Check, as `check` does, that these images can be trained on and selected by.
+
+        Raises
+        ------
+        OptionError
+            They are of one class or have several labels, their groups are unknown, or validation
+            images cannot decide the rule of selection.
+        """
+        self.check()
+        declared, what = _declared(self.method), f"The method {self.method}"
+        if training.several_labels and not declared.multi_label:
+            raise OptionError(
+                f"{what} takes images with one label, and these have several. "
+                "Choose another method, or predict the class."
+            )
+        if declared.needs_groups:
+            training.require_groups(what)
+        if declared.needs_validation_groups and validation is not None:
+            validation.require_groups(what)
+        if not declared.own_model:
+            training.require_two_classes()
+            options = LEARNERS.check(self.learner, self.learner_options).model_dump()
+            check_rule(options["select"], validation)
+
 
 def train_run(
     recipe: Recipe,
@@ -119,12 +144,7 @@ def train_run(
         The method or the rule of selection needs groups that are unknown, or validation images.
     """
     declared = _declared(recipe.method)
-    if training.several_labels and not declared.multi_label:
-        raise OptionError(
-            f"The method {recipe.method} takes images with one label, and these have several. "
-            "Choose another method, or predict the class."
-        )
-    recipe.check()
+    recipe.check_images(training, validation)
     method = METHODS.open(recipe.method, recipe.method_options)
     of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
     of_learner = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")

@@ -150,13 +150,14 @@ def train(
         with needs_extra("Running evaluations", "worker"):
             from app.services.workers import run_here
     with opened_store() as (store, progress):
-        ordered = order_evaluations(store, order)
+        ordered = order_evaluations(store, order, progress=progress)
         for one in ordered.ids:
             out.print(one, markup=False)
         if here:
             settings = Settings.from_environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
-            say_failures([read_evaluation(store, one) for one in ordered.ids])
+            ended = [read_evaluation(store, one) for one in ordered.ids]
+            say_failures(ended)
     if ordered.known:
         notes.print(
             f"{len(ordered.known):,} of {len(ordered.ids):,} were ordered before; --again orders "
@@ -167,6 +168,8 @@ def train(
     shown = f"cobalance evaluate show {quote(datasets[0])}"
     if here:
         notes.print(f"{what} ended. Next: {shown}", markup=False)
+        if any(one.state != "done" for one in ended):
+            raise typer.Exit(1)
         return
     notes.print(f"{what} ordered. Run them: cobalance work --until-idle", markup=False)
     notes.print(f"Next: cobalance work --until-idle; then: {shown}", markup=False)

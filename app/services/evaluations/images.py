@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from app.services.evaluations.run_settings import RunSettings, declared
-from app.services.image_files import image_reader
 from app.settings import Settings
 from evaluation.shortcuts import shortcut_groups
 from evaluation.training.data.dataset import read_dataset_images
@@ -20,6 +19,7 @@ from graph.database.store import GraphStore
 from graph.dataset.state import dataset_state
 from graph.errors import OptionError
 from graph.evaluations.reading import Evaluation
+from graph.evaluations.writing import NewEvaluation
 from graph.progress import Progress
 from ingest.captions.image_texts import read_image_texts
 
@@ -59,6 +59,8 @@ def dataset_reader(
     store: GraphStore, settings: Settings, progress: Progress, known: KnownDatasets
 ) -> ReadDataset:
     """A function that reads a dataset's labelled images; the last few stay known."""
+    from app.services.image_files import image_reader  # orders do without its packages
+
     read = image_reader(settings)
 
     def read_once(name: str) -> LabelledImages:
@@ -75,34 +77,45 @@ def dataset_reader(
 
 
 def evaluation_images(
-    evaluation: Evaluation, settings: RunSettings, read: ReadDataset, run: Run
+    evaluation: Evaluation | NewEvaluation,
+    train: str | None,
+    test: str,
+    settings: RunSettings,
+    read: ReadDataset,
+    run: Run,
 ) -> EvaluationImages:
-    """Put the images of an evaluation together, and check that they are apart.
+    """Put the images of an evaluation together, and check that it can be run with them.
+
+    Parameters
+    ----------
+    train, test : str or None, str
+        The datasets.
+    read : callable
+        Takes the name of a dataset; nothing reads the files of its images here.
 
     Raises
     ------
     LeakError
         A test image is synthetic, or is trained on, or something made of it is.
     OptionError
-        A split, training set or class is empty.
+        A split, training set or class is empty, images have no files, or the method or the rule of
+        selection needs other ones.
     DatasetNotFoundError, StaleError
         A dataset is gone, or not complete.
     """
-    if evaluation.train is None:
+    if train is None:
         raise OptionError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
-    whole = read(evaluation.train)
+    whole = read(train)
     training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
     training = thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
-    test = read(evaluation.test).of_split(settings.test_split)
-    check_apart(training, test)
+    tested = read(test).of_split(settings.test_split)
+    check_apart(training, tested)
     notes: list[str] = []
     validation: LabelledImages | None = None
     if settings.validation is not None or settings.validation_split is not None:
-        validation = read(settings.validation or evaluation.train).of_split(
-            settings.validation_split
-        )
+        validation = read(settings.validation or train).of_split(settings.validation_split)
         check_held_out(training, validation)
-        check_apart(validation, test)
+        check_apart(validation, tested)
     elif settings.validation_share:
         held = hold_out(
             training,
@@ -120,13 +133,17 @@ def evaluation_images(
             f"The method {evaluation.method} needs held-out images. Order it with validation "
             "images."
         )
-    parts = {"training": training, "test": test}
+    parts = {"training": training, "test": tested}
     parts |= {} if validation is None else {"validation": validation}
+    for images in parts.values():
+        images.require_files()
     found = {name: _groups(images, settings) for name, images in parts.items()}
     given = [groups for groups in found.values() if groups is not None]
     # An image may be in two parts of different datasets, with the same groups.
     groups = pd.concat(given).drop_duplicates("image") if given else None
     coded = code_examples(parts, groups, labels=settings.labels)
+    recipe = settings.recipe(evaluation.method)
+    recipe.check_images(coded["training"], coded.get("validation"))
     seen = found["training"]
     return EvaluationImages(
         coded["training"],

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from app.services.evaluations.images import evaluation_images
 from app.services.evaluations.run_settings import RunSettings, declared, shortcut_settings
 from app.services.evaluations.shortcuts import choose_shortcuts
 from evaluation.shortcuts import Shortcuts
+from evaluation.training.data.dataset import read_dataset_images
 from evaluation.training.data.sets import SETS
+from evaluation.training.method import Run
 from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS, Preset
 from graph.database.store import GraphStore
@@ -23,6 +27,7 @@ from graph.evaluations.reading import (
     read_evaluation,
 )
 from graph.evaluations.writing import NewEvaluation, create_evaluations, settings_text
+from graph.progress import Progress, silent
 from graph.tasks.lifecycle import retry_task
 
 VALIDATION_SHARE = 0.2
@@ -102,9 +107,15 @@ class Ordered:
 
 
 def order_evaluations(
-    store: GraphStore, order: EvaluationOrder, *, created_by: str = ""
+    store: GraphStore,
+    order: EvaluationOrder,
+    *,
+    created_by: str = "",
+    progress: Progress = silent,
 ) -> Ordered:
     """Create the evaluations of an order: one for each dataset, training set, method and seed.
+
+    What a worker would refuse is refused before any is created, but for files that are missing.
 
     Those that exist already are not created anew unless the order says so; of these, failed and
     cancelled ones are queued again. So an interrupted order can be repeated.
@@ -113,9 +124,8 @@ def order_evaluations(
     ------
     UnknownNameError
         There is no such method, preset or training set.
-    OptionError
-        An option cannot be used, there are no test images, or a method needs groups and there are
-        no shortcuts.
+    OptionError, LeakError
+        An option cannot be used, or the images cannot: see `evaluation_images`.
     DatasetNotFoundError, StaleError
         A dataset is missing or not complete, or its imbalances are asked for and it is not mined.
     """
@@ -136,7 +146,8 @@ def order_evaluations(
         for train in order.train
         for method in order.methods
     }
-    ids, known, extras = list[str](), list[str](), set[str]()
+    wanted: dict[tuple[str, str], list[NewEvaluation]] = {}
+    read = cache(partial(read_dataset_images, store, read=_no_file, progress=progress))
     for (train, method), settings in checked.items():
         is_made = count_synthetic(store, train) > 0
         evened = {
@@ -145,28 +156,36 @@ def order_evaluations(
             )
             for chosen in order.training_sets
         }
-        wanted = [
+        wanted[train, method] = [
             NewEvaluation(
                 *(method, seed, own.model_dump(mode="json"), chosen, most), **own.compared()
             )
             for chosen, own in evened.items()
             for seed in seeds
         ]
+        for one in wanted[train, method][:: len(seeds)]:
+            evaluation_images(one, train, test, evened[one.training_set], read, Run(seeds[0]))
+    ids, known, extras = list[str](), list[str](), set[str]()
+    for (train, method), asked in wanted.items():
         there = {} if order.again else _there(store, train, test)
-        found = [there.get(_identity(one)) for one in wanted]
-        new = [one for one, same in zip(wanted, found, strict=True) if same is None]
-        ids += [same or one.id for one, same in zip(wanted, found, strict=True)]
+        found = [there.get(_identity(one)) for one in asked]
+        new = [one for one, same in zip(asked, found, strict=True) if same is None]
+        ids += [same or one.id for one, same in zip(asked, found, strict=True)]
         known += filter(None, found)
         if new:
-            extra = settings.needed_extra(method)
+            extra = checked[train, method].needed_extra(method)
             extras.add(extra)
             create_evaluations(
                 store, new, train=train, test=test, extra=extra, created_by=created_by
             )
-    for one in known:
-        if read_evaluation(store, one).state in ("failed", "cancelled"):
-            retry_task(store, one)
+    for same in known:
+        if read_evaluation(store, same).state in ("failed", "cancelled"):
+            retry_task(store, same)
     return Ordered(tuple(ids), tuple(known), tuple(sorted(extras)))
+
+
+def _no_file(uri: str, synthetic: bool) -> bytes:
+    raise NotImplementedError  # an order looks at no file
 
 
 def _settings(

@@ -1,6 +1,6 @@
 """Run an evaluation: train, predict, score, and keep the results."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -118,9 +118,9 @@ def train_again(
     run = Run(found.seed or 0, _checkpoints(settings, found), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
-        tested = found if test is None else replace(found, test=test[0])
+        tested = found.test if test is None else test[0]
         read = dataset_reader(store, settings, progress, {} if known is None else known)
-        return evaluation_images(tested, checked, read, run)
+        return evaluation_images(found, found.train, tested, checked, read, run)
 
     images = graph(read_images)
     progress("train", 0, 1)  # also notices that it was cancelled meanwhile

@@ -85,6 +85,16 @@ class LabelledImages:
             )
         return found
 
+    def require_files(self) -> None:
+        """Raise OptionError unless each image has an address of its file."""
+        without = self.frame["image"][self.frame["uri"].isna()]
+        if len(without):
+            raise OptionError(
+                f"{len(without):,} of {len(self):,} images of {self.name!r} have no address of "
+                f"their file, such as {without.iloc[0]!r}. Load the dataset with addresses of its "
+                "images, or name a split that has them."
+            )
+
     def roots(self) -> list[str]:
         """For each image the one that it was made from in the end; itself where it is real.
 

@@ -130,7 +130,7 @@ class LinearLearner:
             without a rule.
         """
         del stage
-        check_two_classes(training)
+        training.require_two_classes()
         check_rule(self.options.select, validation)
         rule = RULES.get(self.options.select)
         if rule is None and len(self.options.c) > 1:
@@ -204,19 +204,6 @@ def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
     stratum = stratum.ravel()
     weights: Floats = drawn / (np.bincount(stratum, drawn) / np.bincount(stratum))[stratum]
     return weights
-
-
-def check_two_classes(training: Examples) -> None:
-    """Raise OptionError unless the training images are of two classes or more."""
-    if training.several_labels:
-        return
-    shown = np.unique(training.labels)
-    if len(shown) < 2:
-        which = f"all of the class {training.classes[int(shown[0])]!r}" if len(shown) else "none"
-        raise OptionError(
-            f"The {len(training):,} training images are {which}; a classifier needs images of two "
-            "classes. Give a training set that has them."
-        )
 
 
 def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:

@@ -31,7 +31,7 @@ def test_a_table_is_scored_without_a_store(tmp_path):
 
 def test_evaluations_of_a_store_are_frames(store, dataset, settings):
     records = [
-        ImageRecord(f"{i}", "ab"[i % 2], (Mention("x"),), ("train", "test")[i > 5])
+        ImageRecord(f"{i}", "ab"[i % 2], (Mention("x"),), ("train", "test")[i > 5], f"{i}.png")
         for i in range(10)
     ]
     data = cb.Store(store, settings).load(
@@ -53,5 +53,7 @@ def test_evaluations_of_a_store_are_frames(store, dataset, settings):
     assert len(data.evaluations()) == 3
     ordered.delete()
     assert len(data.evaluations()) == 1
+    with pytest.raises(cb.CobalanceError, match="validation images are training images, too"):
+        data.evaluate(validation=dataset, shortcuts="none")
     with pytest.raises(cb.CobalanceError, match="Name one of them with test_split"):
         data.evaluate(test_split="nowhere")

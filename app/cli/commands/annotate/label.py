@@ -171,8 +171,8 @@ def label(
             tasks = [f"{run}-{at}" for at in range(read_run(store, run).chunks)]
             run_here(settings, tasks, settings.queue_url(), progress)
             found = read_run(store, run)
-            if found.error:
-                notes.print(found.error, markup=False)
+            if found.state != "done":
+                notes.print(f"The run is {found.state}. {found.error}", markup=False)
                 raise typer.Exit(1)
         else:
             found = read_run(store, run)

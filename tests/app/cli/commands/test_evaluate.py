@@ -87,10 +87,21 @@ def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811
         (("train", animals, "--set", "epochs=3"), "an option begins with learner., method."),
         (("train", animals, "--set", "learner.epochs=0"), "epochs is 0"),
         (("train", animals, "--test-split", "val"), "--test-split"),
+        (("train", animals, "--validation-split", "dev", "--here"), "no images of the split 'dev'"),
         (("show", "nothing-like-it"), "No dataset 'nothing-like-it'"),
         (("predict", "nothing-like-it"), "There is no evaluation 'nothing-like-it'"),
     ):
         assert said in evaluate(*arguments, exit_code=2).stderr
+
+
+def test_evaluations_that_fail_here_are_no_success(evaluate, animals, pictures):  # noqa: F811
+    leak = ("train", animals, "--method", "dfr", "--validation", animals, "--here")
+    assert "validation images are training images, too" in evaluate(*leak, exit_code=1).stderr
+    assert not evaluate("show", animals).stdout
+    next(pictures.glob("train-cat-*")).unlink()
+    failed = evaluate("train", animals, "--seed", 0, "--seed", 1, "--here", exit_code=1)
+    assert len(failed.stdout.split()) == 2
+    assert failed.stderr.count("(erm) failed: ") == 2
 
 
 @pytest.fixture

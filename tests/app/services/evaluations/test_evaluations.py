@@ -27,10 +27,11 @@ from evaluation.training.data.sets import LeakError
 from evaluation.training.methods import METHODS
 from evaluation.training.presets import PRESETS
 from generation.output.folder import OutputFolder
+from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError, OptionError, UnknownNameError
+from graph.errors import CobalanceError, DatasetNotFoundError, OptionError, UnknownNameError
 from graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
 from graph.progress import silent
 from graph.queries.binding import bind_named
@@ -227,6 +228,43 @@ def test_orders_that_cannot_be_are_refused_before_anything_is_created(store, ani
         with pytest.raises(error, match=said):
             order_evaluations(store, replace(good, **changes))
     assert list_evaluations(store, animals) == []
+
+
+def test_what_a_worker_would_refuse_is_refused_when_it_is_ordered(store, animals, rebalanced):
+    """Some of it of the second dataset; then nothing of the first is created, either."""
+    other = f"{animals} other"
+    records = [
+        ImageRecord(f"{split} {name}", name, (), split, None if split == "bare" else "x.png")
+        for split, names in (
+            ("train", "cat dog"),
+            ("bare", "cat dog"),
+            ("cats", "cat"),
+            ("more cats", "cat"),
+            ("owls", "owl"),
+        )
+        for name in names.split()
+    ]
+    write_annotations(store, other, Annotations.from_records(records), source="a test")
+    good = EvaluationOrder((other, rebalanced), test=animals, shortcuts="none")
+    of_other = {"train": (other,)}
+    cats = of_other | {"train_split": "cats", "test": other, "test_split": "more cats"}
+    for changes, said in (
+        ({"validation": animals}, "are test images, too"),
+        ({"validation": other, "validation_split": "train"}, "validation images are training"),
+        ({"validation_split": "dev"}, "no images of the split 'dev'"),
+        ({"train_split": "nowhere"}, "no images of the split 'nowhere'"),
+        ({"test_split": "train"}, "64 of the training images are test images, too"),
+        ({"training_sets": ("real", "s_augment")}, "none for the training set 's_augment'"),
+        ({"train": (rebalanced,), "learner_options": {"select": "worst-group"}}, "have none. Name"),
+        (of_other | {"train_split": "bare"}, "2 of 2 images of .* have no address"),
+        (of_other | {"train_split": "cats"}, "of the class 'dog', which is none of the training"),
+        (of_other | {"test": other, "test_split": "owls"}, "of the class 'owl'"),
+        (cats, "all of the class 'cat'; a classifier needs"),
+    ):
+        with pytest.raises(CobalanceError, match=said):
+            order_evaluations(store, replace(good, **changes))
+    assert list_evaluations(store, animals) == list_evaluations(store, other) == []
+    drop_dataset(store, other)
 
 
 def test_datasets_without_splits_or_leaning_concepts(store, dataset, own):

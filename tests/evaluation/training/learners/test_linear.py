@@ -183,7 +183,7 @@ def test_what_cannot_be_trained_on_is_refused():
     with pytest.raises(OptionError, match="54 training images are all of the class 'cat'"):
         train_run(Recipe(learner_options=PIXELS), Run(0), cats, None, cats)
     with pytest.raises(OptionError, match="principal components need two"):
-        train_run(Recipe(), Run(0), cats.take(np.array([0])), None, cats)
+        Recipe().prepare(cats.take(np.array([0])), Run(0))
     with pytest.raises(OptionError, match="c is"):
         Recipe(learner_options={"c": (0.0,)}).check()
     with pytest.raises(UnknownNameError, match=r"clip.*dinov2.*pixels"):
