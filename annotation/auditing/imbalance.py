@@ -1,16 +1,19 @@
 """Imbalances between classes before and after their labels are corrected by an audit."""
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from evaluation.intervals import summed_interval, wilson
 from graph.arrays import FloatArray
+from graph.diagnosis.association import leading_classes
+from graph.diagnosis.evidence import rate_differences
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")
+_NAMES = ("over_represented", "under_represented", "highest_rate", "lowest_rate")
 _Found = tuple[float, float, float]  # a value with its limits
 
 
@@ -29,8 +32,10 @@ def corrected_imbalances(corrected: pd.DataFrame, confidence: float = 0.95) -> p
     -------
     pandas.DataFrame
         A row a concept, ascending: ``concept``; ``over_represented`` and ``under_represented``,
-        the classes with the most and the fewest labelled images (the first of several, the last
-        for the fewest); for each of `MEASURES` the value from labels, such as ``gap``, and the
+        the classes with the most and the fewest labelled images, which the gap compares;
+        ``highest_rate`` and ``lowest_rate``, those with the largest and the smallest labelled
+        share, which the other two compare (the first of several; of none that leads the first and
+        the last); for each of `MEASURES` the value from labels, such as ``gap``, and the
         corrected one, such as ``corrected_gap``, each with ``_low`` and ``_high``; ``verdict``.
 
         The gap is in images, the difference that of shares of the classes' images. Intervals of
@@ -52,24 +57,26 @@ def corrected_imbalances(corrected: pd.DataFrame, confidence: float = 0.95) -> p
     """
     rows = []
     for concept, of in corrected.groupby("concept", sort=True, observed=True):
-        counts = of["labelled"].to_numpy()
-        over, under = int(counts.argmax()), len(counts) - 1 - int(counts[::-1].argmin())
-        both = of.iloc[[over, under]]
-        sizes = (both["labelled"] + both["unlabelled"]).to_numpy(np.float64)
-        labelled = both["labelled"].to_numpy(np.float64)
-        before = np.array([labelled, *(sizes * end for end in wilson(labelled, sizes, confidence))])
-        after = both[["corrected", "low", "high"]].to_numpy(np.float64).T
-        row = {
-            "concept": concept,
-            "over_represented": both["class_name"].iloc[0],
-            "under_represented": both["class_name"].iloc[1],
-        }
-        for prefix, values in (("", before), ("corrected_", after)):
-            for name, found in _measures(values, sizes).items():
-                for end, value in zip(("", "_low", "_high"), found, strict=True):
-                    row[f"{prefix}{name}{end}"] = value
+        counts = of[["labelled"]].to_numpy().T
+        by_rate = rate_differences(counts, counts[0] + of["unlabelled"].to_numpy())[1:]
+        row: dict[str, Any] = {"concept": concept}
+        for (one, other), pair, measures in (
+            (_NAMES[:2], leading_classes(counts), MEASURES[:1]),
+            (_NAMES[2:], by_rate, MEASURES[1:]),
+        ):
+            both = of.iloc[np.concatenate(pair)]
+            row[one], row[other] = both["class_name"]
+            sizes = (both["labelled"] + both["unlabelled"]).to_numpy(np.float64)
+            labelled = both["labelled"].to_numpy(np.float64)
+            limits = [sizes * end for end in wilson(labelled, sizes, confidence)]
+            after = both[["corrected", "low", "high"]].to_numpy(np.float64).T
+            for prefix, values in (("", np.array([labelled, *limits])), ("corrected_", after)):
+                found = _measures(values, sizes)
+                for name in measures:
+                    for end, value in zip(("", "_low", "_high"), found[name], strict=True):
+                        row[f"{prefix}{name}{end}"] = value
         low, high = row["corrected_gap_low"], row["corrected_gap_high"]
-        row["verdict"] = verdict(low, high, balanced=counts[over] == counts[under])
+        row["verdict"] = verdict(low, high, balanced=np.ptp(counts) == 0)
         rows.append(row)
     return pd.DataFrame(rows, columns=_columns())
 
@@ -187,7 +194,7 @@ def _difference(found: FloatArray, scale: FloatArray) -> _Found:
 def _columns() -> list[str]:
     ends = ("", "_low", "_high")
     return [
-        *("concept", "over_represented", "under_represented"),
+        *("concept", *_NAMES),
         *(f"{of}{name}{end}" for of in ("", "corrected_") for name in MEASURES for end in ends),
         "verdict",
     ]

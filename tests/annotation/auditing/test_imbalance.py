@@ -122,6 +122,21 @@ def test_measures_of_labels_equal_newcombes_interval_and_the_log_odds_ratio():
     )
 
 
+def test_rates_and_odds_compare_the_classes_of_highest_and_lowest_rate():
+    frame = counts_of(
+        ("sky", "big", 50, 450, 40, 30, 50), ("sky", "mid", 45, 55, 50, 40, 60),
+        ("sky", "small", 20, 20, 10, 5, 15), ("sky", "tiny", 2, 98, 3, 1, 5),
+    )  # fmt: skip
+    (row,) = corrected_imbalances(frame).to_dict("records")
+    assert (row["over_represented"], row["under_represented"], row["gap"]) == ("big", "tiny", 48)
+    assert (row["highest_rate"], row["lowest_rate"]) == ("small", "tiny")  # 50% and 2%
+    for prefix, small, tiny in (("", 20 / 40, 2 / 100), ("corrected_", 10 / 40, 3 / 100)):
+        odds = np.log(small / (1 - small) / (tiny / (1 - tiny)))
+        found = [row[f"{prefix}{name}"] for name in ("rate_difference", "log_odds_ratio")]
+        assert found == pytest.approx([small - tiny, odds])
+    assert row["corrected_gap"] == 37
+
+
 def test_none_all_ties_many_classes_and_what_was_not_audited():
     none = (float("nan"),) * 3
     frame = counts_of(

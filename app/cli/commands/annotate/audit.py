@@ -190,6 +190,7 @@ def _results_table(frame: pd.DataFrame) -> pd.DataFrame:
             "corrected [95%]": _intervals(
                 [frame[each] for each in _with_limits("corrected_gap")], "{:,.0f}"
             ),
+            "by rate": list(map("{} vs {}".format, frame["highest_rate"], frame["lowest_rate"])),
             "log odds ratio": [f"{value:+.2f}" for value in frame["log_odds_ratio"]],
             "corrected log odds ratio": _intervals(
                 [frame[each] for each in _with_limits("corrected_log_odds_ratio")], "{:+.2f}"
