@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pydantic import RootModel, ValidationError
 
-from graph.diagnosis.imbalance import RATE
 from graph.errors import InputError, OptionError
 from graph.options import first_fault
 from graph.records import Annotations
@@ -128,28 +126,21 @@ class Shortcuts:
         OptionError
             No concept leans to a class.
         """
-        single = table["size"] == 1
-        leans = (table["log_odds_ratio_low"] > 0) | (table["log_odds_ratio_high"] < 0)
-        leaning = table[single & leans]
-        rates = leaning[[name for name in leaning if str(name).startswith(RATE)]]
-        if not len(rates):
+        leaning = table[(table["size"] == 1) & (table["log_odds_ratio_low"] > 0)]
+        if leaning.empty:
             raise OptionError(
                 "no concept leans to a class: every interval of a log odds ratio holds 0. "
                 "Name the shortcuts in a TOML file."
             )
-        classes = [str(name).removeprefix(RATE) for name in rates.columns]
-        leading = np.nanargmax(rates.to_numpy(), axis=1)
-        found = {
-            concepts[0]: classes[code]
-            for concepts, code in zip(leaning["concepts"], leading, strict=True)
-        }
+        pairs = zip(leaning["concepts"], leaning["highest_rate"], strict=True)
+        found = {concept: str(owner) for (concept,), owner in pairs}
         if each:
             return cls({concept: {name: (concept,)} for concept, name in found.items()})
         together = {
             name: tuple(concept for concept, owner in found.items() if owner == name)
-            for name in classes
+            for name in sorted({*found.values()})
         }
-        return cls({ALL_CONCEPTS: {name: some for name, some in together.items() if some}})
+        return cls({ALL_CONCEPTS: together})
 
 
 def is_shortcut(name: str) -> bool:

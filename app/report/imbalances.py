@@ -36,7 +36,7 @@ from graph.diagnosis.imbalance import COUNT, RATE
 from ingest.concepts.plurals import counted
 
 MAX_CLASSES = 6
-"""Classes that have columns; of more, only the one with most images and the one with fewest."""
+"""Classes that have columns; of more, only those with the highest and the lowest rate."""
 GRAPH_PX = 740.0, 560.0
 """Width and height of the concept graph between its classes."""
 
@@ -56,7 +56,6 @@ def own(found: Contents) -> str:
         for name in names:
             about += [Name(name), ", "]
         about.pop()
-    first, *rest = _columns(frame, found)
     own = [
         Column("own effect", [f"+{effect:.1%} {name}" for effect, name in effects], True),
         Column("by its parts", rate_texts(frame["explained"]), True),
@@ -70,7 +69,7 @@ def own(found: Contents) -> str:
             "together."
         ),
         *_plot(frame, found),
-        table("What of each imbalance is its own", [first, *rest, *own]),
+        table("What of each imbalance is its own", [*_columns(frame, found), *own]),
         paragraph([*about, "."], "muted"),
     )
 
@@ -79,12 +78,11 @@ def largest(found: Contents) -> str:
     """The first imbalances by evidence; nothing without any."""
     if found.largest.empty:
         return ""
-    columns = _columns(found.largest, found)
     pictures = _plot(found.largest, found) if found.own.empty else []
-    first, *rest = columns
     frame = found.largest
-    effect = Column("rate difference", effect_texts(frame), True)
-    gap = Column(COUNT_GAP, frame["gap"].tolist(), True)
+    gap = [Column(COUNT_GAP, frame["gap"].tolist(), True)]
+    for label, which in (("most", "over_represented"), ("too few", "under_represented")):
+        gap.append(Column(label, frame[which].astype(object).tolist()))
     told = [Column(name, words) for name, words in disagreement_texts(frame).items()]
     caption = f"The first {counted(len(frame), 'combinations')} by evidence"
     said = f"{describe_order(EVIDENCE)} {describe_disagreements(frame)}"
@@ -92,7 +90,7 @@ def largest(found: Contents) -> str:
         "Imbalances by evidence",
         paragraph(said),
         *pictures,
-        table(caption, [first, effect, gap, *told, *rest]),
+        table(caption, [*_columns(frame, found), *gap, *told]),
     )
 
 
@@ -117,8 +115,13 @@ def concept_graph(found: Contents) -> str:
 
 
 def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
-    """The concepts, counts, odds ratios and q-values of imbalances; what audits say, if known."""
-    columns = [Column("concepts", frame["concepts"].tolist())]
+    """The concepts, rates, odds ratios, q-values and counts of imbalances; what audits say."""
+    columns = [
+        Column("concepts", frame["concepts"].tolist()),
+        Column("rate difference", effect_texts(frame), True),
+        Column("odds ratio [interval]", odds_texts(frame), True),
+        Column("q-value", [q_text(q) for q in frame["q_value"]], True),
+    ]
     unequal = are_unequal(dict(found.mined_sizes))
     if len(found.mined_sizes) <= MAX_CLASSES:
         for name in found.mined_sizes:
@@ -126,7 +129,7 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
             if unequal:
                 columns.append(Column(f"% of {name}", rate_texts(frame[RATE + name]), True))
     else:
-        for label, which in (("most in", "over_represented"), ("fewest in", "under_represented")):
+        for label, which in (("highest in", "highest_rate"), ("lowest in", "lowest_rate")):
             names = [None if is_missing(name) else str(name) for name in frame[which]]
             places = list(zip(frame.to_dict("records"), names, strict=True))
             counts = [None if name is None else row[COUNT + name] for row, name in places]
@@ -135,8 +138,6 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
             columns.append(Column("images", counts, True))
             if unequal:
                 columns.append(Column("% of it", rate_texts(rates), True))
-    columns.append(Column("odds ratio [interval]", odds_texts(frame), True))
-    columns.append(Column("q-value", [q_text(q) for q in frame["q_value"]], True))
     if "audit" in frame:
         columns.append(Column("audit", frame["audit"].astype(object).tolist()))
     return columns

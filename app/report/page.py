@@ -107,21 +107,8 @@ def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
         said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", Name(name)]
         said.append(f" ({rate})")
     disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
-    return [*said, f"{_odds_of_rates(row)}{disagreement}."]
-
-
-def _odds_of_rates(row: "pd.Series[Any]") -> str:
-    """The odds ratio of the class with the highest rate, where it is one of the two compared."""
-    name = "log_odds_ratio"
-    compared = [row["over_represented"], row["under_represented"]]
-    rates = [row["highest_rate"], row["lowest_rate"]]
-    one = row.to_frame().T
-    if compared == rates[::-1]:  # the class with fewer images has the higher rate
-        low, high = -one[f"{name}_high"], -one[f"{name}_low"]
-        one = one.assign(**{name: -one[name], f"{name}_low": low, f"{name}_high": high})
-    elif compared != rates:
-        return ""
-    return f"; odds ratio {imbalances.odds_texts(one)[0]}"
+    odds = imbalances.odds_texts(row.to_frame().T)[0]
+    return [*said, f"; odds ratio {odds}{disagreement}."]
 
 
 def _dataset(found: Contents) -> str:

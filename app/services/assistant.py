@@ -81,7 +81,8 @@ def open_assistant(store: GraphStore) -> "MCPServer":
         """Rank cliques of concepts that lean to one class, with counts, rates, odds ratio, q-value.
 
         by: evidence (q-values of at most 0.05 first, by the difference of rates, which is effect),
-        gap (the count gap of ConBias), log_odds_ratio, q_value or another numeric column.
+        gap (the count gap of ConBias), log_odds_ratio, q_value or another numeric column. effect
+        and log_odds_ratio are of highest_rate and lowest_rate, gap of over_ and under_represented.
         disagreement says where rates contradict counts. class_name: only cliques of which this
         class has too few, by counts. concepts: only cliques with all of these. sizes: numbers of
         concepts in a clique.

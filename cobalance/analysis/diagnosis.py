@@ -66,7 +66,8 @@ class Imbalances(Result):
         ``concepts``, ``size``, ``count_<class>``, ``rate_<class>``, ``gap``,
         ``over_represented``, ``under_represented``, ``lift``, ``log_odds_ratio`` with ``_low`` and
         ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined), ``test``,
-        ``leans``, ``effect``, ``highest_rate``, ``lowest_rate`` and ``disagreement``.
+        ``leans``, ``effect``, ``highest_rate``, ``lowest_rate`` and ``disagreement``;
+        `graph.diagnosis.imbalance.imbalance_table` says which classes each compares.
         """
         return self.table.iloc[self.rows].reset_index(drop=True)
 

@@ -115,8 +115,8 @@ class ConceptGraph(Result):
     def with_lean(self) -> "ConceptGraph":
         """How concepts and pairs lean to a class, as further columns, and pairs' ``count_<class>``.
 
-        ``gap``, ``over_represented``, ``under_represented``, ``lift`` and ``log_odds_ratio`` are
-        those of `Imbalances.frame`.
+        ``gap``, ``over_represented``, ``under_represented``, ``lift``, ``effect``,
+        ``highest_rate``, ``lowest_rate`` and ``log_odds_ratio`` are those of `Imbalances.frame`.
         """
         tables = graph_tables(self.incidence)
         edges = tables.pairs.sort_values("images", ascending=False, kind="stable")

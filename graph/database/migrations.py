@@ -251,6 +251,43 @@ MIGRATIONS = (
             "REQUIRE (n.dataset, n.name) IS UNIQUE",
         ),
     ),
+    Migration(
+        16,
+        "log odds ratios of the classes with the highest and the lowest rate",
+        (
+            # Before, of those with most and fewest images: of equal counts the first and the last.
+            # Intervals of one confidence are as wide as their standard errors are large.
+            """
+MATCH (d:Dataset) WHERE d.mined_classes IS NOT NULL
+MATCH (q:Clique {dataset: d.name}) WHERE q.effect > 0 AND q.highest_rate IS NULL
+CALL (d, q) {
+  MATCH (q)-[e:COUNTED_IN]->(y:Class)
+  WITH d, q, e.images AS n,
+    [i IN range(0, size(d.mined_classes) - 1) WHERE d.mined_classes[i] = y.name][0] AS i ORDER BY i
+  WITH q, collect({name: d.mined_classes[i], n: n, of: d.mined_images[i]}) AS cells
+  WITH q, [c IN cells WHERE c.name IN [coalesce(q.over_represented, cells[0].name),
+      coalesce(q.under_represented, cells[-1].name)]] AS before,
+    reduce(a = cells[0], c IN cells | CASE WHEN c.n * a.of > a.n * c.of THEN c ELSE a END) AS high,
+    reduce(a = cells[0], c IN cells | CASE WHEN c.n * a.of < a.n * c.of THEN c ELSE a END) AS low
+  WITH q, high, low, [pair IN [before, [high, low]] |
+    [pair[0].n, pair[1].of - pair[1].n, pair[0].of - pair[0].n, pair[1].n]] AS tables
+  UNWIND tables AS cells
+  WITH q, high, low, [n IN cells | n + CASE WHEN 0 IN cells THEN 0.5 ELSE 0.0 END] AS cells
+  WITH q, high, low, collect(log(cells[0] * cells[1] / (cells[2] * cells[3])))[1] AS ratio,
+    collect(sqrt(reduce(s = 0.0, n IN cells | s + 1 / n))) AS errors
+  WITH q, high, low, ratio,
+    (q.log_odds_ratio_high - q.log_odds_ratio_low) / 2 * errors[1] / errors[0] AS width
+  SET q.highest_rate = high.name, q.lowest_rate = low.name, q.log_odds_ratio = ratio,
+    q.log_odds_ratio_low = ratio - width, q.log_odds_ratio_high = ratio + width
+} IN TRANSACTIONS OF 10000 ROWS""",
+            # Equal rates of different counts: the interval was of other classes.
+            """
+MATCH (q:Clique) WHERE q.effect = 0 AND q.gap > 0
+CALL (q) {
+  SET q.log_odds_ratio = 0.0, q.log_odds_ratio_low = null, q.log_odds_ratio_high = null
+} IN TRANSACTIONS OF 10000 ROWS""",
+        ),
+    ),
 )
 
 

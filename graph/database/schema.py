@@ -103,7 +103,7 @@ CLIQUE = Node(
         Property("under_represented", str, "the class with the smallest count"),
         Property("over_represented", str, "the class with the largest count"),
         Property("lift", float),
-        Property("log_odds_ratio", float),
+        Property("log_odds_ratio", float, "of the classes with the highest and the lowest rate"),
         Property("log_odds_ratio_low", float, "of the confidence interval"),
         Property("log_odds_ratio_high", float, "of the confidence interval"),
         Property("p_value", float),
@@ -111,6 +111,8 @@ CLIQUE = Node(
         Property("test", str, "that the p-value is of"),
         Property("leans", bool, "whether the q-value is at most 0.05"),
         Property("effect", float, "largest rate less the smallest, as a share of a class"),
+        Property("highest_rate", str, "the class with the largest rate"),
+        Property("lowest_rate", str, "the class with the smallest rate"),
     ),
     (("gap",), ("leans", "effect")),
 )

@@ -26,8 +26,7 @@ def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
 
     Over is the class with the largest count, under the one with the smallest (the paper's argmin,
     section 3.3), the first in class order among equals. Where all counts are equal neither class
-    leads: over is then the first class and under the last, so that two different classes can
-    still be compared by their rates.
+    leads: over is then the first class and under the last, so that there are two to compare.
 
     Examples
     --------
@@ -84,9 +83,9 @@ def log_odds_ratio(
 ) -> FloatArray:
     """Return log odds ratios between two classes, with Woolf's confidence interval.
 
-    Positive means that the clique is more frequent in `over`. Counts and rates can disagree when
-    classes differ in size: a class with more images of the clique, but a smaller share of them,
-    gives a negative value.
+    Positive means that the clique is more frequent in `over`. The imbalance table compares the
+    classes with the highest and the lowest rate, and is never below 0 but where the half image
+    added to an empty cell outweighs a higher rate, of too few images to tell.
 
     Parameters
     ----------

@@ -45,7 +45,9 @@ def rate_differences(
     differences : float64 array, shape (n_cliques,)
         As a share of a class, from 0 to 1; 0 where fewer than two classes have images.
     highest, lowest : int64 array, shape (n_cliques,)
-        Class codes, the first in class order among equals.
+        Class codes, the first in class order among equals. Ties are exact: in classes of up to
+        2**26 images rates differ as float64 where they differ as fractions. Where all are equal
+        neither class leads: highest is then the first class with images and lowest the last.
 
     Examples
     --------
@@ -57,6 +59,7 @@ def rate_differences(
     some = class_sizes > 0
     highest = np.where(some, rates, -1.0).argmax(axis=1)
     lowest = np.where(some, rates, 2.0).argmin(axis=1)
+    lowest = np.where(highest == lowest, len(some) - 1 - some[::-1].argmax(), lowest)
     rows = np.arange(len(counts))
     of_high, of_low = class_sizes[highest], class_sizes[lowest]
     difference = counts[rows, highest] * of_low - counts[rows, lowest] * of_high

@@ -57,15 +57,15 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
           counts, the first in class order among equals; missing where the gap is 0
         - ``lift``: P(X and class) / (P(X) P(class)) for the class with the largest count
         - ``log_odds_ratio``, ``log_odds_ratio_low``, ``log_odds_ratio_high``: natural logarithm,
-          over-represented against under-represented class (where the gap is 0, the first class
-          against the last), with Woolf's interval
-        - ``p_value`` (0 stands for less than 5e-324), ``test`` (category): one rate in all classes;
-          see `homogeneity_test`
+          the class ``highest_rate`` against ``lowest_rate`` (where the effect is 0, the first class
+          with images against the last), with Woolf's interval for two classes chosen beforehand
+        - ``p_value`` (0 stands for less than 5e-324), ``test`` (category): one rate in all classes,
+          not only in these two; see `homogeneity_test`
         - ``q_value``: Benjamini-Hochberg over all rows of the table
         - ``leans`` (bool): whether there is evidence, a q-value of at most 0.05
         - ``effect``: the largest rate less the smallest, over classes with images
         - ``highest_rate``, ``lowest_rate`` (category): the classes with these two rates, the first
-          in class order among equals; missing where the effect is 0
+          in class order among equals, see `rate_differences`; missing where the effect is 0
         - ``disagreement`` (category): where the rates contradict ``under_represented``, in words,
           see `graph.diagnosis.evidence.disagreements`; missing where they do not
 
@@ -90,7 +90,9 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
     over, under = leading_classes(counts)
     gap = counts.max(axis=1) - counts.min(axis=1)
     rates = class_rates(counts, class_sizes)
-    odds = log_odds_ratio(counts, class_sizes, over, under, confidence=confidence)
+    effect, highest, lowest = rate_differences(counts, class_sizes)
+    odds = log_odds_ratio(counts, class_sizes, highest, lowest, confidence=confidence)
+    odds -= np.where(effect == 0, odds[:, 0], 0.0)[:, None]  # what half an image makes of 100%
     p_value, test = homogeneity_test(counts, class_sizes)
     q_value = q_values(p_value)
     return pd.DataFrame(

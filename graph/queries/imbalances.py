@@ -16,11 +16,10 @@ from graph.errors import OptionError, UnknownNameError
 from graph.queries import statements
 from graph.queries.binding import bind_with_state
 
-_FLOATS = (
+_FLOATS = [
     *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
     *("p_value", "q_value"),
-)
-_NO_NUMBERS = ("digest", "concepts", "under_represented", "over_represented", "test", "leans")
+]
 GAP = "gap"
 _BEYOND = 50  # rows after the last, which may have the same images
 
@@ -178,7 +177,8 @@ def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
     for prefix in (COUNT, RATE):
         if by.startswith(prefix) and by.removeprefix(prefix) in classes:
             return "count", by.removeprefix(prefix)
-    numeric = [name for name in schema.CLIQUE.property_names if name not in _NO_NUMBERS]
+    properties = schema.CLIQUE.properties
+    numeric = [p.name for p in properties if p.type in (int, float) and p.name != "digest"]
     if by not in numeric:
         columns = [
             EVIDENCE,
@@ -192,11 +192,9 @@ def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
 def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
     counts = pd.DataFrame([dict(of_clique) for of_clique in found["counts"]], columns=[*sizes])
     rates = counts / pd.Series(sizes)
-    statistics = ["gap", "over_represented", "under_represented", "lift", "log_odds_ratio"]
-    statistics += ["log_odds_ratio_low", "log_odds_ratio_high", "p_value", "q_value", "test"]
+    statistics = ["gap", "over_represented", "under_represented", *_FLOATS, "test"]
     found["concepts"] = found["concepts"].map(tuple)
-    floats = [name for name in statistics if name in _FLOATS]
-    found[floats] = found[floats].astype(float)  # all None where one class alone has images
+    found[_FLOATS] = found[_FLOATS].astype(float)  # all None where one class alone has images
     evidence = evidence_columns(
         counts.to_numpy(dtype=np.int64),
         np.array([*sizes.values()], dtype=np.int64),

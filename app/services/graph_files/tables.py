@@ -17,7 +17,10 @@ from graph.diagnosis.imbalance import COUNT, imbalance_table
 from graph.diagnosis.summary import SEED
 from graph.errors import check_known
 
-LEAN = ["gap", "over_represented", "under_represented", "lift", "log_odds_ratio"]
+LEAN = [
+    *("gap", "over_represented", "under_represented", "lift"),
+    *("effect", "highest_rate", "lowest_rate", "log_odds_ratio"),
+]
 """How counts lean to a class; see `graph.diagnosis.imbalance.imbalance_table`."""
 
 

@@ -147,6 +147,8 @@ however many images each class has.
     said = f"{name or by.replace('_', ' ')}, the {'largest' if largest else 'smallest'} first"
     if by == "gap":
         said += ": images that the class with the fewest lacks, however many images each class has"
+    if by == "log_odds_ratio":
+        said += ": of the class with the highest rate against the one with the lowest"
     return f"Sorted by {said}."
 
 

@@ -96,7 +96,7 @@ def q_text(q_value: float) -> str:
     return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
-def log_odds_texts(frame: pd.DataFrame) -> list[str]:
+def log_odds_texts(frame: pd.DataFrame, name: str = "log_odds_ratio") -> list[str]:
     """Log odds ratios of imbalances with their intervals; a dash where one is not defined.
 
     Examples
@@ -109,7 +109,6 @@ def log_odds_texts(frame: pd.DataFrame) -> list[str]:
     >>> log_odds_texts(ratios)
     ['+5.53 [4.14, 6.92]', '-']
     """
-    name = "log_odds_ratio"
     return [
         "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in zip(
@@ -170,21 +169,26 @@ def splits_table(found: ComparedSplits) -> pd.DataFrame:
 
 
 def difference_texts(frame: pd.DataFrame) -> list[str]:
-    """Differences of log odds ratios with their intervals, and towards which class.
+    """Differences of log odds ratios with their intervals, and of which two classes.
 
     Examples
     --------
     >>> difference_texts(pd.DataFrame({"log_odds_difference": [1.5], "rises_in": ["urban"],
-    ...     "log_odds_difference_low": [0.5], "log_odds_difference_high": [2.5]}))
-    ['+1.50 [0.50, 2.50] urban']
+    ...     "falls_in": ["country"], "log_odds_difference_low": [0.5],
+    ...     "log_odds_difference_high": [2.5]}))
+    ['+1.50 [0.50, 2.50] urban vs country']
     """
-    name = "log_odds_difference"
-    return [
-        "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}] {safe_text(str(where))}"
-        for value, low, high, where in zip(
-            frame[name], frame[f"{name}_low"], frame[f"{name}_high"], frame["rises_in"], strict=True
-        )
-    ]
+    texts = log_odds_texts(frame, "log_odds_difference")
+    both = zip(texts, _pairs(frame, "rises_in", "falls_in"), strict=True)
+    return [text if text == "-" else f"{text} {pair}" for text, pair in both]
+
+
+def _pairs(frame: pd.DataFrame, first: str, second: str) -> list[str]:
+    """Names of two classes in each row; the first alone where the dataset has no others."""
+    kind = frame[first].dtype
+    two = isinstance(kind, pd.CategoricalDtype) and len(kind.categories) == 2
+    pairs = zip(frame[first], frame[second], strict=True)
+    return [safe_text(str(one) if two else f"{one} vs {other}") for one, other in pairs]
 
 
 def describe_splits(found: ComparedSplits) -> str:
@@ -246,6 +250,7 @@ def imbalance_table(
             "rate difference": effect_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
             COUNT_GAP: frame["gap"],
+            **({} if len(names) == 2 else {"most": frame["over_represented"].astype(object)}),
             "too few": frame["under_represented"].astype(object),
             **disagreement_texts(frame),
             "log odds ratio": log_odds_texts(frame),
@@ -255,17 +260,16 @@ def imbalance_table(
 
 
 def effect_texts(frame: pd.DataFrame) -> list[str]:
-    """Differences of rates, and the class with the highest; a dash for none.
+    """Differences of rates, the class with the highest and, of many, the lowest; a dash for none.
 
     Examples
     --------
-    >>> effect_texts(pd.DataFrame({"effect": [0.3535, 0.0], "highest_rate": ["country", None]}))
-    ['+35.4% country', '-']
+    >>> effect_texts(pd.DataFrame({"effect": [0.3535, 0.0], "highest_rate": ["country", None],
+    ...                            "lowest_rate": ["urban", None]}))
+    ['+35.4% country vs urban', '-']
     """
-    return [
-        "-" if is_missing(name) else f"+{effect:.1%} {safe_text(str(name))}"
-        for effect, name in zip(frame["effect"], frame["highest_rate"], strict=True)
-    ]
+    pairs = zip(frame["effect"], _pairs(frame, "highest_rate", "lowest_rate"), strict=True)
+    return [f"+{effect:.1%} {pair}" if effect else "-" for effect, pair in pairs]
 
 
 def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:

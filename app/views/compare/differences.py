@@ -113,7 +113,7 @@ def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[A
             text(
                 "Log odds ratio changes [95%]",
                 width=240,
-                help="How much more the second leans to the class that is named, than the first.",
+                help="How much more the second leans to the class named first than the first does.",
             ),
         ),
         "q-value": (

@@ -18,7 +18,7 @@ from app.views.widgets.theme import escape
 from app.views.widgets.wording import in_app
 from graph.dataset.cliques import clique_totals
 from graph.diagnosis.evidence import OWN
-from graph.diagnosis.imbalance import COUNT
+from graph.diagnosis.imbalance import COUNT, RATE
 from graph.errors import worded
 from graph.evaluations.reading import Evaluation
 from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
@@ -87,7 +87,7 @@ def draw(
         }
     order = describe_order(ranking.by, ranking.descending)
     st.caption(f"{order} {describe_disagreements(frame)}")
-    most = int(frame[[COUNT + name for name in classes]].to_numpy().max())
+    most = 100 * frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
     state = draw_table(
         shown,
         HEIGHT_PX,
@@ -103,8 +103,8 @@ def draw(
     cells = [one for one in state.selection.get("cells") or () if one[1] != _FOCUSED]
     if cells:
         row, column = cells[0]
-        of = column.removeprefix(COUNT) if column.startswith(COUNT) else None
-        url.show_images(cliques[row], of)
+        of = {prefix + name: name for prefix in (COUNT, RATE) for name in classes}
+        url.show_images(cliques[row], of.get(column))
     st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
 
 
@@ -117,8 +117,8 @@ def _cell_of(
     clique, name = shown
     if name is None:
         return cliques.index(clique), "gap"
-    if name in classes and len(classes) <= MAX_BARS:
-        return cliques.index(clique), COUNT + name
+    if name in classes:
+        return cliques.index(clique), (COUNT if len(classes) <= MAX_BARS else RATE) + name
     return None
 
 

@@ -6,7 +6,8 @@ from graph.queries.catalogue.parameters import CONCEPTS, LIMIT, dataset_query
 
 _CLIQUE_COLUMNS = (
     "concepts size counts gap over_represented under_represented lift log_odds_ratio "
-    "log_odds_ratio_low log_odds_ratio_high p_value q_value test leans effect"
+    "log_odds_ratio_low log_odds_ratio_high p_value q_value test leans effect highest_rate "
+    "lowest_rate"
 )
 CLIQUE_RETURN = """
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
@@ -17,7 +18,8 @@ RETURN q.concepts AS concepts, q.size AS size, counts, q.gap AS gap,
        q.lift AS lift,
        q.log_odds_ratio AS log_odds_ratio, q.log_odds_ratio_low AS log_odds_ratio_low,
        q.log_odds_ratio_high AS log_odds_ratio_high, q.p_value AS p_value, q.q_value AS q_value,
-       q.test AS test, q.leans AS leans, q.effect AS effect"""
+       q.test AS test, q.leans AS leans, q.effect AS effect, q.highest_rate AS highest_rate,
+       q.lowest_rate AS lowest_rate"""
 
 FILTER = """
   AND $min_size <= q.size AND q.size <= $max_size

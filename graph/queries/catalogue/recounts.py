@@ -15,7 +15,7 @@ _SPLIT = {
 }
 
 # Per-class counts of each group, zero for a class without any, then their summary: the
-# paper's gap and its under-represented class (ties by name).
+# paper's gap and its two classes (ties by name).
 _SUMMARY = """
   reduce(most = counts[0], c IN counts | CASE WHEN c.images > most.images THEN c ELSE most END)
     AS most,
@@ -23,6 +23,7 @@ _SUMMARY = """
     AS least"""
 
 _VERDICT = """most.images - least.images AS gap,
+       CASE WHEN most.images > least.images THEN most.class END AS over_represented,
        CASE WHEN most.images > least.images THEN least.class END AS under_represented"""
 
 
@@ -66,7 +67,7 @@ def _of_size(size: int) -> Iterator[Query]:
         f"imbalances-from-images-{size}",
         f"Every common clique of size {size} with its count in each class, counted by the "
         "database alone: in all images, whatever was mined, or in those of a split.",
-        "concepts counts gap under_represented",
+        "concepts counts gap over_represented under_represented",
         _from_images(size)
         + f"""
 WITH concepts, counts,{_SUMMARY}

@@ -1,10 +1,12 @@
 """The command line, run as a person or a script runs it: output, exit codes, messages."""
 
 import contextlib
+import csv
 import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from graph.errors import OptionError
 from graph.queries.catalogue import CATALOGUE
 from tests.app.cli.calling import call, run_code
 from tests.browser.server import environment_of
+from tests.unequal import images, rows_of
 
 ROWS = """id,class,concepts
 1,country,cow|road
@@ -623,6 +626,35 @@ def test_unequal_classes_have_rates_and_a_warning(run, loaded):
     assert warning in done.stderr
     assert "% of small" in done.stdout
     assert done.stdout.count("50.0%") == 2
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_a_row_names_the_classes_that_it_compares(run, loaded, n_classes):
+    records = images(n_classes)
+    expected = rows_of(records)
+    names = ["|".join(mention.concept for mention in one.mentions) for one in records]
+    rows = [f"{n},{one.class_name},{names[n]}" for n, one in enumerate(records)]
+    name, _ = loaded(rows, "--any-class", "--max-size", 2)
+    table = run("imbalances", name, "--limit", 100).stdout
+    for clique, row in expected.items():
+        (line,) = [one for one in table.splitlines() if one.startswith(f" {' + '.join(clique)}  ")]
+        assert row.rate_difference in line
+        assert row.log_odds_text in line
+        assert re.search(rf"\s{row.gap:,}\s+{row.most}\s+{row.fewest}\s", line)
+    for by in ("log_odds_ratio", "effect"):
+        asked = run("imbalances", name, "--by", by, "--limit", 100, "-f", "csv").stdout
+        found = list(csv.DictReader(asked.splitlines()))
+        order = []
+        for line in found:
+            row = expected[tuple(json.loads(line["concepts"]))]
+            assert (line["highest_rate"], line["lowest_rate"]) == (row.highest, row.lowest)
+            assert (line["over_represented"], line["under_represented"]) == (row.most, row.fewest)
+            odds = [float(line[f"log_odds_ratio{end}"]) for end in ("", "_low", "_high")]
+            assert odds == pytest.approx(row.log_odds)
+            assert float(line["effect"]) == pytest.approx(float(row.effect))
+            order.append(float(row.effect) if by == "effect" else row.log_odds[0])
+        assert order == pytest.approx(sorted(order, reverse=True))
+        assert len(order) == len(expected)
 
 
 def test_the_most_significant_come_first(run, loaded):

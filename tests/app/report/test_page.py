@@ -12,10 +12,15 @@ from itertools import combinations
 import pandas as pd
 import pytest
 
+from app.report.contents import ReportOptions, read_contents
 from app.report.markup import PALETTES
 from app.report.page import page
+from graph.dataset.mining import mine_dataset
 from graph.dataset.mining_options import MiningOptions
+from graph.dataset.write import write_annotations
 from graph.queries.binding import bind_named
+from graph.records import Annotations
+from tests import unequal
 from tests.app.report.conftest import CLASSES, CONCEPTS, SIZES, images
 from tests.app.report.reading import Read
 
@@ -68,7 +73,11 @@ def test_imbalances_are_those_of_the_records(read):
         rates = [Fraction(counts[name], size) for name, size in zip(CLASSES, SIZES, strict=True)]
         differences.append(float(max(rates) - min(rates)))
         lead = shown(CLASSES[rates.index(max(rates))])
-        assert row["rate difference"] == f"+{float(max(rates) - min(rates)):.1%} {lead}"
+        last = shown(CLASSES[rates.index(min(rates))])
+        assert row["rate difference"] == f"+{float(max(rates) - min(rates)):.1%} {lead} vs {last}"
+        for label, edge in (("most", max), ("too few", min)):
+            of = [counts[name] for name in CLASSES]
+            assert row[label] == shown(CLASSES[of.index(edge(of))])
         few, most = (
             rates[[counts[n] for n in CLASSES].index(edge(counts[n] for n in CLASSES))]
             for edge in (min, max)
@@ -87,8 +96,8 @@ def test_imbalances_are_those_of_the_records(read):
             assert row[f"% of {shown(name)}"] == f"{n / size:.1%}"
         sized = [(counts[name], size) for name, size in zip(CLASSES, SIZES, strict=True)]
         (a, of_a), (b, of_b) = (
-            max(sized, key=lambda one: one[0]),
-            min(sized, key=lambda one: one[0]),
+            max(sized, key=lambda one: Fraction(*one)),
+            min(sized, key=lambda one: Fraction(*one)),
         )
         half = 0.5 if min(a, of_a - a, b, of_b - b) == 0 else 0
         cells = [n + half for n in (a, of_a - a, b, of_b - b)]
@@ -278,3 +287,26 @@ def contrast(one, other):
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_rows_name_the_classes_that_rates_and_counts_compare(store, dataset, n_classes):
+    records = unequal.images(n_classes)
+    expected = unequal.rows_of(records)
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(2, common=()), max_cliques=1000)
+    found = Read(page(read_contents(store, dataset, ReportOptions())).encode())
+    by_evidence = found.table("The first 20 combinations by evidence")
+    for line in by_evidence:
+        row = expected[tuple(line["concepts"].split(" + "))]
+        assert line["most"] == row.most
+        assert line["too few"] == row.fewest
+        assert line["count gap (ConBias)"] == str(row.gap)
+    for line in [*by_evidence, *found.table("What of each imbalance is its own")]:
+        row = expected[tuple(line["concepts"].split(" + "))]
+        assert line["rate difference"] == row.rate_difference
+        said = line["odds ratio [interval]"].replace(",", "")
+        odds = [float(number) for number in re.findall(r"[\d.]+", said)]
+        assert odds == pytest.approx([math.exp(value) for value in row.log_odds], 0.01, 0.006)
+        if n_classes == 20:
+            assert (line["highest in"], line["lowest in"]) == (row.highest, row.lowest)

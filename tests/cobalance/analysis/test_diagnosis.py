@@ -7,6 +7,7 @@ import cobalance as cb
 from graph.counting.cliques import mine_cliques
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import OptionError, UnknownNameError
+from tests.unequal import images, rows_of
 
 
 def test_the_frame_is_the_imbalance_table_by_evidence(found):
@@ -42,6 +43,24 @@ def test_rows_are_filtered_sorted_and_cut(found):
             found.where(**wrong)
     with pytest.raises(UnknownNameError, match="unknown column 'gab'"):
         found.sort("gab")
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_a_row_names_the_classes_that_it_compares(n_classes):
+    records = images(n_classes)
+    rows = [(one.class_name, [mention.concept for mention in one.mentions]) for one in records]
+    data = cb.from_frame(pd.DataFrame(rows, columns=["class", "concepts"]))
+    found = cb.imbalances(data, max_size=2, common=())
+    expected = [rows_of(records)[clique] for clique in found.frame["concepts"]]
+    shown = found.shown()
+    assert shown["rate difference"].tolist() == [row.rate_difference for row in expected]
+    assert shown["log odds ratio"].tolist() == [row.log_odds_text for row in expected]
+    assert shown["count gap (ConBias)"].tolist() == [row.gap for row in expected]
+    assert shown["most"].tolist() == [row.most for row in expected]
+    assert shown["too few"].tolist() == [row.fewest for row in expected]
+    assert found.frame["lowest_rate"].tolist() == [row.lowest for row in expected]
+    odds = found.sort("log_odds_ratio").frame["log_odds_ratio"].tolist()
+    assert odds == pytest.approx(sorted((row.log_odds[0] for row in expected), reverse=True))
 
 
 def test_options_of_mining_are_passed_on():

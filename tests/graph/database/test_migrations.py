@@ -7,17 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
+import pandas as pd
 import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import ClientError
 
+from graph.counting.cliques import Cliques
 from graph.database import migrations
 from graph.database.declarations import Definition
 from graph.database.local.server import Endpoint, ensure_running, stop
 from graph.database.migrations import MIGRATIONS, migrate
 from graph.database.schema import ALL_NODES
 from graph.database.store import GraphStore
+from graph.diagnosis.association import leading_classes, log_odds_ratio
 from graph.diagnosis.evidence import rate_differences
+from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import SchemaTooNewError
 
 FROZEN = {
@@ -36,6 +40,7 @@ FROZEN = {
     13: "2af10918dc51ca7255150b9472c4bc44d3b692c100250d6c8b7de5ccc21492a2",
     14: "e1bc2ba889b759f5d36315736f306ad22f6544993562f9243975ff64974c5324",
     15: "5649b605a556648ee9e65951fdfd20489918c0b3e2fe87dde5af9fbdd2f1a073",
+    16: "4a7e16ab2c63c40c342f4648d4a83d0f78f6a8df5b38fa4a4a916112cf3a581e",
 }
 
 DECLARED = {definition for node in ALL_NODES for definition in node.definitions}
@@ -187,6 +192,59 @@ def test_cliques_get_the_evidence_of_their_counts(driver, monkeypatch):
         {"leaning": 2, "more": 2},
         {"leaning": None, "more": None},
     ]
+
+
+def test_odds_ratios_of_an_earlier_version_become_those_of_the_rates(driver, monkeypatch):
+    """As mining would write them, whatever the confidence; run again, they stay."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrations, "MIGRATIONS", MIGRATIONS[:15])
+        migrate(driver, "neo4j")
+    sizes, classes = np.array([300, 40, 20, 600]), ("a b", "a_b", "c", "d")
+    counts = [[90, 20, 0, 90], [40, 40, 20, 41], [0, 0, 7, 8], [9, 9, 9, 9], sizes.tolist()]
+    counts = np.array(counts)
+    members = np.arange(len(counts))[:, None]
+    table = imbalance_table(
+        Cliques(members, counts, sizes, tuple("vwxyz"), classes), confidence=0.8
+    )
+    gaps = np.ptp(counts, axis=1)
+    over, under = leading_classes(counts)
+    before = log_odds_ratio(counts, sizes, over, under, confidence=0.8)
+    named = [
+        [None if gap == 0 else classes[code] for gap, code in zip(gaps, pair, strict=True)]
+        for pair in (over, under)
+    ]
+    driver.execute_query(
+        "CREATE (d:Dataset {name: 'd', mined_classes: $classes, mined_images: $sizes}) "
+        "FOREACH (name IN d.mined_classes | CREATE (:Class {dataset: 'd', name: name})) WITH d "
+        "UNWIND range(0, size($counts) - 1) AS i "
+        "CREATE (q:Clique {dataset: 'd', concepts: [toString(i)], effect: $effect[i], "
+        "gap: $gaps[i], over_represented: $named[0][i], under_represented: $named[1][i], "
+        "log_odds_ratio: $odds[i][0], log_odds_ratio_low: $odds[i][1], "
+        "log_odds_ratio_high: $odds[i][2]}) WITH d, q, i "
+        "UNWIND range(0, 3) AS j MATCH (y:Class {dataset: 'd', name: $classes[j]}) "
+        "CREATE (q)-[:COUNTED_IN {images: $counts[i][j]}]->(y)",
+        classes=list(classes),
+        sizes=sizes.tolist(),
+        counts=counts.tolist(),
+        effect=table["effect"].tolist(),
+        gaps=gaps.tolist(),
+        named=named,
+        odds=before.tolist(),
+    )
+    columns = ["highest_rate", "lowest_rate", *table.filter(like="log_odds").columns]
+    for _ in range(2):
+        migrate(driver, "neo4j")
+        rows, _, _ = driver.execute_query("MATCH (q:Clique) RETURN q ORDER BY q.concepts")
+        for row, expected in zip(rows, table[columns].to_dict("records"), strict=True):
+            assert [row["q"].get(name) for name in columns[:2]] == [
+                None if pd.isna(expected[name]) else expected[name] for name in columns[:2]
+            ]
+            wanted = [expected[name] for name in columns[2:]]
+            if pd.isna(expected["highest_rate"]):  # its interval was of two other classes
+                wanted = [0.0, None, None]
+            found = [row["q"].get(name) for name in columns[2:]]
+            assert found == pytest.approx(wanted)
+        driver.execute_query("MATCH (m:Migration {version: 16}) DELETE m")
 
 
 def test_a_newer_database_is_left_alone(server, driver):

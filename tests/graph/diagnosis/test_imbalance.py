@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.counting.cliques import Cliques
+from graph.counting.cliques import Cliques, mine_cliques
+from graph.counting.incidence import incidence_of
 from graph.diagnosis.imbalance import imbalance_table
 from graph.errors import OptionError
+from graph.records import Annotations
+from tests.unequal import images, rows_of
 
 
 def make_cliques(counts, class_sizes, members=None, concepts=("cow", "road", "sign")) -> Cliques:
@@ -81,6 +84,41 @@ def test_balanced_cliques_stay_and_name_no_class(frame):
     assert balanced["under_represented"].isna().all()
     assert balanced["over_represented"].isna().all()
     assert balanced["log_odds_ratio"].tolist() == pytest.approx([0, 0])
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_rates_and_odds_compare_one_pair_of_classes_and_counts_their_own(n_classes):
+    records = images(n_classes)
+    expected = rows_of(records)
+    incidence = incidence_of(Annotations.from_records(records))
+    table = imbalance_table(mine_cliques(incidence, max_size=2, common=()))
+    found = {row["concepts"]: row for row in table.to_dict("records")}
+    assert found.keys() == expected.keys()
+    for concepts, row in expected.items():
+        names = ("over_represented", "under_represented", "gap", "highest_rate", "lowest_rate")
+        ours = [found[concepts][name] for name in names]
+        assert ours == [row.most, row.fewest, row.gap, row.highest, row.lowest]
+        assert found[concepts]["effect"] == float(row.effect)
+        odds = [found[concepts][f"log_odds_ratio{end}"] for end in ("", "_low", "_high")]
+        assert odds == pytest.approx(row.log_odds)
+    # Another pair by counts, or this would tell nothing.
+    pairs = [(row.most, row.fewest) != (row.highest, row.lowest) for row in expected.values()]
+    assert sum(pairs) > len(pairs) / 2
+
+
+def test_equal_rates_of_unequal_classes_are_ties_that_the_first_class_wins():
+    counts = [[1, 2, 100], [2, 4, 100], [2, 2, 150], [3, 6, 300], [0, 0, 9]]
+    frame = imbalance_table(make_cliques(counts, [3, 6, 300]))
+    pairs = frame[["highest_rate", "lowest_rate"]].astype(object)
+    assert pairs.where(pairs.notna(), None).to_numpy().tolist() == [
+        [None, None],
+        ["country", "urban"],
+        ["country", "town"],
+        [None, None],
+        ["urban", "country"],
+    ]
+    # 1 to 1 where rates are equal, also where all images show it: half an image changes nothing.
+    assert frame["log_odds_ratio"].iloc[[0, 3]].tolist() == [0, 0]
 
 
 def test_confidence_widens_the_interval():

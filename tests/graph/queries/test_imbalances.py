@@ -1,6 +1,7 @@
 """Rankings by the database equal those of the imbalance table."""
 
 import pandas as pd
+import pytest
 
 from graph.counting.cliques import mine_cliques
 from graph.dataset.cliques import clique_totals, load_cliques
@@ -18,6 +19,7 @@ from graph.queries.imbalances import (
 from graph.queries.own_effects import passing, read_own_effects, read_standing
 from graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
+from tests.unequal import images, rows_of
 
 
 def ranked(table, ranking):
@@ -96,6 +98,40 @@ def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
     totals = clique_totals(store, dataset)
     assert totals.leaning == (table["q_value"] <= 0.05).sum()
     assert totals.unproven == ((table["q_value"] > 0.05) & (table["gap"] > 0)).sum()
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_saved_queries_name_the_classes_that_rates_and_counts_compare(store, load, ask, n_classes):
+    records = images(n_classes)
+    expected = rows_of(records)
+    dataset = load(Annotations.from_records(records), MiningOptions(2, common=()))
+    one = next(iter(expected))
+    for name, given in (
+        ("imbalances", {}),
+        ("imbalances-by-gap", {}),
+        ("imbalances-with-concepts", {"concepts": [one[0]]}),
+        ("clique", {"concepts": list(one)}),
+    ):
+        found = ask(name, **given)
+        wanted = [c for c in expected if {*given.get("concepts", ())} <= {*c}]
+        assert {tuple(row["concepts"]) for row in found} == {
+            *([one] if name == "clique" else wanted)
+        }
+        for asked in found:
+            row = expected[tuple(asked["concepts"])]
+            assert dict(asked["counts"]) == row.counts
+            names = ("over_represented", "under_represented", "gap", "highest_rate", "lowest_rate")
+            told = [asked[each] for each in names]
+            assert told == [row.most, row.fewest, row.gap, row.highest, row.lowest]
+            assert asked["effect"] == float(row.effect)
+            odds = [asked[f"log_odds_ratio{end}"] for end in ("", "_low", "_high")]
+            assert odds == pytest.approx(row.log_odds)
+    strongest = sorted((row.log_odds[0] for row in expected.values()), reverse=True)
+    by_odds = read_imbalances(store, dataset, Ranking(by="log_odds_ratio", limit=100))
+    assert by_odds["log_odds_ratio"].tolist() == pytest.approx(strongest)
+    for row in ask("imbalances-from-images-2"):
+        of = expected[tuple(row["concepts"])]
+        assert (row["over_represented"], row["under_represented"]) == (of.most, of.fewest)
 
 
 def test_rows_with_the_same_images_are_folded_beyond_the_last_row(store, load):

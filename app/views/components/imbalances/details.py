@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.services.presenting.findings import describe_lean
 from app.services.presenting.glossary import meaning
-from app.services.presenting.texts import effect_texts, log_odds_texts, own_texts, q_text
+from app.services.presenting.texts import log_odds_texts, own_texts, q_text
 from app.views.components.images import gallery
 from app.views.components.images.shown_images import OPENED
 from app.views.state import url
@@ -153,8 +153,10 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
     first = {str(name): value for name, value in row.iloc[0].items()}
     if first["effect"]:
         st.markdown(describe_lean(first, current.class_sizes, escape))
+        pair = f"{first['highest_rate']} vs {first['lowest_rate']}"
+        st.caption(escape(f"Rate difference and log odds ratio: {pair}"))
     with st.container(horizontal=True):
-        st.metric("Rate difference", effect_texts(row)[0], help=meaning("effect"))
+        st.metric("Rate difference", f"{first['effect']:+.1%}", help=meaning("effect"))
         st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
         st.metric("q-value", q_text(first["q_value"]), help=meaning("q-value"))
         st.metric("Own effect", own_texts(own)["own effect"][0], help=_OWN)

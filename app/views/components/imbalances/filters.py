@@ -122,6 +122,7 @@ def choose_class(classes: Iterable[str]) -> str | None:
         **in_url("under"),
         placeholder="any class",
         width=150,
+        help="By the count gap: the class with the fewest images.",
     )
 
 

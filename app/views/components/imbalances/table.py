@@ -10,13 +10,11 @@ from app.concept_graph.colors import class_colors
 from app.services.evaluations.failures import accuracy_texts
 from app.services.presenting.texts import (
     DISAGREEMENT,
-    are_unequal,
     disagreement_texts,
     effect_texts,
     log_odds_texts,
     own_texts,
     q_text,
-    rate_texts,
 )
 from app.views.widgets.tables import count_column
 from graph.diagnosis.evidence import EVIDENCE, OWN
@@ -28,11 +26,11 @@ _SHORTER = {
     "as many images, different rates": "as many, different rates",
 }
 """Words of where counts and rates disagree that are too long for a column."""
-MAX_BARS = 4  # classes with a column of their own
+MAX_BARS = 4  # classes whose columns come early, with their counts
 
 
-def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
-    """Column configuration of an imbalance table: chips, counts as bars, numbers to the right."""
+def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
+    """Column configuration of an imbalance table; `most` is the rate of a full bar, in percent."""
     config = st.column_config
     columns: dict[str, Any] = {
         "concepts": config.ListColumn("Concepts", width=170),
@@ -43,14 +41,15 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
         ),
         "rate difference": config.TextColumn(
             "Rate difference",
-            width=115,
-            help="The largest rate less the smallest, and the class with the largest.",
+            width=115 if len(classes) == 2 else 180,
+            help="The largest rate less the smallest, and the classes that have these.",
         ),
         "gap": count_column(
             "Count gap (ConBias)",
             width=145,
             help="Images that the class with the fewest lacks, however many it has in all.",
         ),
+        "most": config.TextColumn("Most", width=80, help="The class with the most images."),
         DISAGREEMENT: disagreement_column(),
         "too few": config.TextColumn(
             "Too few",
@@ -87,18 +86,30 @@ def imbalance_columns(classes: Sequence[str], most: int) -> dict[str, Any]:
             "Own q-value", width=85, help="Of no effect of its own, over all combinations."
         ),
         "size": config.NumberColumn("Size", width=50),
-        "counts": config.BarChartColumn("Counts", y_min=0, width="small"),
-        "log odds ratio": config.TextColumn("Log odds ratio [95%]", width=170),
-        "q-value": config.TextColumn("q-value", width=62, help="Benjamini-Hochberg."),
+        "log odds ratio": config.TextColumn(
+            "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
+        ),
+        "q-value": config.TextColumn(
+            "q-value", width=62, help="Of one rate in all classes; Benjamini-Hochberg."
+        ),
     }
     for name, color in class_colors(classes).items():
-        columns[COUNT + name] = config.ProgressColumn(
-            name, min_value=0, max_value=max(most, 1), format="localized", width=80, color=color
-        )
-        columns[RATE + name] = config.TextColumn(
-            f"% of {name}", width=70, help="Share of the class's images."
-        )
+        columns[COUNT + name] = count_column(name, width=60)
+        columns[RATE + name] = rate_column(name, most, color)
     return columns
+
+
+def rate_column(name: str, most: float, color: str) -> Any:
+    """A column of the share of a class's images, in percent, as bars in the class's colour."""
+    return st.column_config.ProgressColumn(
+        f"% of {name}",
+        min_value=0,
+        max_value=most or 1,
+        format="%.1f%%",
+        width=85,
+        color=color,
+        help="Share of the class's images.",
+    )
 
 
 def disagreement_column() -> Any:
@@ -119,8 +130,8 @@ def imbalance_view(
 ) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
-    Where counts and rates disagree, a column says how. Where classes are unequal, counts have
-    their rates beside them. A model's accuracy on each row, from
+    Where counts and rates disagree, a column says how. Rates are in percent; those of many classes
+    come last, without counts. A model's accuracy on each row, from
     `app.services.evaluations.failures`, comes after the q-value; then what audits say of each row.
     A table that is sorted `by` the count gap has that first.
     """
@@ -137,20 +148,21 @@ def imbalance_view(
         shown["test images"] = accuracy["test_images"].to_numpy()
     if audited is not None:
         shown["audit"] = [verdict or "-" for verdict in audited]
+    rates = {RATE + name: 100 * frame[RATE + name].to_numpy() for name in classes}
     if len(classes) <= MAX_BARS:
         for name in classes:
             shown[COUNT + name] = frame[COUNT + name].to_numpy()
-            if are_unequal(class_sizes):
-                shown[RATE + name] = rate_texts(frame[RATE + name])
-    else:
-        shown["counts"] = frame[[COUNT + name for name in classes]].to_numpy().tolist()
+            shown[RATE + name] = rates.pop(RATE + name)
     own = own_texts(frame) if "own_effect" in frame else {}
     for name, texts in own.items():
         shown[name] = texts
     shown["gap"] = frame["gap"].to_numpy()
+    if len(classes) != 2:
+        shown["most"] = frame["over_represented"].astype(object).fillna("-").to_numpy()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
     shown["size"] = frame["size"].to_numpy()
     shown["log odds ratio"] = log_odds_texts(frame)
+    shown = shown.assign(**rates)
     if by == GAP:
         shown.insert(1, "gap", shown.pop("gap"))
     if by == OWN:

@@ -1,13 +1,19 @@
 """The Diagnose page: filters, selection, and what the URL keeps of them."""
 
 import json
+from collections import Counter
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.concept_graph.colors import CLASS_COLORS
 from graph.database.store import GraphStore
+from graph.dataset.mining import mine_dataset
+from graph.dataset.mining_options import MiningOptions
 from graph.dataset.write import write_annotations
 from graph.queries.imbalances import Ranking, read_imbalances
 from graph.records import Annotations, ImageRecord
+from tests import unequal
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 
@@ -126,7 +132,42 @@ def test_more_classes_than_two_have_an_axis_to_choose(
     app = open_page("diagnose", dataset=dataset)
     assert not app.exception
     assert app.selectbox(key="left").options == list("abcdef")
-    assert list(app.dataframe[0].value["counts"].iloc[0]) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("n_classes", [6, 20])
+def test_a_row_and_its_drawer_name_the_classes_that_they_compare(
+    open_page: OpenPage, store: GraphStore, dataset: str, n_classes: int
+) -> None:
+    records = unequal.images(n_classes)
+    write_annotations(store, dataset, Annotations.from_records(records), source="a test")
+    mine_dataset(store, dataset, MiningOptions(2, common=()), max_cliques=1000)
+    expected = unequal.rows_of(records)
+    app = open_page("diagnose", dataset=dataset, by="Strongest odds")
+    assert not app.exception
+    odds = [expected[clique].log_odds[0] for clique in cliques(app)]
+    assert odds == pytest.approx(sorted(odds, reverse=True))
+    assert len(odds) == len(expected)
+    shown, columns = app.dataframe[0].value, json.loads(app.dataframe[0].proto.columns)
+    sizes = Counter(record.class_name for record in records)
+    for line in shown.to_dict("records"):
+        row = expected[tuple(line["concepts"])]
+        assert line["rate difference"] == row.rate_difference
+        assert line["log odds ratio"] == row.log_odds_text
+        assert (line["gap"], line["most"], line["too few"]) == (row.gap, row.most, row.fewest)
+        for name, size in sizes.items():
+            assert line[f"rate_{name}"] == pytest.approx(100 * row.counts[name] / size)
+    for code, name in enumerate(sorted(sizes)):
+        column = columns[f"rate_{name}"]
+        assert column["label"] == f"% of {name}"
+        assert column["type_config"]["color"] == CLASS_COLORS[code % len(CLASS_COLORS)]
+        assert column["type_config"]["max_value"] == shown.filter(like="rate_").max(axis=None)
+    clique, row = next(iter(expected.items()))
+    app = open_page("diagnose", dataset=dataset, images=json.dumps(clique))
+    told = shown_text(app).replace("\\", "")
+    assert f"Rate difference and log odds ratio: {row.pair}" in told
+    metrics = {one.label: one.value for one in app.metric}
+    assert metrics["Rate difference"] == f"+{float(row.effect):.1%}"
+    assert metrics["Log odds ratio [95%]"] == row.log_odds_text
 
 
 def test_a_class_may_be_called_like_a_column(
@@ -164,14 +205,12 @@ def test_an_empty_class_and_images_without_concepts(
 def test_unequal_classes_have_rates_beside_their_counts(
     open_page: OpenPage, cars: str, write_dataset: WriteDataset
 ) -> None:
-    equal = open_page("diagnose", dataset=cars).dataframe[0].value
-    assert not [name for name in equal if name.startswith("rate_")]
     rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
     unequal = write_dataset(f"{cars} renamed", rows)
     table = open_page("diagnose", dataset=unequal).dataframe[0].value
     assert table.columns.tolist()[4:8] == ["count_big", "rate_big", "count_small", "rate_small"]
     x = table[table["count_big"] == 6].iloc[0]
-    assert (x["rate_big"], x["rate_small"]) == ("75.0%", "50.0%")
+    assert (x["rate_big"], x["rate_small"]) == (75, 50)
 
 
 def test_the_first_thing_is_what_stands_on_its_own(
