@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import streamlit as st
 
-from app.concept_graph.colors import NEUTRAL, class_colors
+from app.concept_graph.colors import class_colors
 from app.concept_graph.component import concept_graph
 from app.concept_graph.overview import Axis, concepts_of, node_id
 from app.services.presenting.frames import to_csv
 from app.views.components.graph import accuracy_colors
 from app.views.components.graph.centre import make_centre
 from app.views.components.imbalances import details, model_accuracy
-from app.views.components.imbalances.table import MAX_BARS
+from app.views.components.imbalances.table import rate_column
 from app.views.components.name_choices import names_of
 from app.views.neighbourhood.chain import link_in_words, read_chain, with_chain
 from app.views.neighbourhood.choices import (
@@ -179,19 +179,16 @@ def _selected(choices: Choices, names: list[str]) -> None:
 def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
     shown = links_table(choices.kind, choices.centre, choices.expanded, found, axis)
     classes = list(found.class_sizes)
-    counts = {f"count {code}": name for code, name in enumerate(classes)}
-    most = max(1, int(found.edges["images"].max())) if len(found.edges) else 1
+    rates = {f"rate {code}": name for code, name in enumerate(classes)}
+    most = shown[[*rates]].fillna(0).to_numpy().max(initial=0)
     colors = class_colors(classes)
     config = st.column_config
     counted = bool(shown["lean"].notna().any())
     one = len(set(shown["from"])) == 1  # which the page names above
-    left_out = {*(["from"] if one else []), *([] if counted else ["lean", "counts", *counts])}
-    wide = 40 if len(classes) > MAX_BARS else 0
+    left_out = {*(["from"] if one else []), *([] if counted else ["lean", *rates])}
     columns = {
-        "from": config.TextColumn(
-            "Concept" if choices.kind == "concept" else "From", width=90 + wide
-        ),
-        "with": config.TextColumn("With", width=(195 if one else 105) + wide),
+        "from": config.TextColumn("Concept" if choices.kind == "concept" else "From", width=90),
+        "with": config.TextColumn("With", width=195 if one else 105),
         "images": count_column("Images", width=58),
         "lift": config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."
@@ -202,13 +199,7 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
             width=52,
             help="From -1, only in images of the left class, to +1, only in those of the right.",
         ),
-        "counts": config.BarChartColumn("Counts", y_min=0, width=75, color=NEUTRAL),
-    } | {
-        key: config.ProgressColumn(
-            name, min_value=0, max_value=most, format="localized", width=72, color=colors[name]
-        )
-        for key, name in counts.items()
-    }
+    } | {key: rate_column(name, most, colors[name]) for key, name in rates.items()}
     draw_table(
         shown,
         HEIGHT_PX,

@@ -10,7 +10,6 @@ from app.concept_graph.colors import class_colors
 from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from app.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
 from app.concept_graph.radial import grow_layout, radial_layout
-from app.views.components.imbalances.table import MAX_BARS
 from graph.arrays import FloatArray
 from graph.diagnosis.skew import skew
 from graph.queries.concept_counts import class_counts
@@ -165,8 +164,8 @@ def links_table(
     Returns
     -------
     pandas.DataFrame
-        ``from``, ``with``, ``images``, ``count <i>`` of class i (of many classes ``counts``, a
-        list), ``lean`` and ``lift``. Missing where a pair was not counted by class.
+        ``from``, ``with``, ``images``, ``lean``, ``lift``, and ``rate <i>``, the share of class i
+        that shows both, in percent. Missing where a pair was not counted by class.
     """
     edges = found.edges
     first = [centre] if kind == "concept" else []
@@ -186,18 +185,14 @@ def links_table(
         }
     )
     classes, sizes = list(found.class_sizes), list(found.class_sizes.values())
-    counts = class_counts(edges).copy()
-    lean = skew(counts, [*found.pair_class_sizes.values()], *axis.codes(classes))
+    counts, of_pairs = class_counts(edges).copy(), [*found.pair_class_sizes.values()]
+    lean = skew(counts, of_pairs, *axis.codes(classes))
     of_class = (edges["source_kind"] == "class").to_numpy()
     if of_class.any():
         targets = [("concept", name) for name in edges.loc[of_class, "target"]]
         counts[of_class] = class_counts(found.nodes.set_index(["kind", "name"]).loc[targets])
         lean[of_class] = skew(counts[of_class], sizes, *axis.codes(classes))
-    if len(classes) <= MAX_BARS:
-        for code in range(len(classes)):
-            shown[f"count {code}"] = counts[:, code]
-    else:
-        shown["counts"] = counts.tolist()
     shown["lean"] = lean
     shown["lift"] = edges["lift"].to_numpy()
-    return shown
+    rates = 100 * counts / np.maximum(np.where(of_class[:, None], sizes, of_pairs), 1)
+    return shown.join(pd.DataFrame(rates, columns=[f"rate {code}" for code in range(len(classes))]))

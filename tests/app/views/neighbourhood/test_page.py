@@ -1,11 +1,13 @@
 """The Neighbourhood page: expand and collapse, the shortest link, the same as a table."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.concept_graph.colors import CLASS_COLORS
 from app.concept_graph.overview import ALL_OTHERS, Axis, node_id
 from app.views.neighbourhood import rings
 from app.views.neighbourhood.chain import read_chain, with_chain
@@ -69,7 +71,8 @@ def test_a_class_and_its_concepts(open_page: OpenPage, cars: str) -> None:
     assert not app.exception
     shown = app.dataframe[-1].value
     assert table(app)[0] == ("urban", "sign", 9)
-    assert shown["count 0"].tolist()[0] == 1
+    assert shown["rate 0"].tolist()[0] == 10  # 1 of the 10 images of country, 9 of urban
+    assert shown["rate 1"].tolist()[0] == 90
     assert shown["lean"].tolist()[0] == pytest.approx(0.8)
 
 
@@ -98,18 +101,26 @@ def test_without_mining_links_have_no_counts_by_class(
     app = open_page("neighbourhood", dataset=dataset)
     assert not app.exception
     assert table(app) == [("x", "w", 2)]
-    assert app.dataframe[-1].value["count 0"].isna().all()
+    assert app.dataframe[-1].value["rate 0"].isna().all()
     assert "not mined" in shown_text(app)
 
 
 def test_many_classes_have_an_axis_to_choose(
     open_page: OpenPage, dataset: str, write_dataset: WriteDataset
 ) -> None:
-    write_dataset(dataset, [(f"class {i}", ("x", "y"), i + 1) for i in range(6)])
+    groups = [(f"class {i}", ("x", "y"), i + 1) for i in range(6)]
+    write_dataset(dataset, [*groups, *((f"class {i}", ("x",), 9 - i) for i in range(6))])
     app = open_page("neighbourhood", dataset=dataset, left="class 1", right="class 3")
     assert not app.exception
     assert app.selectbox(key="right").options[0] == ALL_OTHERS
-    assert app.dataframe[-1].value["counts"].map(list).tolist() == [[1, 2, 3, 4, 5, 6]]
+    table = app.dataframe[-1]
+    columns = json.loads(table.proto.columns)
+    for i, color in enumerate(CLASS_COLORS[:6]):
+        # A share of the class's 10 images, as a bar in the class's colour under its name.
+        assert table.value[f"rate {i}"].tolist() == [10 * (i + 1)]
+        assert columns[f"rate {i}"]["label"] == f"% of class {i}"
+        drawn = columns[f"rate {i}"]["type_config"]
+        assert (drawn["type"], drawn["color"], drawn["max_value"]) == ("progress", color, 60)
 
 
 def test_without_concepts_it_says_what_to_do(
