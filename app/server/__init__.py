@@ -1,1 +1,1 @@
-"""The web server: address and port, Host and Origin checks, login settings, health endpoint."""
+"""The web server: address and port, Host and Origin checks, login, health endpoint."""

@@ -47,10 +47,13 @@ class HostAndOriginCheck:
     host : str or None
         The name by which browsers find the app, beside localhost, this machine's own name and
         addresses in numbers, which no one can make point elsewhere.
+    origin : str or None
+        With logins, scheme, host and port at which people log in; no other origin connects.
     """
 
-    def __init__(self, app: ASGIApp, host: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, host: str | None = None, origin: str | None = None) -> None:
         self._app = app
+        self._origin = origin
         self._host = None if host is None else host.lower()
         names = {"localhost", socket.gethostname().lower()}
         self._names = names if self._host is None else names | {self._host}
@@ -64,7 +67,7 @@ class HostAndOriginCheck:
         host = headers.get("host", "")
         is_websocket = scope["type"] == "websocket"
         if not self._is_known(host) or (
-            is_websocket and not self._may_connect(headers.get("origin"), host)
+            is_websocket and not self._may_connect(headers.get("origin"), host, scope["scheme"])
         ):
             await self._refuse(scope, receive, send, host)
         else:
@@ -80,12 +83,17 @@ class HostAndOriginCheck:
             return False
         return True
 
-    def _may_connect(self, origin: str | None, host: str) -> bool:
-        """Whether a WebSocket of this origin is allowed; programs that are no browser send none."""
+    def _may_connect(self, origin: str | None, host: str, scheme: str) -> bool:
+        """Whether a WebSocket of this origin is allowed; programs that are no browser send none.
+
+        Behind a proxy, which --host speaks of, the scheme may be another one than here.
+        """
         if origin is None:
             return True
-        netloc = origin.partition("://")[2]
-        return netloc == host or (self._host is not None and _name_in(netloc) == self._host)
+        if self._origin is not None:
+            return origin == self._origin
+        schemes = {scheme.replace("ws", "http"), *(("http", "https") if self._host else ())}
+        return origin in {f"{one}://{name}" for one in schemes for name in (host, self._host)}
 
     @staticmethod
     async def _refuse(scope: Scope, receive: Receive, send: Send, host: str) -> None:
@@ -103,7 +111,9 @@ class HostAndOriginCheck:
 def _name_in(netloc: str) -> str:
     """The host name in lower case, without port; empty if it cannot be parsed."""
     try:
-        return (urlsplit(f"//{netloc}").hostname or "").rstrip(".")
+        parts = urlsplit(f"//{netloc}")
+        _ = parts.port  # fails on what is no number
+        return (parts.hostname or "").rstrip(".")
     except ValueError:
         return ""
 

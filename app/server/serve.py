@@ -25,6 +25,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from app.server.appearance import PageHtml, theme_options
+from app.server.gate import LoginCheck, MessageCheck
 from app.server.health import health_route
 from app.server.login import Login, is_loopback, read_login
 from app.server.media import keep_dropped_files
@@ -241,14 +242,16 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         Thread(target=import_module, args=["app.main"], daemon=True).start()
         yield {}
 
-    auth = None if listening.login is None else {"auth": dict(listening.login.auth)}
+    login, url = listening.login, listening.url
     app = st.App(
         SCRIPT,
-        secrets=auth,
+        secrets=None if login is None else {"auth": dict(login.auth)},
         lifespan=announced,
         routes=[health_route(settings), Route("/diagnose", _to_first_page)],
         middleware=[
-            Middleware(HostAndOriginCheck, host=listening.host),
+            Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),
+            *([Middleware(LoginCheck, login=login, origin=url)] if login else []),
+            Middleware(MessageCheck),
             Middleware(UploadCheck),
             Middleware(PageHtml),
         ],

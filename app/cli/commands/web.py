@@ -75,7 +75,8 @@ def app(
     Then COBALANCE_EDITORS may change things, and the others may look. Who they are, is what the
     provider calls a verified address.
 
-    GET /healthz answers 200 while the database does, else 503, without a login.
+    GET /healthz answers 200 while the database does, else 503, without a login; all else, also
+    /_stcore/metrics, is for people who have logged in.
     """
     if find_spec("streamlit") is None:
         raise CobalanceError(f"The web app is not installed. Run `{install_command('app')}`.")

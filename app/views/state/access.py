@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.server.login import is_listed, read_login
+from app.server.login import is_listed
 from app.settings import Settings
 from app.views.state import session
 from graph.errors import CobalanceError
@@ -106,9 +106,3 @@ def require_editor() -> None:
             "You have read-only access. Ask the operator of this app to add you to "
             "COBALANCE_EDITORS."
         )
-
-
-def login_providers() -> tuple[str | None, ...]:
-    """The login providers to choose from; None is the one without a name."""
-    file = session.settings().cobalance_auth_file
-    return read_login(file).providers if file is not None else ()

@@ -7,11 +7,12 @@ from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from graph.plugins import is_installed
 
+_workers = LocalWorkers()
 
-@st.cache_resource
+
 def workers() -> LocalWorkers:
     """The workers of this process."""
-    return LocalWorkers()
+    return _workers
 
 
 def shown() -> list[LocalWorker]:

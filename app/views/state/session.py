@@ -7,6 +7,7 @@ state, and ten users share one read.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -26,21 +27,28 @@ _CHOICE = "_chosen_dataset"
 
 T = TypeVar("T")
 
+_opening = Lock()
+_opened: list[GraphStore] = []  # the store, if it is open
+
 
 def settings() -> Settings:
     """The settings of the process that serves the pages."""
     return Settings.from_environment()
 
 
-@st.cache_resource(show_spinner="Opening the database; a local one takes some seconds to start")
 def store() -> GraphStore:
     """The store of this process, opened once."""
-    return open_store(settings())
+    with _opening:
+        if not _opened:
+            with st.spinner("Opening the database; a local one takes some seconds to start"):
+                _opened.append(open_store(settings()))
+        return _opened[0]
 
 
 def forget_store() -> None:
-    """Forget the cached connection, so that the next use opens a new one."""
-    store.clear()
+    """Forget the connection, so that the next use opens a new one."""
+    with _opening:
+        _opened.clear()
 
 
 def datasets() -> pd.DataFrame:

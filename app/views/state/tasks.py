@@ -82,11 +82,7 @@ class Task:
             self._ended.set()
 
 
-@st.cache_resource
-def _tasks() -> dict[str, Task]:
-    return {}
-
-
+_tasks: dict[str, Task] = {}
 _starting = threading.Lock()
 
 
@@ -113,18 +109,18 @@ def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
             own.remove(earlier)
     own.add(key)
     with _starting:
-        running = _tasks().get(key)
+        running = _tasks.get(key)
         if running is not None and running.is_running:
             return running
         task = Task(key, label)
-        _tasks()[key] = task
+        _tasks[key] = task
     threading.Thread(target=task.run, args=(work,), name=label, daemon=True).start()
     return task
 
 
 def find(key: str) -> Task | None:
     """The task with this key, if it runs or has ended and was not dismissed."""
-    return _tasks().get(key)
+    return _tasks.get(key)
 
 
 def keys(*kinds: str) -> list[str]:
@@ -132,11 +128,11 @@ def keys(*kinds: str) -> list[str]:
     own = st.session_state.get(_OWN, ())
     return [
         key
-        for key, task in list(_tasks().items())
+        for key, task in list(_tasks.items())
         if key.partition(" ")[0] in kinds and (task.is_running or key in own)
     ]
 
 
 def dismiss(key: str) -> None:
     """Forget a task that has ended."""
-    _tasks().pop(key, None)
+    _tasks.pop(key, None)

@@ -1,4 +1,4 @@
-"""Uploads to the running app: nobody's before a login, and only so many afterwards."""
+"""Uploads to the running app: only to a page with a place for them, and only so many."""
 
 import http.client
 from collections.abc import Iterator
@@ -14,7 +14,6 @@ from app.server.uploads import MOST_FILES, UploadLimits, UploadRefusedError
 from graph.dataset.drop_rename import drop_dataset
 from graph.dataset.write import write_annotations
 from graph.records import Annotations, ImageRecord, Mention
-from tests.app.conftest import AUTH
 from tests.browser.server import WebApp, environment_of, running
 from tests.waiting import until
 
@@ -34,16 +33,6 @@ def environment(settings, store):
 def app(tmp_path_factory, environment) -> Iterator[WebApp]:
     """Nobody logs in: everybody is an editor."""
     with running(tmp_path_factory.mktemp("app"), environment) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def app_with_login(tmp_path_factory, environment) -> Iterator[WebApp]:
-    folder = tmp_path_factory.mktemp("login")
-    here = AUTH.replace("https://data.example.org", "http://127.0.0.1:{port}")
-    (folder / "auth.toml").write_text(here)
-    given = {"COBALANCE_AUTH_FILE": str(folder / "auth.toml"), "COBALANCE_EDITORS": "a@b.org"}
-    with running(folder, {**environment, **given}) as started:
         yield started
 
 
@@ -108,16 +97,6 @@ class Sender:
         }
         path = f"/_stcore/upload_file/{session}/{file}"
         return self._ask(method, path, body, {**own, **headers}).status
-
-
-def test_who_has_not_logged_in_sends_nothing(app_with_login: WebApp) -> None:
-    send = Sender(app_with_login)
-    with opened(app_with_login) as session:
-        for file in ("1", "2", "../3"):
-            assert send(session, file) in (403, 404)
-    with opened(app_with_login, "diagnose") as session:
-        assert send(session, "1", 1) == 403
-        assert send(session, "1", 1, "DELETE") == 204
 
 
 def test_only_a_page_with_a_place_for_files_takes_them(app: WebApp) -> None:
