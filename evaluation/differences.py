@@ -1,4 +1,4 @@
-"""Means over seeds, and differences between two models: bootstrap and McNemar's test."""
+"""Means over seeds, and differences between two models, by bootstrap."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -139,44 +139,6 @@ def bootstrap_differences(
     tail = (1 - confidence) / 2
     low, high = np.quantile(change, [tail, 1 - tail], axis=0)
     return Differences(means[0], means[1], means[1] - means[0], low, high)
-
-
-@dataclass(frozen=True)
-class McNemar:
-    """McNemar's exact test of two models on the same images.
-
-    Parameters
-    ----------
-    only_before, only_after : int
-        Images that the first or the second model alone gets right.
-    p_value : float
-        Two-sided; 1 where no image tells them apart.
-    """
-
-    only_before: int
-    only_after: int
-    p_value: float
-
-
-def mcnemar(before: BoolArray, after: BoolArray) -> McNemar:
-    """Test whether two models are right equally often on the same images, exactly.
-
-    Parameters
-    ----------
-    before, after : bool arrays, shape (n_images,)
-
-    Examples
-    --------
-    >>> mcnemar(np.array([True, False, False, False]), np.array([True] * 4))
-    McNemar(only_before=0, only_after=3, p_value=0.25)
-    """
-    from statsmodels.stats.contingency_tables import mcnemar as exact_test
-
-    only_before, only_after = int((before & ~after).sum()), int((after & ~before).sum())
-    if only_before == only_after:
-        return McNemar(only_before, only_after, 1.0)
-    result = exact_test(np.array([[0, only_before], [only_after, 0]]), exact=True)
-    return McNemar(only_before, only_after, float(result.pvalue))
 
 
 def _sd(values: FloatArray) -> float:

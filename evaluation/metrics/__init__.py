@@ -17,7 +17,7 @@ from evaluation.metrics.bias.markedness import person_preference, self_similarit
 from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
 from evaluation.metrics.captions import clip_score, meteor
-from evaluation.metrics.comparison import compare_methods, compare_scores, mcnemar_tests
+from evaluation.metrics.comparison import compare_methods, compare_scores
 from evaluation.metrics.gaps import shortcut_gaps
 from evaluation.metrics.images.cam import cam_energy
 from evaluation.metrics.images.clusters import caption_clusters, cluster_captions
@@ -53,7 +53,6 @@ __all__ = [
     "lic",
     "mals_amplification",
     "max_skew",
-    "mcnemar_tests",
     "mean_average_precision",
     "meteor",
     "multi_attribute_amplification",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evaluation.differences import DRAWS, Statistics, bootstrap_differences, mcnemar
+from evaluation.differences import DRAWS, Statistics, bootstrap_differences
 from evaluation.groups import Grouping, group_rows
 from evaluation.intervals import summed_interval
 from evaluation.metrics.gaps import GapSum, gap_sums, training_rates
@@ -155,28 +155,6 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
             "n": both["n"],
         }
     )
-
-
-def mcnemar_tests(predictions: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """McNemar's exact test of each method against a baseline, seed by seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``method``, ``baseline``, ``seed``, ``only_before``, ``only_after`` (images that the
-        baseline or the method alone gets right), ``p_value`` and ``n``.
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        As `compare_methods`.
-    """
-    rows = []
-    for pair in _pairs(predictions, baseline):
-        for seed, before, after in zip(pair.seeds, pair.before, pair.after, strict=True):
-            of_seed = {"method": pair.method, "baseline": baseline, "seed": seed}
-            rows.append({**of_seed, **vars(mcnemar(before, after)), "n": len(before)})
-    return pd.DataFrame(rows)
 
 
 def is_paired(predictions: pd.DataFrame) -> bool:

@@ -3,9 +3,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
-from evaluation.differences import bootstrap_differences, mcnemar, mean_and_sd
+from evaluation.differences import bootstrap_differences, mean_and_sd
 
 
 def statistics(accuracy: np.ndarray) -> np.ndarray:
@@ -92,12 +91,3 @@ def test_the_same_generator_gives_the_same_interval():
     )
     assert (one.low == two.low).all()
     assert (one.low != other.low).any()
-
-
-def test_mcnemar_is_a_binomial_test_of_what_tells_models_apart():
-    before = np.repeat([True, True, False, False], [10, 3, 12, 5])
-    after = np.repeat([True, False, True, False], [10, 3, 12, 5])
-    found = mcnemar(before, after)
-    assert (found.only_before, found.only_after) == (3, 12)
-    assert found.p_value == pytest.approx(binomtest(3, 15).pvalue)
-    assert mcnemar(before, before).p_value == 1

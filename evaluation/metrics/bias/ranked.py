@@ -33,44 +33,6 @@ class Rankings:
     queries: Iterable[IntArray]
 
 
-def rank_groups(scores: npt.ArrayLike, groups: Sequence[Any]) -> npt.NDArray[np.object_]:
-    """Return the groups of images in the order of their scores, best first, for each query.
-
-    Parameters
-    ----------
-    scores : array, shape (n_queries, n_images) or (n_images,)
-        Similarity of each image with each query, such as a neutral caption.
-    groups : sequence, length n_images
-        The group of each image; None or NaN for an image of no group.
-
-    Returns
-    -------
-    object array, shape (n_queries, n_images)
-        Images of equal scores are in the order of the input.
-
-    Raises
-    ------
-    OptionError
-        A score is NaN, or there are more or fewer images than groups.
-
-    Examples
-    --------
-    >>> rank_groups([0.1, 0.9, 0.5], ["man", "woman", None]).tolist()
-    [['woman', None, 'man']]
-    """
-    values = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    if np.isnan(values).any():
-        query, image = np.argwhere(np.isnan(values))[0]
-        raise OptionError(f"scores[{query}, {image}] is NaN. Leave images without scores out.")
-    if values.shape[1] != len(groups):
-        raise OptionError(
-            f"scores are of {values.shape[1]} images, and {len(groups)} groups are given. Give one "
-            "group for each image."
-        )
-    names = np.asarray([None if pd.isna(group) else str(group) for group in groups], dtype=object)
-    return names[np.argsort(-values, axis=1, kind="stable")]
-
-
 def rank_images(texts: npt.ArrayLike, images: npt.ArrayLike, groups: Sequence[Any]) -> Rankings:
     """Rank all images for each text by cosine, block by block as the rankings are read.
 

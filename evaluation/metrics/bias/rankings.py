@@ -30,7 +30,7 @@ def max_skew(
     Parameters
     ----------
     ranked : sequence of groups, best first, or one such sequence for each query
-        As from `rank_groups`; or `Rankings`, of embeddings by `rank_images`.
+        Groups of images, best first; or `Rankings`, of embeddings by `rank_images`.
     k : int, optional
         How many are retrieved; all that are given by default.
     parity : {"population", "equal"} or mapping of group to share

@@ -54,10 +54,10 @@ fully synthetic (section 10), and c4 and c5 are in that order.
 """
 
 
-def select_partition(
+def in_partition(
     images: pd.DataFrame, name: str, *, women: str = "", men: str = ""
-) -> pd.DataFrame:
-    """The images of a partition, in their order (Pinpoint Counterfactuals, section 4.4, table 2).
+) -> "pd.Series[bool]":
+    """Which images are in a partition (Pinpoint Counterfactuals, section 4.4, table 2).
 
     c1, c2 and c3 are the real images of women, of men, and of both. The next four have the real
     images of women (c4, c6) or men (c5, c7) and counterfactuals that show the other group: made
@@ -76,9 +76,9 @@ def select_partition(
 
     Returns
     -------
-    pandas.DataFrame
-        Rows of `images`, index 0 and on. Images of other classes are in no partition, nor are
-        synthetic images that were not made by editing one.
+    bool pandas.Series, as `images`
+        Images of other classes are in no partition, nor are synthetic images that were not made by
+        editing one.
 
     Raises
     ------
@@ -92,16 +92,9 @@ def select_partition(
     --------
     >>> images = pd.DataFrame({"image": ["a", "b", "a2", "a3"], "synthetic": [False, False, 1, 1],
     ...     "class_name": ["woman", "man", "man", "woman"], "source": [None, None, "a", "a"]})
-    >>> select_partition(images, "c4")["image"].tolist()
-    ['a', 'a2']
+    >>> in_partition(images, "c4").tolist()
+    [True, False, True, False]
     """
-    return images[in_partition(images, name, women=women, men=men)].reset_index(drop=True)
-
-
-def in_partition(
-    images: pd.DataFrame, name: str, *, women: str = "", men: str = ""
-) -> "pd.Series[bool]":
-    """Which images are in a partition; see `select_partition`."""
     check_known("partition", [name], PARTITIONS)
     partition = PARTITIONS[name]
     for column in ("synthetic", "source"):

@@ -9,7 +9,6 @@ from evaluation.metrics import (
     compare_methods,
     compare_scores,
     group_accuracy,
-    mcnemar_tests,
     out_of_distribution,
     shortcut_gaps,
     worst_group,
@@ -86,21 +85,6 @@ def test_empty_groups_are_nan_and_classes_alone_do():
     assert "out_of_distribution" not in set(alone["metric"])
 
 
-def test_mcnemar_by_seed():
-    table, _ = several()
-    found = mcnemar_tests(table, "erm")
-    assert found["seed"].tolist() == [0, 1]
-    for seed, row in zip((0, 1), found.itertuples(), strict=True):
-        of_seed = table[table["seed"] == seed].sort_values("image")
-        right = {
-            name: (rows["class_name"] == rows["predicted"]).to_numpy()
-            for name, rows in of_seed.groupby("method")
-        }
-        assert row.only_after == (right["dfr"] & ~right["erm"]).sum()
-        assert row.only_before == (right["erm"] & ~right["dfr"]).sum()
-        assert 0 < row.p_value < 1e-3
-
-
 def test_what_cannot_be_paired_is_refused():
     table, groups = several()
     rng = np.random.default_rng(0)
@@ -112,9 +96,9 @@ def test_what_cannot_be_paired_is_refused():
         compare_methods(table.drop(table.index[table["method"] == "dfr"][0]), groups, "erm", rng)
     other = table.assign(seed=table["seed"] + 10 * (table["method"] == "dfr"))
     with pytest.raises(InputError, match="'dfr' and 'erm' have no seed in common"):
-        mcnemar_tests(other, "erm")
+        compare_methods(other, None, "erm", rng)
     with pytest.raises(InputError, match="several images for a row"):
-        mcnemar_tests(frame_f(), "")
+        compare_methods(frame_f(), None, "", rng)
 
 
 def test_counts_are_compared_with_unpaired_intervals():

@@ -2,12 +2,10 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bias.ranked import rank_groups
 from evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
 from graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
@@ -89,15 +87,6 @@ def test_a_group_that_fair_shares_leave_out() -> None:
     )
     with pytest.raises(OptionError, match="'b' is 0"):
         max_skew(["a", "b"], parity=parity)
-
-
-def test_scores_rank_images_and_keep_the_order_of_equals() -> None:
-    ranked = rank_groups([[1, 3, 2, 3], [0, 0, 0, 1]], ["a", "b", None, "c"])
-    assert ranked.tolist() == [["b", "c", None, "a"], ["c", "a", "b", None]]
-    with pytest.raises(OptionError, match=r"scores\[0, 1\] is NaN"):
-        rank_groups([0.5, np.nan], ["a", "b"])
-    with pytest.raises(OptionError, match="2 images, and 1 groups"):
-        rank_groups([0.5, 1], ["a"])
 
 
 @pytest.mark.parametrize(

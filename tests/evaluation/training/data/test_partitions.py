@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.training.data.partitions import PARTITIONS, select_partition
+from evaluation.training.data.partitions import PARTITIONS, in_partition
 from evaluation.training.data.sets import training_set
 from graph.errors import OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled, table
@@ -46,7 +46,7 @@ def test_every_partition(real, made, random):
     images = table(rows)
     for name, kept in TABLE_2.items():
         wanted = [image for image, *_ in rows if kinds[image] in kept]
-        assert select_partition(images, name)["image"].tolist() == wanted
+        assert images[in_partition(images, name)]["image"].tolist() == wanted
     assert PARTITIONS.keys() == TABLE_2.keys()
 
 
@@ -62,16 +62,16 @@ def test_exports_tell_without_sources(real, made):
     alone = images[images["synthetic"]]
     for name in ("c8", "c9", "c10"):
         wanted = [one for one in alone["image_id"] if kinds[one] in TABLE_2[name]]
-        assert select_partition(alone, name)["image_id"].tolist() == wanted
+        assert alone[in_partition(alone, name)]["image_id"].tolist() == wanted
 
 
 def test_other_synthetic_images_and_names():
     images = table([("a", "Male", None), ("b", "female", None), ("c", "female", "a")])
     anew = table([("t", "female", None)], synthetic=True)
     both = pd.concat([images, anew], ignore_index=True)
-    assert select_partition(both, "c8")["image"].tolist() == ["a", "b", "c"]
-    assert select_partition(both, "c5")["image"].tolist() == ["a", "c"]
-    assert select_partition(both, "c5", women="Male", men="female")["image"].tolist() == ["b"]
+    assert both[in_partition(both, "c8")]["image"].tolist() == ["a", "b", "c"]
+    assert both[in_partition(both, "c5")]["image"].tolist() == ["a", "c"]
+    assert both[in_partition(both, "c5", women="Male", men="female")]["image"].tolist() == ["b"]
     pair = labelled([("a", W, None), ("b", M, "a"), ("c", M, None)])
     assert training_set(pair, "c4").frame["image"].tolist() == ["a", "b"]
 
@@ -79,13 +79,13 @@ def test_other_synthetic_images_and_names():
 def test_refusals():
     images = table([("a", W, None), ("b", M, "gone")])
     with pytest.raises(OptionError, match="1 counterfactuals were made from, such as 'b'"):
-        select_partition(images, "c4")
-    assert select_partition(images, "c1")["image"].tolist() == ["a"]
+        in_partition(images, "c4")
+    assert images[in_partition(images, "c1")]["image"].tolist() == ["a"]
     with pytest.raises(UnknownNameError, match="c11"):
-        select_partition(images, "c11")
+        in_partition(images, "c11")
     with pytest.raises(OptionError, match="not clear which of cat, dog"):
-        select_partition(table([("a", "cat", None), ("b", "dog", None)]), "c1")
+        in_partition(table([("a", "cat", None), ("b", "dog", None)]), "c1")
     with pytest.raises(UnknownNameError, match="girl"):
-        select_partition(images, "c1", women="girl")
+        in_partition(images, "c1", women="girl")
     with pytest.raises(OptionError, match="no column 'source'"):
-        select_partition(images.drop(columns="source"), "c1")
+        in_partition(images.drop(columns="source"), "c1")
