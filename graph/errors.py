@@ -215,8 +215,8 @@ class ConstraintViolatedError(StoreError):
     """A write that violates a constraint of the database, such as a unique key."""
 
 
-class SchemaTooNewError(StoreError):
-    """The database's schema is newer than this version of cobalance."""
+class SchemaVersionError(StoreError):
+    """The database's schema is of a version that this cobalance does not know."""
 
 
 class DatasetNotFoundError(StoreError):

@@ -77,8 +77,8 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             No server answers at `uri`, it refuses the credentials, or it has no such database.
         StoreError
             The server is older than Neo4j 5.26.
-        SchemaTooNewError
-            A newer cobalance has written to this database.
+        SchemaVersionError
+            A newer cobalance has written to this database, or one from before 0.1.0.
         """
 
         def open_driver() -> Driver:
