@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,9 +13,6 @@ class Options(BaseModel):
     """Base of all options: each has a default, and an unknown one is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-    earlier_names: ClassVar[Mapping[str, str]] = {}
-    """Today's names of options by the names that they had when older settings were stored."""
 
 
 OptionsT = TypeVar("OptionsT", bound=Options)
@@ -36,30 +33,6 @@ def path_options(kind: type[Options]) -> list[str]:
         for name, field in kind.model_fields.items()
         if any(isinstance(mark, MayBePath) for mark in field.metadata)
     ]
-
-
-def read_stored(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
-    """Check options that an earlier version may have stored.
-
-    Options that have another name today are renamed; those that no longer exist had no effect,
-    and are left out.
-
-    Raises
-    ------
-    OptionError
-        A value is not allowed.
-
-    Examples
-    --------
-    >>> class Limits(Options):
-    ...     earlier_names = {"min": "threshold"}
-    ...     threshold: float = 0.5
-    >>> read_stored(Limits, {"min": 0.25, "colour": "red"}, "The filter f")
-    Limits(threshold=0.25)
-    """
-    renamed = {kind.earlier_names.get(name, name): value for name, value in values.items()}
-    known = {name: value for name, value in renamed.items() if name in kind.model_fields}
-    return read_options(kind, known, what)
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:

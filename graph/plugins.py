@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from graph.errors import MissingExtraError
-from graph.options import Options, read_options, read_stored
+from graph.options import Options, read_options
 from graph.registry import Registry
 
 T = TypeVar("T")
@@ -108,15 +108,13 @@ class Plugins(Declarations[Plugin], Generic[T]):
     {'threshold': 0.1, 'min_luminance': 0.01}
     """
 
-    def check(self, name: str, values: Mapping[str, Any], *, stored: bool = False) -> Options:
+    def check(self, name: str, values: Mapping[str, Any]) -> Options:
         """Validate a plug-in's options without loading its model or packages.
 
         Parameters
         ----------
         values : mapping
             Those that are left out have their defaults.
-        stored : bool
-            Whether an earlier version may have stored them; see `graph.options.read_stored`.
 
         Raises
         ------
@@ -134,8 +132,7 @@ class Plugins(Declarations[Plugin], Generic[T]):
         graph.errors.OptionError: The filter clip has no option 'treshold'. Its options: \
 batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         """
-        read = read_stored if stored else read_options
-        return read(self[name].options, values, f"The {self.kind} {name}")
+        return read_options(self[name].options, values, f"The {self.kind} {name}")
 
     def open(self, name: str, options: Mapping[str, Any] | Options | None = None) -> T:
         """Open a plug-in and load everything it needs.

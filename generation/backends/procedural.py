@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -64,8 +64,6 @@ class ProceduralOptions(ImageOptions, PlacementOptions):
         A folder of pictures of concepts, see `generation.backends.compositing.exemplars`; None for
         invented looks.
     """
-
-    earlier_names: ClassVar[Mapping[str, str]] = {"model": "exemplars"}
 
     paint: Literal["surroundings", "object"] = "surroundings"
     guidance_scale: float | None = Field(default=None, gt=0)

@@ -161,16 +161,13 @@ class JobSettings(BaseModel):
         return dict(RECIPES[self.recipe].filters if self.filters is None else self.filters)
 
 
-def read_job_settings(values: Mapping[str, Any], *, stored: bool = False) -> JobSettings:
+def read_job_settings(values: Mapping[str, Any]) -> JobSettings:
     """Check the settings of a job.
 
     Parameters
     ----------
     values : mapping
         The settings; those that are left out have their defaults.
-    stored : bool
-        Whether an earlier version may have stored them with a job: then options that a backend
-        had and never used are left out.
 
     Raises
     ------
@@ -203,7 +200,7 @@ min_luminance, threshold.
         raise OptionError(
             f"The setting {fault.place} is {fault.value!r}: {fault.reason}."
         ) from error
-    making = BACKENDS.check(settings.backend, settings.making, stored=stored)
+    making = BACKENDS.check(settings.backend, settings.making)
     for name in (name for variant in settings.variants for name in variant.scales):
         if name not in BACKENDS[settings.backend].options.model_fields:
             raise ignored_scale(settings.backend, name)

@@ -41,10 +41,8 @@ class FilterWords:
         self._options: dict[str, Any] = {}
         self._looks_for: frozenset[Asked] | None = frozenset()
         try:
-            chosen = read_job_settings(settings, stored=True).filter_options()
-            self._options = {
-                name: FILTERS.check(name, given, stored=True) for name, given in chosen.items()
-            }
+            chosen = read_job_settings(settings).filter_options()
+            self._options = {name: FILTERS.check(name, given) for name, given in chosen.items()}
         except CobalanceError:
             self._looks_for = None
         else:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from graph.errors import Action, InputError, OptionError
@@ -32,7 +32,7 @@ class _Options(_Strict):
 
 
 class _Query(_Strict):
-    class_name: Annotated[Name, Field(validation_alias=AliasChoices("class", "class_name"))]
+    class_name: Annotated[Name, Field(validation_alias="class")]
     concepts: tuple[Name, ...]
     n: Annotated[int, Field(ge=1)]
     source_image: Name | None = None
@@ -105,8 +105,6 @@ def _query_values(query: GenerationQuery) -> dict[str, Any]:
 
 def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
     """Read a plan written by `plan_to_json`, possibly edited by hand.
-
-    ``class_name``, as earlier versions wrote it, means ``class``.
 
     Parameters
     ----------

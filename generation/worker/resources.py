@@ -163,7 +163,7 @@ class RetryingStore:
         OptionError, UnknownNameError
             They cannot be used.
         """
-        return read_job_settings(self.run(lambda store: read_job(store, job)).settings, stored=True)
+        return read_job_settings(self.run(lambda store: read_job(store, job)).settings)
 
     def close(self) -> None:
         """Close all connections."""

@@ -178,23 +178,12 @@ RETURN y.name AS class_name, i.id AS id, i.uri AS uri""",
 )
 
 CLIQUE_TOTALS = Statement(
-    "Number of cliques mined, as kept at mining; counted where an older version mined.",
+    "Number of cliques mined, as kept at mining.",
     """
 MATCH (d:Dataset {name: $dataset})
-RETURN CASE WHEN d.single_cliques IS NULL
-    THEN COUNT { MATCH (:Clique {dataset: $dataset, size: 1}) }
-    ELSE d.single_cliques END AS concepts,
-  CASE WHEN d.cliques IS NULL
-    THEN COUNT { MATCH (:Clique {dataset: $dataset}) } ELSE d.cliques END AS cliques,
-  CASE WHEN d.imbalanced_cliques IS NULL
-    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 }
-    ELSE d.imbalanced_cliques END AS imbalanced,
-  CASE WHEN d.leaning_cliques IS NULL
-    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.leans }
-    ELSE d.leaning_cliques END AS leaning,
-  CASE WHEN d.unproven_cliques IS NULL
-    THEN COUNT { MATCH (q:Clique {dataset: $dataset}) WHERE q.gap > 0 AND NOT q.leans }
-    ELSE d.unproven_cliques END AS unproven""",
+RETURN coalesce(d.single_cliques, 0) AS concepts, coalesce(d.cliques, 0) AS cliques,
+  coalesce(d.imbalanced_cliques, 0) AS imbalanced, coalesce(d.leaning_cliques, 0) AS leaning,
+  coalesce(d.unproven_cliques, 0) AS unproven""",
 )
 
 SET_CLASS_IMAGES = Statement(

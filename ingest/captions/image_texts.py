@@ -127,7 +127,7 @@ def read_image_texts(
         if opened is None:
             return _frame(_SCHEMA.empty_table())
         with opened.file:
-            table = opened.read(opened.groups_of(ids), _SCHEMA, {})
+            table = opened.read(opened.groups_of(ids), _SCHEMA)
         table = table.filter(pc.is_in(table["id"], pa.array(list(ids), pa.string())))
     return _frame(table)
 
@@ -172,7 +172,7 @@ def _read_all(path: Path) -> pa.Table:
     if opened is None:
         return _SCHEMA.empty_table()
     with opened.file:
-        return opened.read(range(len(opened.last_ids)), _SCHEMA, {})
+        return opened.read(range(len(opened.last_ids)), _SCHEMA)
 
 
 def _merged(held: pa.Table, new: pa.Table) -> pa.Table:

@@ -33,7 +33,6 @@ GROUP_ROWS = 512
 """Approximate rows per group: fewer make a file slower to open, more make it slower to read."""
 
 _CONTENT = "regions"
-_ABSENT = {DIGEST: None, CROWD: False}  # in files of earlier versions
 
 
 def region_files(folder: Path) -> DatasetFiles:
@@ -48,18 +47,18 @@ def open_regions(path: Path) -> SortedFile | None:
 
 def all_regions(opened: SortedFile) -> Iterator[tuple[pa.Table, str]]:
     """Read all row groups, each with the id of its last image."""
-    return zip(opened.groups(STORED, _ABSENT), opened.last_ids, strict=True)
+    return zip(opened.groups(STORED), opened.last_ids, strict=True)
 
 
 def regions_of(opened: SortedFile, groups: list[int]) -> pa.Table:
     """Read the regions of some row groups."""
-    return opened.read(groups, SCHEMA, _ABSENT)
+    return opened.read(groups, SCHEMA)
 
 
-def digests_of(opened: SortedFile) -> dict[str, int | None]:
-    """Digest of each image; None in files of earlier versions, which have none."""
+def digests_of(opened: SortedFile) -> dict[str, int]:
+    """Digest of each image."""
     schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
-    table = opened.read(range(len(opened.last_ids)), schema, _ABSENT)
+    table = opened.read(range(len(opened.last_ids)), schema)
     found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
     columns = found["id"].to_pylist(), found[f"{DIGEST}_min"].to_pylist()
     return dict(zip(*columns, strict=True))

@@ -144,7 +144,7 @@ def copy_regions(folder: Path, dataset: str, into: str) -> None:
     region_files(folder).copy(dataset, into)
 
 
-def _is_unchanged(held: Mapping[str, int | None], new: "RegionRows", *, replace: bool) -> bool:
+def _is_unchanged(held: Mapping[str, int], new: "RegionRows", *, replace: bool) -> bool:
     """Whether writing would leave a file with the digests `held` unchanged."""
     wanted = dict(zip(new.ids, new.digests.tolist(), strict=True))
     goes = held.keys() - wanted.keys() if replace else new.all_ids & held.keys() - wanted.keys()

@@ -5,10 +5,10 @@ No image spans two row groups, and the file's metadata has the last id of each g
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
@@ -43,27 +43,23 @@ class SortedFile:
     footer: pq.FileMetaData
     last_ids: list[str]
 
-    def groups(self, schema: pa.Schema, absent: Mapping[str, Any]) -> Iterator[pa.Table]:
+    def groups(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Read all row groups one after the other; see `read`."""
         for group in range(len(self.last_ids)):
-            yield self.read([group], schema, absent)
+            yield self.read([group], schema)
 
     def groups_of(self, ids: Collection[str]) -> list[int]:
         """Row groups that have the rows of some images, if any has."""
         places = {bisect_left(self.last_ids, image) for image in ids}
         return sorted(places - {len(self.last_ids)})
 
-    def read(
-        self, groups: Collection[int], schema: pa.Schema, absent: Mapping[str, Any]
-    ) -> pa.Table:
+    def read(self, groups: Collection[int], schema: pa.Schema) -> pa.Table:
         """Read some row groups.
 
         Parameters
         ----------
         schema : pyarrow.Schema
             Columns to read.
-        absent : mapping of str to object
-            Value of columns that files of earlier versions lack.
 
         Raises
         ------
@@ -77,11 +73,6 @@ class SortedFile:
             table = parquet.read_row_groups(groups, columns=schema.names, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self.path, self.content, error) from error
-        for name, value in absent.items():
-            if name in schema.names and name not in table.column_names:
-                field = schema.field(name)
-                values = pa.repeat(pa.scalar(value, field.type), len(table))
-                table = table.append_column(field, values)
         return table.select(schema.names)
 
 

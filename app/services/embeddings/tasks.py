@@ -75,7 +75,7 @@ def _embed(settings: Settings, task: TaskRun) -> str:
     """Compute the embeddings, for `collect_computed`; return which images could not be read."""
     dataset, name = str(task.dataset), str(task.settings["features"])
     task.progress("load the model", 0, None)
-    features = FEATURES.open(name, FEATURES.check(name, task.settings["options"], stored=True))
+    features = FEATURES.open(name, FEATURES.check(name, task.settings["options"]))
     images = task.graph(partial(images_with_files, dataset=dataset))
     unread: dict[int, str] = {}
     examples = _examples(settings, images, unread)

@@ -56,7 +56,6 @@ VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")
 
 def page() -> None:
     """Draw the page."""
-    url.rename_parameters(job_form.EARLIER_NAMES)
     current = session.current()
     if choose_view("What to plan", KINDS, "plan_kind") == EDITED_IMAGES:
         edits.show(current)

@@ -204,21 +204,6 @@ def show_left_out() -> None:
         )
 
 
-def rename_parameters(names: Mapping[str, str]) -> None:
-    """Rename parameters of an older link, and draw the page anew with them; today's names win.
-
-    Parameters
-    ----------
-    names : mapping of str to str
-        Today's names by earlier ones.
-    """
-    old = {name: st.query_params.pop(name) for name in names if name in st.query_params}
-    for name, value in old.items():
-        st.query_params.setdefault(names[name], value)
-    if old:
-        st.rerun()
-
-
 def register(pages: Mapping[str, StreamlitPage]) -> None:
     """Register all pages by path, for `go_to`."""
     st.session_state[_PAGES] = pages

@@ -5,12 +5,6 @@ import pytest
 from generation.jobs.settings import read_job_settings
 from graph.errors import OptionError, UnknownNameError
 
-OLD = {
-    "backend": "procedural",
-    "making": {"preset": "fast", "strength": 0.5, "feather_px": 1.0, "model": "/exemplars"},
-}
-"""As a version stored it whose backends had all options of each other."""
-
 
 @pytest.mark.parametrize(
     "values", [{}, {"recipe": "procedural"}, {"backend": "procedural"}, {"recipe": None}]
@@ -41,13 +35,6 @@ def test_a_job_overrides_what_its_recipe_has():
     settings = read_job_settings(values)
     assert settings.prompt_template == "{names}"
     assert settings.filter_options() == {"blank": {}}
-
-
-def test_options_that_a_backend_never_used_are_left_out_of_stored_settings():
-    with pytest.raises(OptionError, match="The backend procedural has no option 'model'"):
-        read_job_settings(OLD)
-    making = read_job_settings(OLD, stored=True).making
-    assert making == {"feather_px": 1.0, "exemplars": "/exemplars"}
 
 
 @pytest.mark.parametrize(

@@ -180,8 +180,3 @@ def test_what_is_known_of_a_plan_goes_with_it(proven, bound, note):
     assert (read.proven, read.bound, read.note) == (proven, bound, note)
     assert read == made
     assert plan_to_json(read) == plan_to_json(made)
-
-
-def test_plans_of_earlier_versions_are_read():
-    earlier = content(queries=query()).replace('"class"', '"class_name"')
-    assert plan_from_json(earlier) == plan_from_json(content(queries=query()))

@@ -21,7 +21,7 @@ def test_there_is_a_recipe_for_each_way_of_editing():
 def test_settings_are_those_of_any_job_and_are_kept_with_it(name):
     settings = read_job_settings({"recipe": name})
     kept = settings.model_dump(mode="json", exclude_unset=True)
-    assert read_job_settings(kept, stored=True) == settings
+    assert read_job_settings(kept) == settings
     recipe = RECIPES[name]
     assert (recipe.result is None, recipe.people == "") == (False, False)
     assert recipe.choices

@@ -18,10 +18,6 @@ EMPTY = """
 MATCH (y:Class {dataset: $d})
 RETURN y.name AS class, COUNT {
   MATCH (y)<-[:LABELED]-(i) WHERE NOT EXISTS { (i)-[:CONTAINS]->() } } AS images"""
-FORGET = """
-MATCH (d:Dataset {name: $d}) REMOVE d.cliques, d.single_cliques, d.imbalanced_cliques,
-  d.leaning_cliques, d.unproven_cliques
-WITH d MATCH (y:Class {dataset: $d}) REMOVE y.without_concepts"""
 
 
 def listed(store, dataset):
@@ -59,15 +55,6 @@ def test_totals_of_cliques(store, dataset, records):
     # Of images that have changed only what is there counts.
     write(store, dataset, [ImageRecord("new", "b", (Mention("new"),))], replace=True)
     assert listed(store, dataset) == recounted(store, dataset)["cliques"]
-
-
-def test_what_an_older_version_has_mined_is_counted(store, dataset, records, ask):
-    write(store, dataset, records)
-    mine_dataset(store, dataset, MiningOptions(3), max_cliques=10**6)
-    kept = clique_totals(store, dataset), listed(store, dataset), ask("images-without-concepts")
-    store.write(FORGET, d=dataset)
-    counted = clique_totals(store, dataset), listed(store, dataset), ask("images-without-concepts")
-    assert counted == kept
 
 
 def test_images_without_concepts(store, dataset, records, ask):

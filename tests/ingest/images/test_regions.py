@@ -22,7 +22,6 @@ from ingest.load import read_annotations
 from ingest.options import ClassOptions, ReadOptions, Refinement
 
 HOSTILE = ["a/b", "..", ".", "\u202eشارع 🛣️", "x" * 200, "ü" * 200, "A", "a", " %2F", "con"]
-WITHOUT_CROWDS = {-834494718976856436, 8725560142061602473}
 """The digests of the first two of `FARM_IMAGES`, by the last version that knew no crowds."""
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 
@@ -246,40 +245,6 @@ def test_a_file_is_left_alone_just_where_nothing_changes(tmp_path, rewrites, ran
         after = {name: rows for name, rows in expected.items() if rows}
         assert rewrites(records, replace=replace) == (before != after)
         assert held(tmp_path, "farm", list(after)) == after
-
-
-def test_a_file_without_digests_gets_them(tmp_path, rewrites):
-    """One that an earlier version of the program wrote."""
-    a, b, c = FARM_IMAGES
-    rewrites([a, b])
-    path = regions_path(tmp_path, "farm")
-    table = pq.read_table(path).drop_columns("image_digest")
-    last_ids = {b"cobalance.last_ids": b'["b"]'}
-    pq.write_table(table.replace_schema_metadata(last_ids), path)
-    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
-    assert not rewrites([c])
-    assert rewrites([a])
-    assert not rewrites([a])
-    assert rewrites([a, b])
-    assert not rewrites([a, b], replace=True)
-    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
-
-
-def test_a_file_without_crowds_is_read_and_kept_where_there_are_none(tmp_path, rewrites):
-    """One that an earlier version of the program wrote: its digests hold for images without any."""
-    a, b, _ = FARM_IMAGES
-    rewrites([a, b])
-    path = regions_path(tmp_path, "farm")
-    stored = pq.read_table(path)
-    assert set(stored["image_digest"].to_pylist()) == WITHOUT_CROWDS
-    last_ids = {b"cobalance.last_ids": b'["b"]'}
-    pq.write_table(stored.drop_columns("crowd").replace_schema_metadata(last_ids), path)
-    assert held(tmp_path, "farm", ["a", "b"]) == model([a, b])
-    assert not rewrites([a, b])
-    crowded = image("b", boxed("cow"), boxed("cow", crowd=True))
-    assert rewrites([crowded])
-    assert held(tmp_path, "farm", ["a", "b"]) == model([a, crowded])
-    assert not rewrites([a, crowded])
 
 
 def test_crowds_of_a_coco_file(tmp_path, write):

@@ -28,8 +28,6 @@ from graph.options import path_options
 from graph.plugins import is_installed
 
 _USUAL = JobSettings()
-EARLIER_NAMES = {"backend": "recipe", "width": "width_px", "height": "height_px"}
-"""Today's names of parameters in links of earlier versions."""
 _DOT = " \N{MIDDLE DOT} "
 
 
@@ -90,7 +88,7 @@ for an image
     procedural · no filters · one candidate for an image · rejected ones are not kept
     """
     try:
-        settings = read_job_settings(values, stored=True)
+        settings = read_job_settings(values)
     except CobalanceError as error:
         return f"Its settings cannot be read here: {error}"
     said = [settings.recipe]

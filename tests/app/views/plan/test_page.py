@@ -460,22 +460,6 @@ def test_how_a_job_is_made_is_in_the_link(
     }
 
 
-def test_a_link_of_an_earlier_version_keeps_its_meaning(
-    open_page: OpenPage, store: GraphStore, cars: str
-) -> None:
-    app = open_page("plan", dataset=cars, backend="paste", width="64", height="wide")
-    assert not app.exception
-    assert not {"backend", "width", "height"} & set(app.query_params)
-    assert created(app, store, cars).settings == {
-        "without_images": True,
-        "recipe": "paste",
-        "backend": "paste",
-        "making": {"width_px": 64},
-    }
-    both = open_page("plan", dataset=cars, backend="paste", recipe="inpaint")
-    assert both.selectbox(key="recipe").value == "inpaint"
-
-
 def test_no_filter_is_a_choice(open_page: OpenPage, store: GraphStore, cars: str) -> None:
     app = open_page("plan", dataset=cars)
     app.multiselect(key="procedural_filters").set_value([]).run()
