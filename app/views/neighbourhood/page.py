@@ -188,7 +188,7 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
     left_out = {*(["from"] if one else []), *([] if counted else ["lean", *rates])}
     columns = {
         "from": config.TextColumn("Concept" if choices.kind == "concept" else "From", width=90),
-        "with": config.TextColumn("With", width=195 if one else 105),
+        "with": config.TextColumn("With", width=170 if one else 105),
         "images": count_column("Images", width=58),
         "lift": config.NumberColumn(
             "Lift", format="%.2f", width=50, help="How many times as often as by chance."

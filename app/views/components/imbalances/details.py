@@ -153,8 +153,8 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
     first = {str(name): value for name, value in row.iloc[0].items()}
     if first["effect"]:
         st.markdown(describe_lean(first, current.class_sizes, escape))
-        pair = f"{first['highest_rate']} vs {first['lowest_rate']}"
-        st.caption(escape(f"Rate difference and log odds ratio: {pair}"))
+        high, low = first["highest_rate"], first["lowest_rate"]
+        st.caption(escape(f"Compared: {high}, with the highest rate, and {low}, with the lowest"))
     with st.container(horizontal=True):
         st.metric("Rate difference", f"{first['effect']:+.1%}", help=meaning("effect"))
         st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))

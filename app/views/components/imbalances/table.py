@@ -26,7 +26,7 @@ _SHORTER = {
     "as many images, different rates": "as many, different rates",
 }
 """Words of where counts and rates disagree that are too long for a column."""
-MAX_BARS = 4  # classes whose columns come early, with their counts
+MAX_BARS = 4  # classes that have their counts beside the bars
 
 
 def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
         ),
         "rate difference": config.TextColumn(
             "Rate difference",
-            width=115 if len(classes) == 2 else 180,
+            width=115 if len(classes) == 2 else 215,
             help="The largest rate less the smallest, and the classes that have these.",
         ),
         "gap": count_column(
@@ -130,8 +130,8 @@ def imbalance_view(
 ) -> pd.DataFrame:
     """The columns of `read_imbalances` as a page shows them, most telling first.
 
-    Where counts and rates disagree, a column says how. Rates are in percent; those of many classes
-    come last, without counts. A model's accuracy on each row, from
+    Where counts and rates disagree, a column says how. Rates are in percent; many classes have no
+    counts beside them. A model's accuracy on each row, from
     `app.services.evaluations.failures`, comes after the q-value; then what audits say of each row.
     A table that is sorted `by` the count gap has that first.
     """
@@ -148,11 +148,10 @@ def imbalance_view(
         shown["test images"] = accuracy["test_images"].to_numpy()
     if audited is not None:
         shown["audit"] = [verdict or "-" for verdict in audited]
-    rates = {RATE + name: 100 * frame[RATE + name].to_numpy() for name in classes}
-    if len(classes) <= MAX_BARS:
-        for name in classes:
-            shown[COUNT + name] = frame[COUNT + name].to_numpy()
-            shown[RATE + name] = rates.pop(RATE + name)
+    for name in classes:
+        shown[RATE + name] = 100 * frame[RATE + name].to_numpy()
+    for name in classes if len(classes) <= MAX_BARS else ():
+        shown[COUNT + name] = frame[COUNT + name].to_numpy()
     own = own_texts(frame) if "own_effect" in frame else {}
     for name, texts in own.items():
         shown[name] = texts
@@ -161,8 +160,9 @@ def imbalance_view(
         shown["most"] = frame["over_represented"].astype(object).fillna("-").to_numpy()
     shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
     shown["size"] = frame["size"].to_numpy()
-    shown["log odds ratio"] = log_odds_texts(frame)
-    shown = shown.assign(**rates)
+    # Before the bars of many classes, which take more than a screen.
+    place = len(shown.columns) if len(classes) <= MAX_BARS else [*shown].index("q-value")
+    shown.insert(place, "log odds ratio", log_odds_texts(frame))
     if by == GAP:
         shown.insert(1, "gap", shown.pop("gap"))
     if by == OWN:

@@ -164,7 +164,8 @@ def test_a_row_and_its_drawer_name_the_classes_that_they_compare(
     clique, row = next(iter(expected.items()))
     app = open_page("diagnose", dataset=dataset, images=json.dumps(clique))
     told = shown_text(app).replace("\\", "")
-    assert f"Rate difference and log odds ratio: {row.pair}" in told
+    pair = f"{row.highest}, with the highest rate, and {row.lowest}, with the lowest"
+    assert f"Compared: {pair}" in told
     metrics = {one.label: one.value for one in app.metric}
     assert metrics["Rate difference"] == f"+{float(row.effect):.1%}"
     assert metrics["Log odds ratio [95%]"] == row.log_odds_text
@@ -208,7 +209,7 @@ def test_unequal_classes_have_rates_beside_their_counts(
     rows = [("big", ("x",), 6), ("big", ("y",), 2), ("small", ("x",), 1), ("small", ("y",), 1)]
     unequal = write_dataset(f"{cars} renamed", rows)
     table = open_page("diagnose", dataset=unequal).dataframe[0].value
-    assert table.columns.tolist()[4:8] == ["count_big", "rate_big", "count_small", "rate_small"]
+    assert table.columns.tolist()[4:8] == ["rate_big", "rate_small", "count_big", "count_small"]
     x = table[table["count_big"] == 6].iloc[0]
     assert (x["rate_big"], x["rate_small"]) == (75, 50)
 
