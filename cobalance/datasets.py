@@ -1,9 +1,8 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import EllipsisType
 from typing import Any
 
 import pandas as pd
@@ -69,26 +68,22 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def mine(
         self,
         *,
-        max_size: int | EllipsisType = ...,
-        min_support: int | EllipsisType = ...,
-        common: Sequence[str] | EllipsisType | None = ...,
-        split: str | EllipsisType | None = ...,
-        confidence: float | EllipsisType = ...,
         max_cliques: int = MAX_CLIQUES,
         engine: Engine = "auto",
         master: str | None = None,
+        **options: Any,
     ) -> "Dataset":
         """Mine the concept cliques and keep them in the graph, with how each leans to a class.
 
         Parameters
         ----------
-        max_size, min_support, common, split, confidence
-            As in `cobalance.imbalances`. Those not given are as the dataset was mined last, and at
-            first as there.
         engine : {"auto", "memory", "spark"}
             Where to count; ``auto`` is Spark where the images stayed in Parquet files.
         master : str, optional
             Of Spark, such as ``"local[4]"``; all cores of this machine by default.
+        **options
+            `max_size`, `min_support`, `common`, `split` and `confidence` as in
+            `cobalance.imbalances`; those not given are as the dataset was mined last.
 
         Returns
         -------
@@ -100,18 +95,10 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError, TooManyCliquesError
             An option cannot be used, or there are more cliques; nothing is written.
         """
-        given = {
-            "max_size": max_size,
-            "min_support": min_support,
-            "common": common,
-            "split": split,
-            "confidence": confidence,
-        }
-        changed = {name: value for name, value in given.items() if value is not ...}
         mine(
             self.graph,
             self.name,
-            dataset_state(self.graph, self.name).mining_options(**changed),
+            dataset_state(self.graph, self.name).mining_options(**options),
             max_cliques=max_cliques,
             engine=engine,
             master=master,

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from app.added_images import change_added, usable
+from app.services.importing.image_places import file_identity
 from app.settings import Settings
-from graph.errors import CobalanceError, Part, Setting
+from graph.errors import Part, Setting
 from graph.plugins import is_installed
 from graph.progress import Progress, silent
 from graph.records import Annotations
@@ -131,30 +132,30 @@ def find_images(
         beside = [place for place in beside if place.is_dir()]
     searches = [ImageRoots(known), *(ImageRoots([str(place)]) for place in beside)]
     end = time.monotonic() + seconds
-    looked: list[str] = []
     files: list[list[str]] = []
-    for at in np.random.default_rng(0).permutation(len(uris)):
-        if looked and time.monotonic() > end:
+    drawn = np.random.default_rng(0).permutation(uris)
+    for done, uri in enumerate(drawn):
+        if done and time.monotonic() > end:
             break
-        if len(looked) % _REPORTED == 0:
-            progress("look for images", len(looked), len(uris))
-        looked.append(str(uris[at]))
-        files.append([_identity(search, looked[-1]) for search in searches])
-    first, *others = np.array(files, dtype=object).reshape(-1, len(searches)).T
-    there = first != ""
-    gains = [int(((other != "") & ~there).sum()) for other in others]
+        if done % _REPORTED == 0:
+            progress("look for images", done, len(uris))
+        files.append([file_identity(search, uri) for search in searches])
+    found = np.array(files, dtype=object).reshape(-1, len(searches))
+    there, others = found != "", found[:, 1:]
+    missing = ~there[:, 0]
+    gains = (there[:, 1:] & missing[:, None]).sum(axis=0)
     kept = None
-    if any(gains):
-        best = int(np.argmax(gains))
+    if gains.any():
+        best = int(gains.argmax())
         kept = beside[best]
-        there |= others[best] != ""
+        missing &= others[:, best] == ""
         change_added(settings.cobalance_home.expanduser(), lambda places: [*places, kept])
-    differ = [((other != "") & (first != "") & (other != first)).any() for other in others]
+    differ = (there[:, 1:] & there[:, :1] & (others != found[:, :1])).any(axis=0)
     return FoundImages(
         len(annotations.images),
         len(uris),
-        len(looked),
-        tuple(uri for uri, is_there in zip(looked, there, strict=True) if not is_there),
+        len(files),
+        tuple(drawn[: len(files)][missing]),
         tuple(dict.fromkeys([*map(str, beside), *known])),
         kept,
         next((place for place, other in zip(beside, differ, strict=True) if other), None),
@@ -173,11 +174,3 @@ def _beside(file: Path, settings: Settings, within: Sequence[Path] | None) -> li
         and usable(found, settings.cobalance_imports)
         and (within is None or any(found.is_relative_to(root) for root in within))
     ]
-
-
-def _identity(search: ImageRoots, uri: str) -> str:
-    """What tells a file from others; empty if it is not found."""
-    try:
-        return search.find(uri).identity
-    except CobalanceError:
-        return ""

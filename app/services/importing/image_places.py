@@ -136,13 +136,12 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
 def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
     """Those of some image files that are in none of the places of `Settings.image_roots`."""
     roots = ImageRoots(places)
-    return [uri for uri in uris if not is_there(roots, uri)]
+    return [uri for uri in uris if not file_identity(roots, uri)]
 
 
-def is_there(roots: ImageRoots, uri: str) -> bool:
-    """Whether an image file is found."""
+def file_identity(roots: ImageRoots, uri: str) -> str:
+    """What tells an image file from others; empty if it is not found."""
     try:
-        roots.find(uri)
+        return roots.find(uri).identity
     except CobalanceError:
-        return False
-    return True
+        return ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.services.importing.found_images import looked_in
-from app.services.importing.image_places import is_there
+from app.services.importing.image_places import file_identity
 from generation.backends import BACKENDS
 from generation.backends.backend import BackendPlugin
 from generation.jobs.settings import JobSettings
@@ -68,7 +68,7 @@ def check_sources(
     for which, uris in wanted.items():
         for at in np.linspace(0, len(uris) - 1, min(len(uris), LOOKED_FOR)).astype(int):
             looked_for += 1
-            if is_there(roots, uris[at]):
+            if file_identity(roots, uris[at]):
                 found += 1
                 break
         else:
