@@ -30,13 +30,18 @@ def describe_proof(found: Plan | PlannedImages) -> str:
 
 
 def cell_text(value: Any, most: int | None = None) -> str:
-    """A value as text: names joined by +, numbers with separators, - where missing.
+    """A value as text: names joined by +, intervals, numbers with separators, - where missing.
 
     Examples
     --------
     >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
     ('cow + road', '1,414', '-')
+    >>> cell_text([0.001, 0.05]), cell_text([None, None])
+    ('[0.001, 0.050]', '')
     """
+    if is_interval(value):
+        known = not any(map(is_missing, value))
+        return f"[{', '.join(cell_text(limit) for limit in value)}]" if known else ""
     if isinstance(value, (list, tuple)):
         return " + ".join(
             f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
@@ -55,6 +60,15 @@ def cell_text(value: Any, most: int | None = None) -> str:
             return f"{value:.1e}"
         return f"{value:,.3f}"
     return _cut(safe_text(str(value)), most)
+
+
+def is_interval(value: Any) -> bool:
+    """Whether a cell is two limits, each a float or missing."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(isinstance(limit, float) or is_missing(limit) for limit in value)
+    )
 
 
 def is_missing(value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from app.services.presenting.texts import cell_text, is_interval
 from app.views.state.url import Clique
 from app.views.widgets.theme import shorten
 from graph.console.run import ConsoleResult
@@ -91,8 +92,9 @@ def _to_json(value: Any) -> str:
 def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """A frame from `as_frame` and the configuration of its columns, for `st.dataframe`.
 
-    A list of pairs, such as images of each class, becomes "country 30 · urban 10". Spaces at the
-    start of a text, by which the steps of a plan are set in, stay visible.
+    A list of pairs, such as images of each class, becomes "country 30 · urban 10"; an interval
+    becomes "[0.001, 0.050]". Spaces at the start of a text, by which the steps of a plan are set
+    in, stay visible.
     """
     shown, configuration = frame.copy(), dict[str, Any]()
     for name in frame.columns:
@@ -116,12 +118,14 @@ def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def _pairs_in_words(text: Any) -> Any:
-    if not (isinstance(text, str) and text.startswith("[[")):
+    if not (isinstance(text, str) and text.startswith("[")):
         return text
     try:
         pairs = json.loads(text)
     except ValueError:
         return text
+    if is_interval(pairs):
+        return cell_text(pairs)
     if not all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in pairs):
         return text
     return " · ".join(f"{name} {count:,}" for name, count in pairs)
