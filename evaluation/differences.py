@@ -1,7 +1,8 @@
 """Means over seeds, and differences between two models, by bootstrap."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,20 +16,25 @@ DRAWS = 2_000
 _CELLS = 1 << 20  # accuracies drawn at a time: bounds the memory
 
 
-def mean_and_sd(scores: pd.DataFrame) -> pd.DataFrame:
+def mean_and_sd(
+    scores: pd.DataFrame, by: Sequence[str] = ("method", "metric", "group")
+) -> pd.DataFrame:
     """Mean and standard deviation over seeds of each metric and group, for each method.
 
     Parameters
     ----------
     scores : pandas.DataFrame
-        As metrics return them: ``method``, ``seed``, ``metric``, ``group``, ``value``, ``n``.
+        As metrics return them: the columns `by`, ``seed``, ``value``, ``n``; if they have them,
+        ``low``, ``high`` and ``outdated``, too.
+    by : sequence of str
+        What tells all but seeds apart.
 
     Returns
     -------
     pandas.DataFrame
-        ``method``, ``metric``, ``group``, ``mean``, ``sd`` (with ddof 1, NaN for one seed),
-        ``seeds`` and ``n``, the images of one seed; in the order of the scores. NaN where a seed's
-        value is NaN.
+        The columns `by`, ``mean``, ``sd`` (with ddof 1, NaN for one seed), ``low`` and ``high`` (of
+        a seed, as means), ``seeds``, ``n``, the images of one seed, and ``outdated``, whether one
+        is; in the order of the scores. NaN where a seed's value is NaN.
 
     Examples
     --------
@@ -38,15 +44,23 @@ def mean_and_sd(scores: pd.DataFrame) -> pd.DataFrame:
       method metric group  mean     sd  seeds     n
     0    erm  ratio         1.5  0.707      2  10.0
     """
-    grouped = scores.groupby(["method", "metric", "group"], sort=False, dropna=False)
+    columns: dict[str, tuple[str, Any]] = {
+        "mean": ("value", _mean),
+        "sd": ("value", lambda values: _sd(values.to_numpy())),
+        "low": ("low", _mean),
+        "high": ("high", _mean),
+        "seeds": ("seed", "size"),
+        "n": ("n", "first"),
+        "outdated": ("outdated", "any"),
+    }
+    known = {name: column for name, column in columns.items() if column[0] in scores}
+    grouped = scores.groupby(list(by), sort=False, dropna=False)
     with np.errstate(invalid="ignore"):
-        found = grouped.agg(
-            mean=("value", lambda values: values.to_numpy().mean()),
-            sd=("value", lambda values: _sd(values.to_numpy())),
-            seeds=("seed", "nunique"),
-            n=("n", "first"),
-        )
-    return found.reset_index()
+        return grouped.agg(**known).reset_index()
+
+
+def _mean(values: "pd.Series[float]") -> float:
+    return float(values.to_numpy().mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 BASELINE = typer.Option(
     help="Show how far every other method differs from this one, with intervals by a paired "
-    "bootstrap over seeds and images. A method, or an evaluation's id."
+    "bootstrap over seeds and images. A method, within the same settings; or any whole row, such "
+    "as 'erm (cars, augmented, linear)', or an evaluation's id."
 )
 
 

@@ -14,6 +14,7 @@ from app.report.markup import (
     table,
 )
 from app.services.presenting.texts import (
+    cell_text,
     change_text,
     change_texts,
     is_missing,
@@ -119,21 +120,19 @@ def evaluation(found: Contents) -> str:
     facts = [
         ("Evaluation", one.id),
         ("Method", one.method + ("" if one.seed is None else f", seed {one.seed}")),
+        ("Settings", ", ".join(filter(None, one.settings_list)) or "unknown"),
         ("Trained on", " ".join(filter(None, (one.train, one.training_set))) or "unknown"),
         ("Tested on", one.test),
     ]
     outdated = "Images of its datasets have changed since." if one.outdated else ""
     if scores.empty:
         return section("The evaluation", pairs(facts), paragraph("It has no scores yet."))
-    intervals = [
-        "-" if is_missing(low) or is_missing(high) else f"[{low:.3f}, {high:.3f}]"
-        for low, high in zip(scores["low"], scores["high"], strict=True)
-    ]
+    limits = zip(scores["low"], scores["high"], strict=True)
     columns = [
         Column("metric", scores["metric"].astype(object).tolist()),
         Column("group", [name or "all" for name in scores["group"]]),
         Column("value", [float(value) for value in scores["value"]], True),
-        Column("95% interval", intervals, True),
+        Column("95% interval", [cell_text(pair) or "-" for pair in limits], True),
         Column("images", [n or None for n in scores["n"].tolist()], True),
     ]
     return section("The evaluation", pairs(facts), paragraph(outdated), table("Scores", columns))

@@ -165,7 +165,7 @@ class Evaluations(Result):
     def differences(self, baseline: str, *, seed: int = 0) -> pd.DataFrame:
         """How far models differ from a baseline, by a bootstrap paired over seeds and images.
 
-        `baseline` is a method of the original dataset, or an evaluation's id.
+        `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
         from app.services.evaluations.summaries import differences_frame
         from generation.output.folder import OutputFolder

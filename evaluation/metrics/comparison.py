@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from evaluation.differences import DRAWS, Statistics, bootstrap_differences
+from evaluation.differences import DRAWS, Statistics, bootstrap_differences, mean_and_sd
 from evaluation.groups import Grouping, group_rows
 from evaluation.intervals import summed_interval
 from evaluation.metrics.gaps import GapSum, gap_sums, training_rates
@@ -119,12 +119,7 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
     0  after         0.2  0.0524  0.3339
     """
     keys = ["metric", "group"]
-    by_run = scores.groupby(["method", *keys], sort=False)
-    means = by_run.agg(
-        **{name: (name, lambda one: one.to_numpy().mean()) for name in ("value", "low", "high")},
-        seeds=("seed", "nunique"),
-        n=("n", "first"),
-    ).reset_index(keys)
+    means = mean_and_sd(scores).rename(columns={"mean": "value"}).set_index("method")
     if baseline not in means.index:
         raise UnknownNameError("method", baseline, dict.fromkeys(means.index))
     before = means.loc[[baseline]].reset_index(drop=True)

@@ -1,51 +1,22 @@
-"""Arrange scores of several runs: means over seeds, and a column for each metric."""
+"""Arrange means over seeds of several runs with a column for each metric."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-RUN = ("train", "training_set", "test", "method")
+RUN = ("train", "training_set", "test", "method", "settings")
 """Columns that tell runs apart, but for their seeds."""
 SCORE = ("metric", "group")
 
 
-def summarise(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation over seeds of each metric and group.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        The columns `RUN` and `SCORE`, ``seed``, ``value``, ``low``, ``high``, ``n`` and
-        ``outdated``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `RUN`, `SCORE`, ``mean``, ``sd`` (with ddof 1, NaN for one seed), ``low`` and ``high`` (of a
-        seed, as means), ``seeds``, ``n`` and ``outdated``, in the order of the scores. NaN where a
-        seed's value is NaN.
-    """
-    grouped = scores.groupby([*RUN, *SCORE], sort=False, dropna=False)
-    found = grouped.agg(
-        mean=("value", lambda values: values.mean(skipna=False)),
-        sd=("value", lambda values: values.std(ddof=1, skipna=False)),
-        low=("low", lambda values: values.mean(skipna=False)),
-        high=("high", lambda values: values.mean(skipna=False)),
-        seeds=("seed", "size"),
-        n=("n", "first"),
-        outdated=("outdated", "any"),
-    )
-    return found.reset_index()
-
-
 def arrange(summary: pd.DataFrame, metrics: Sequence[str], *, percent: bool = True) -> pd.DataFrame:
-    """One row for each dataset, training set and method, with a column of text for each metric.
+    """One row for each run, with a column of text for each metric.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        From `summarise`.
+        Means by `RUN` and `SCORE`, from `evaluation.differences.mean_and_sd`.
     metrics : sequence of str
         Which; a metric of groups has a column for each.
     percent : bool
@@ -54,8 +25,8 @@ def arrange(summary: pd.DataFrame, metrics: Sequence[str], *, percent: bool = Tr
     Examples
     --------
     >>> summary = pd.DataFrame({"train": "D", "training_set": "real", "test": "T", "method": "erm",
-    ...     "metric": "worst_group", "group": "", "mean": [.405], "sd": [.02], "low": [.3],
-    ...     "high": [.5], "seeds": 3, "n": 100, "outdated": False})
+    ...     "settings": "linear", "metric": "worst_group", "group": "", "mean": [.405], "sd": [.02],
+    ...     "seeds": 3, "outdated": False})
     >>> arrange(summary, ["worst_group"]).iloc[0].to_dict()["worst_group"]
     '40.5 ± 2.0'
     """

@@ -48,6 +48,7 @@ EVALUATION = Node(
         Property("settings", Json, "all but the seed: preset, features, shortcuts, ..."),
         Property("same_method", Json, "those that comparisons of training sets need equal"),
         Property("other_methods", Json, "those that comparisons of methods need equal"),
+        Property("settings_list", list[str], "settings in words, the learner first"),
         Property("predictions_uri", str, "a Parquet file in the output folder"),
         Property("created_by"),
         Property("created_at", datetime),

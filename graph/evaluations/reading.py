@@ -35,6 +35,8 @@ class Evaluation:
         Of training; None where it is not known.
     settings : mapping
         All else that decides its result.
+    settings_list : list of str
+        The same in words, see `graph.evaluations.writing.list_settings`.
     train_digest, test_digest : int or None
         Of the images that the datasets had then.
     most_synthetic : int or None
@@ -63,6 +65,7 @@ class Evaluation:
     method: str
     seed: int | None
     settings: Mapping[str, Any]
+    settings_list: list[str]
     train_digest: int | None
     test_digest: int | None
     most_synthetic: int | None
@@ -76,6 +79,28 @@ class Evaluation:
     done: int | None
     total: int | None
     outdated: bool
+
+    @property
+    def row(self) -> tuple[str | None, ...]:
+        """What tells rows of tables apart; evaluations of one row are its seeds."""
+        return self.train, self.training_set, self.test, self.method, *self.settings_list
+
+
+def name_settings(found: Sequence[Evaluation]) -> dict[str, str]:
+    """What the settings of evaluations are called, by id: the learner, and what tells it apart.
+
+    That is what others of the same learner do not have, or of a method's own, of the same method.
+    """
+    rows = {(one.method, *one.settings_list) for one in found}
+    names = {}
+    for one in found:
+        learner, *rest = one.settings_list
+        alike = [row for row in rows if row[1] == learner]
+        own = [row for row in alike if row[0] == one.method]
+        compared = {item: own if item.startswith(f"{one.method} ") else alike for item in rest}
+        told = (item for item in rest if not all(item in row for row in compared[item]))
+        names[one.id] = ", ".join(filter(None, (learner, *told)))
+    return names
 
 
 def list_evaluations(

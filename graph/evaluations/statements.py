@@ -93,7 +93,8 @@ OPTIONAL MATCH (d:Dataset {{name: e.train}})
 OPTIONAL MATCH (x:Dataset {{name: e.test}})
 WITH e, t, NOT (coalesce(x.digest = e.test_digest, false)
   AND coalesce(d.digest = e.train_digest, e.train IS NULL)) AS outdated
-RETURN e {{{_EVALUATION}}} AS evaluation, coalesce(t.state, 'done') AS state,
+RETURN e {{{_EVALUATION}, settings_list: coalesce(e.settings_list, ['', e.settings])}}
+  AS evaluation, coalesce(t.state, 'done') AS state,
   coalesce(t.error, '') AS error, t.stage AS stage, t.done AS done, t.total AS total, outdated
 ORDER BY evaluation.created_at DESC, evaluation.id"""
 _NEWEST = "WITH e ORDER BY e.created_at DESC, e.id LIMIT $limit"

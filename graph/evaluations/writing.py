@@ -1,9 +1,10 @@
 """Create evaluations, and write their predictions' address and their scores."""
 
+import hashlib
 import json
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,17 +102,20 @@ def create_evaluations(
 
 
 def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
-    compared = {"same_method": one.same_method, "other_methods": one.other_methods}
+    same, others = (
+        one.settings if compared is None else compared
+        for compared in (one.same_method, one.other_methods)
+    )
+    most = {"most_synthetic": one.most_synthetic}
     properties = {
         "method": one.method,
         "seed": one.seed,
         "settings": settings_text(one.settings),
-        **{
-            name: settings_text(one.settings if settings is None else settings)
-            for name, settings in compared.items()
-        },
+        "same_method": settings_text(same),
+        "other_methods": settings_text(others),
+        "settings_list": list_settings(one.method, {**one.settings, **most}, {**others, **most}),
         "training_set": one.training_set if train is not None else None,
-        "most_synthetic": one.most_synthetic,
+        **most,
         "created_by": created_by,
     }
     task = None
@@ -129,6 +133,32 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     '{"preset": "small", "seeds": 3}'
     """
     return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def list_settings(
+    method: str, settings: Mapping[str, Any], other_methods: Collection[str]
+) -> list[str]:
+    """Settings in words, the learner first; what `other_methods` have not begins with the method.
+
+    Mappings, such as shortcuts, are told apart by six digits of their SHA-256.
+
+    Examples
+    --------
+    >>> settings = {"learner": "linear", "learner_options": {"c": 0.1}, "test_split": None}
+    >>> list_settings("dfr", settings | {"method_options": {"refits": 3}}, settings)
+    ['linear', 'c 0.1', 'dfr refits 3']
+    """
+    listed = [str(settings.get("learner", ""))]
+    for name, value in sorted(settings.items()):
+        own = "" if name in other_methods else f"{method} "
+        options = value if name.endswith("_options") else {name: value}
+        for option, one in sorted(options.items()):
+            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            if isinstance(one, Mapping):
+                text = hashlib.sha256(settings_text(one).encode()).hexdigest()[:6]
+            if name != "learner" and one not in (None, {}, []):
+                listed.append(f"{own}{option.replace('_', ' ')} {text}")
+    return listed
 
 
 def begin_evaluation(store: GraphStore, evaluation: str) -> None:

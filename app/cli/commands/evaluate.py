@@ -114,16 +114,18 @@ def show(
             return
         if baseline is not None:
             frame = summaries.differences_frame(predictions_folder(), found, baseline)
-            if metric:
-                frame = frame[frame["metric"].isin(metric)]
+            names = {*summaries.name_rows(summaries.newest(found)).values()}
+            if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
+                notes.print(
+                    f"Left out, without {baseline} of the same settings: {', '.join(left_out)}",
+                    markup=False,
+                )
         else:
             frame = summaries.summary_frame(store, found)
-    if baseline is None:
-        metrics = metric or list(summaries.HEADLINE)
-        if format_ is Format.TABLE:
-            frame = arrange(frame, metrics)
-        elif metric:
-            frame = frame[frame["metric"].isin(metric)]
+    if baseline is None and format_ is Format.TABLE:
+        frame = arrange(frame, metric or summaries.HEADLINE)
+    elif metric:
+        frame = frame[frame["metric"].isin(metric)]
     if len(frame) or format_ is not Format.TABLE:
         write_frame(frame, format_, output, out)
     say_failures(found)

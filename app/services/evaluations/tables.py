@@ -165,10 +165,7 @@ def keep_scores(
         )
         uri = write_predictions(folder, new.id, rows)
         save_predictions_uri(store, new.id, uri)
-        save_scores(store, new.id, _of_run(scores, method, seed))
+        of_run = (scores["method"] == method) & (scores["seed"] == seed)
+        save_scores(store, new.id, scores[of_run])
         ids.append(new.id)
     return ids
-
-
-def _of_run(scores: pd.DataFrame, method: str, seed: int) -> pd.DataFrame:
-    return scores[(scores["method"] == method) & (scores["seed"] == seed)]

@@ -16,9 +16,10 @@ from graph.queries.binding import bind_named
 QUERY = "what-helped"
 
 
-def show(current: CurrentDataset, stamps: Sequence[tuple[object, ...]]) -> None:
-    """Draw models trained before and after each job, of one metric; nothing without any."""
+def show(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]]) -> None:
+    """Draw models before and after each job, of one metric and test dataset; nothing without."""
     found: pd.DataFrame = current.read(changes_of, tuple(stamps))
+    found = found[found["test"] == test]
     if found.empty:
         return
     st.subheader("Before and after", anchor=False)
@@ -43,6 +44,7 @@ def show(current: CurrentDataset, stamps: Sequence[tuple[object, ...]]) -> None:
                 rows["training_set"],
                 rows["images"].replace("augmented", ""),
                 rows["method"],
+                rows["settings"],
                 rows["group"],
                 strict=True,
             )
@@ -65,15 +67,11 @@ def changes_of(
 
 def _table(rows: pd.DataFrame, metric: str) -> None:
     factor, digits = (100, 1) if is_share(metric) else (1, 3)
-    limits = [
-        [factor * one for one in limit] if isinstance(limit, list) else None
-        for limit in rows["interval"]
-    ]
-    shown = rows[["training_set", "job", "planner", "method", "seeds"]].copy()
+    shown = rows[["training_set", "job", "planner", "method", "settings", "seeds"]].copy()
     shown["group"] = rows["group"].replace("", ALL)
     shown["difference"] = [
-        _signed(factor * value, limit, digits)
-        for value, limit in zip(rows["difference"], limits, strict=True)
+        _signed(value, limits, factor, digits)
+        for value, limits in zip(rows["difference"], rows["interval"], strict=True)
     ]
     shown["outdated"] = rows["outdated"].astype(bool)
     text = st.column_config.TextColumn
@@ -85,6 +83,7 @@ def _table(rows: pd.DataFrame, metric: str) -> None:
             "job": text("Job", width=90),
             "planner": text("Planner", width=80),
             "method": text("Method", width=90),
+            "settings": text("Settings", width=110),
             "seeds": st.column_config.NumberColumn("Seeds", width=50),
             "group": text("Group", width=120),
             "difference": text("Difference [95%]", width=150, alignment="right"),
@@ -95,16 +94,16 @@ def _table(rows: pd.DataFrame, metric: str) -> None:
     st.caption(f"The same as the saved query `{QUERY}` on the page Cypher.")
 
 
-def _signed(value: float, limits: Sequence[float] | None, digits: int) -> str:
+def _signed(value: float, limits: Sequence[float | None], factor: float, digits: int) -> str:
     """A difference with its interval as text; a dash where it is not known.
 
     Examples
     --------
-    >>> _signed(12.34, [3, 20.26], 1), _signed(float("nan"), None, 1)
-    ('+12.3 [+3.0, +20.3]', '-')
+    >>> _signed(0.1234, [0.03, 0.2026], 100, 1), _signed(12.34, [None, None], 1, 1)
+    ('+12.3 [+3.0, +20.3]', '+12.3')
     """
     if pd.isna(value):
         return "-"
-    known = limits is not None and not any(pd.isna(one) for one in limits)
-    within = f" [{', '.join(f'{one:+.{digits}f}' for one in limits or ())}]" if known else ""
-    return f"{value:+.{digits}f}{within}"
+    known = [factor * one for one in limits if one is not None]
+    within = f" [{', '.join(f'{one:+.{digits}f}' for one in known)}]" if known else ""
+    return f"{factor * value:+.{digits}f}{within}"

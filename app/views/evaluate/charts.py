@@ -7,21 +7,15 @@ import streamlit as st
 from app.concept_graph.colors import NEUTRAL, class_colors
 from app.views.evaluate.numbers import is_share
 from app.views.widgets.theme import distinct_labels, names_axis, shorten
+from evaluation.differences import mean_and_sd
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90
 
 
-def draw_bars(bars: pd.DataFrame, dots: pd.DataFrame, metric: str) -> None:
-    """Draw a metric of each run and group.
-
-    Parameters
-    ----------
-    bars : pandas.DataFrame
-        From `app.views.evaluate.numbers.bars_of`.
-    dots : pandas.DataFrame
-        ``run``, ``group``, ``seed`` and ``value``.
-    """
+def draw_bars(scores: pd.DataFrame, metric: str) -> None:
+    """Draw a metric of each ``run`` and ``group``, of which scores have a row for each seed."""
+    bars = mean_and_sd(scores, ("run", "group"))
     groups = list(dict.fromkeys(bars["group"]))[:MOST_GROUPS]
     names = dict(zip(groups, distinct_labels(groups, 44), strict=True))
     runs = list(dict.fromkeys(bars["run"]))
@@ -54,7 +48,8 @@ def draw_bars(bars: pd.DataFrame, dots: pd.DataFrame, metric: str) -> None:
         alt.Tooltip("n:Q", format=",d", title="images"),
     ]
     base = alt.Chart(drawn(bars)).encode(y=y, yOffset=offset)
-    points = alt.Chart(drawn(dots)).encode(y=y, yOffset=offset)
+    dots = drawn(scores[["run", "group", "seed", "value"]].dropna())
+    points = alt.Chart(dots).encode(y=y, yOffset=offset)
     chart = alt.layer(
         base.mark_bar(opacity=0.55).encode(
             x=alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=6)),

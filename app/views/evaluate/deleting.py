@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.services.evaluations.files import delete_evaluations
-from app.services.evaluations.summaries import label_of
+from app.services.evaluations.summaries import name_rows
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor
 from app.views.widgets.messages import show_error
@@ -39,7 +39,8 @@ def _close() -> None:
 
 @st.dialog("Delete evaluations", on_dismiss=_close)
 def _dialog(found: Sequence[Evaluation]) -> None:
-    names = {one.id: _name(one) for one in found}
+    rows = name_rows(found)
+    names = {one.id: _name(one, rows[one.id]) for one in found}
     outdated = [one.id for one in found if one.outdated or one.state in ("failed", "cancelled")]
     chosen = st.multiselect(
         "Evaluations",
@@ -67,7 +68,7 @@ def _dialog(found: Sequence[Evaluation]) -> None:
             st.rerun()
 
 
-def _name(one: Evaluation) -> str:
+def _name(one: Evaluation, row: str) -> str:
     seed = "" if one.seed is None else f", seed {one.seed}"
     state = "outdated" if one.outdated and one.state == "done" else one.state
-    return f"{label_of(one)}{seed} · {state} · {one.id[:6]}"
+    return f"{row}{seed} · {state} · {one.id[:6]}"

@@ -1,12 +1,9 @@
-"""Scores as the page shows them: runs with short names, means over seeds, texts by group."""
-
-from collections.abc import Sequence
+"""Scores as the page shows them: shares in per cent, texts by group."""
 
 import pandas as pd
 
-from app.services.evaluations.summaries import label_of
+from evaluation.differences import mean_and_sd
 from evaluation.reports.tables import mean_text
-from graph.evaluations.reading import Evaluation
 
 ALL = "all images"
 """What a score of no group is called."""
@@ -34,49 +31,13 @@ def is_share(metric: str) -> bool:
     return metric in PERCENT or metric.endswith("_gap") or metric.startswith("in_distribution")
 
 
-def run_labels(found: Sequence[Evaluation]) -> dict[str, str]:
-    """What each evaluation's run is called, by id: only what tells runs apart is said."""
-    same = []
-    for names in ({one.train for one in found}, {one.training_set for one in found}):
-        same += list(names) if len(names) == 1 else []
-    return {one.id: label_of(one, [name for name in same if name]) for one in found}
-
-
-def bars_of(scores: pd.DataFrame) -> pd.DataFrame:
-    """Means over seeds of one metric's scores.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        ``run``, ``group``, ``seed``, ``value``, ``low``, ``high``, ``n`` and ``outdated``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``run``, ``group``, ``mean``, ``low``, ``high`` (of a seed, as means), ``sd``, ``seeds``,
-        ``n`` and ``outdated``, in the order of the scores; the mean is NaN where a seed's is.
-    """
-    grouped = scores.groupby(["run", "group"], sort=False)
-    found = grouped.agg(
-        mean=("value", lambda values: values.mean(skipna=False)),
-        low=("low", lambda values: values.mean(skipna=False)),
-        high=("high", lambda values: values.mean(skipna=False)),
-        sd=("value", lambda values: values.std(ddof=1, skipna=False)),
-        seeds=("seed", "size"),
-        n=("n", "first"),
-        outdated=("outdated", "any"),
-    )
-    return found.reset_index()
-
-
-def cells_of(bars: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Text of each group's mean and deviation: a row for each group, a column for each run."""
+def cells_of(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Text of means and deviations over seeds: a row for each ``group``, a column a ``run``."""
+    bars = mean_and_sd(scores, ("run", "group"))
     texts = [
         mean_text(mean, sd, percent=is_share(metric)) or "-"
         for mean, sd in zip(bars["mean"], bars["sd"], strict=True)
     ]
     runs, groups = (list(dict.fromkeys(bars[name])) for name in ("run", "group"))
-    table = bars.assign(text=texts).pivot_table(
-        "text", "group", "run", aggfunc="first", fill_value=""
-    )
+    table = bars.assign(text=texts).pivot_table("text", "group", "run", aggfunc="first")
     return table.reindex(index=groups, columns=runs).fillna("")

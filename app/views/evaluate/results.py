@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from app.services.evaluations.exports import exported
-from app.services.evaluations.summaries import HEADLINE, newest, scores_frame
+from app.services.evaluations.summaries import HEADLINE, name_rows, newest, scores_frame
 from app.views.evaluate import changes, examples
 from app.views.evaluate.charts import draw_bars
-from app.views.evaluate.numbers import ALL, bars_of, cells_of, is_share, run_labels
+from app.views.evaluate.numbers import ALL, cells_of, is_share
 from app.views.state.session import CurrentDataset
 from app.views.state.url import choice_in_url, in_url, named_in_url
 from app.views.widgets.controls import download
@@ -42,7 +42,7 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
     scored = _choose_test(scored)
     stamps = tuple((one.id, one.scored_at, one.outdated) for one in scored)
     scores: pd.DataFrame = current.read(scores_of, stamps)
-    labels = run_labels(scored)
+    labels = name_rows(scored, brief=True)
     scored.sort(key=lambda one: (labels[one.id], one.seed or 0, one.id))
     scores = scores.assign(
         run=scores["evaluation"].map(labels), group=scores["group"].replace("", ALL)
@@ -53,7 +53,7 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
     if chosen is not None:
         _take_click(scored, labels, chosen)
     examples.show(current, scored, labels)
-    changes.show(current, stamps)
+    changes.show(current, scored[0].test, stamps)
 
 
 def scores_of(
@@ -93,14 +93,11 @@ def _overview(scores: pd.DataFrame) -> None:
     metrics = metrics or list(dict.fromkeys(whole["metric"]))[:4]
     if not metrics:
         return
-    runs = list(dict.fromkeys(scores["run"]))
-    shown = pd.DataFrame({"run": runs})
-    for metric in metrics:
-        cells = cells_of(bars_of(whole[whole["metric"] == metric]), metric)
-        shown[metric] = cells[ALL:].reindex(index=[ALL], columns=runs).iloc[0].fillna("").to_numpy()
     of_run = scores.groupby("run", sort=False)
-    shown["seeds"] = of_run["evaluation"].nunique().reindex(runs).to_numpy()
-    shown["outdated"] = of_run["outdated"].any().reindex(runs).to_numpy()
+    cells = {name: cells_of(whole[whole["metric"] == name], name).loc[ALL] for name in metrics}
+    shown = pd.DataFrame({**cells, "seeds": of_run["evaluation"].nunique()}).fillna("")
+    shown = shown.assign(outdated=of_run["outdated"].any()).loc[scores["run"].unique()]
+    shown = shown.rename_axis("run").reset_index()
     text = st.column_config.TextColumn
     columns = {
         name: text(
@@ -150,12 +147,11 @@ def _metric(
     if of_metric.empty:
         st.caption("None of these models has a score of this metric.")
         return None
-    bars = bars_of(of_metric)
     left, right = st.columns([6, 7])
     with left:
-        draw_bars(bars, of_metric[["run", "group", "seed", "value"]].dropna(), metric)
+        draw_bars(of_metric, metric)
     with right:
-        clicked = _cells(bars, metric)
+        clicked = _cells(of_metric, metric)
     with place:
         _exports(current, scored)
     return clicked
@@ -172,10 +168,10 @@ def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
             st.caption(report.purpose)
 
 
-def _cells(bars: pd.DataFrame, metric: str) -> tuple[str, str] | None:
-    cells = cells_of(bars, metric)
+def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
+    cells = cells_of(scores, metric)
     runs = [str(run) for run in cells]
-    images = bars.groupby("group", sort=False)["n"].max().reindex(cells.index)
+    images = scores.groupby("group", sort=False)["n"].max().reindex(cells.index)
     shown = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
     for at, run in enumerate(runs):
         shown[f"run {at}"] = cells[run].to_numpy()

@@ -11,7 +11,7 @@ from app.views.state.access import may_edit
 from app.views.state.refreshing import refreshing, rerun_page
 from app.views.widgets.messages import errors_in_fragment, show_kept_error
 from app.views.widgets.tables import draw_columns
-from graph.evaluations.reading import Evaluation, list_evaluations
+from graph.evaluations.reading import Evaluation, list_evaluations, name_settings
 
 REFRESH_S = 2
 _PROBLEM = "_evaluation_problem"
@@ -47,11 +47,13 @@ def _draw(dataset: str, drawn: frozenset[str]) -> None:
 
 def _table(left: Sequence[Evaluation]) -> None:
     text = st.column_config.TextColumn
+    settings = name_settings(left)
     draw_columns(
         {
             "method": ([one.method for one in left], text("Method", width=120)),
             "train": ([one.train or "-" for one in left], text("Trained on", width=160)),
             "set": ([one.training_set or "-" for one in left], text("Images", width=90)),
+            "settings": ([settings[one.id] for one in left], text("Settings", width=110)),
             "seed": (
                 [one.seed for one in left],
                 st.column_config.NumberColumn("Seed", width=50),

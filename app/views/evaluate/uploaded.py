@@ -13,7 +13,7 @@ from app.services.evaluations.tables import keep_scores, read_tables, with_datas
 from app.services.importing.checking import named_plainly
 from app.services.presenting.frames import to_csv
 from app.views.evaluate.charts import draw_bars
-from app.views.evaluate.numbers import ALL, bars_of
+from app.views.evaluate.numbers import ALL
 from app.views.state import session
 from app.views.state.access import may_edit, require_editor, user_name
 from app.views.state.session import CurrentDataset
@@ -113,7 +113,7 @@ def _draw(scored: Scored) -> None:
     of_metric = shown[shown["metric"] == metric]
     left, right = st.columns([6, 7])
     with left:
-        draw_bars(bars_of(of_metric), of_metric[["run", "group", "seed", "value"]].dropna(), metric)
+        draw_bars(of_metric, metric)
     with right:
         _table(frame)
     for name, reason in scored.left_out.items():

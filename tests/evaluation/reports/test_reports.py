@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evaluation.differences import mean_and_sd
 from evaluation.reports.formats import REPORTS
-from evaluation.reports.tables import arrange, summarise
+from evaluation.reports.tables import RUN, SCORE, arrange
 
 HOSTILE = "a_b & 50% <script>alert(1)</script> \\input{x} $~^#\n"
 
@@ -20,6 +21,7 @@ def scores(values, **columns):
         "training_set": "real",
         "test": "T",
         "method": "erm",
+        "settings": "linear",
         "seed": range(len(values)),
         "metric": "worst_group",
         "group": "",
@@ -30,6 +32,10 @@ def scores(values, **columns):
         "outdated": False,
     }
     return pd.DataFrame(rows | columns)
+
+
+def summarise(frame):
+    return mean_and_sd(frame, (*RUN, *SCORE))
 
 
 def test_means_and_deviations_are_over_seeds_with_ddof_1():
@@ -49,17 +55,18 @@ def test_a_table_has_a_row_for_each_run_and_a_column_for_each_metric_and_group()
         scores([0.5, 0.7]),
         scores([np.nan, np.nan], metric="group_accuracy", group="a"),
         scores([1.0], method="dfr", outdated=True),
+        scores([0.75], settings="network"),
         scores([0.25], train=None, training_set=None, method="theirs"),
     ]
     table = arrange(summarise(pd.concat(parts)), ["worst_group", "group_accuracy"])
     assert table.columns.tolist() == [
-        *("train", "training_set", "test", "method", "seeds"),
+        *("train", "training_set", "test", "method", "settings", "seeds"),
         *("worst_group", "group_accuracy, a", "outdated"),
     ]
-    assert table["worst_group"].tolist() == ["60.0 ± 14.1", "100.0", "25.0"]
-    assert table["group_accuracy, a"].tolist() == ["", "", ""]
-    assert table["outdated"].tolist() == ["", "yes", ""]
-    assert table["train"].tolist() == ["D", "D", ""]
+    assert table["worst_group"].tolist() == ["60.0 ± 14.1", "100.0", "75.0", "25.0"]
+    assert table["group_accuracy, a"].tolist() == ["", "", "", ""]
+    assert table["outdated"].tolist() == ["", "yes", "", ""]
+    assert table["train"].tolist() == ["D", "D", "D", ""]
 
 
 def test_tables_for_programs_are_read_back():

@@ -7,7 +7,12 @@ import pytest
 
 from graph.dataset.drop_rename import drop_dataset, rename_dataset
 from graph.errors import DatasetNotFoundError, JobNotFoundError, StoreError
-from graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
+from graph.evaluations.reading import (
+    list_evaluations,
+    name_settings,
+    read_evaluation,
+    read_scores,
+)
 from graph.evaluations.writing import (
     EvaluationRunningError,
     NewEvaluation,
@@ -34,6 +39,39 @@ def evaluation(store, rebalanced, original):
         store, [new], train=rebalanced, test=original, extra="evaluate", created_by="ann"
     )
     return made
+
+
+def test_settings_are_named_by_what_tells_them_apart(store, original):
+    shared = {"learner": "linear", "learner_options": {"c": 0.1}, "shortcuts": {"a": ["x"]}}
+    given = [
+        NewEvaluation("erm", 0, shared | {"validation_share": 0.0}, other_methods=shared),
+        NewEvaluation(
+            "dfr", 0, shared | {"method_options": {"refits": 3}, "validation_share": 0.2},
+            other_methods=shared,
+        ),
+        NewEvaluation("erm", 0, {"learner": "network", "preset": "gpu"}),
+        NewEvaluation("theirs", None, {"shortcuts": {}}),
+    ]  # fmt: skip
+    create_evaluations(store, given, train=original, test=original, extra=None)
+    found = {one.id: one for one in list_evaluations(store, original)}
+    names = name_settings([*found.values()])
+    assert [names[one.id] for one in given] == ["linear", "linear", "network", ""]
+
+    others = [
+        NewEvaluation("erm", 0, shared | {"learner_options": {"c": 1}}),
+        NewEvaluation(
+            "dfr", 1, {**given[1].settings, "shortcuts": {"a": ["y"]}}, other_methods=shared
+        ),
+        NewEvaluation("dfr", 1, given[1].settings, other_methods=shared, most_synthetic=8),
+    ]
+    create_evaluations(store, others, train=original, test=original, extra=None)
+    names = name_settings(list_evaluations(store, original))
+    told = [names[one.id] for one in (*given, *others)]
+    assert len(set(told)) == len(told)
+    assert told[0].startswith("linear, c 0.1, shortcuts ")
+    assert told[2:4] == ["network", ""]
+    assert told[4].startswith("linear, c 1, shortcuts ")
+    assert told[6].startswith("linear, c 0.1, most synthetic 8, shortcuts ")
 
 
 def test_an_evaluation_knows_its_datasets_job_and_task(

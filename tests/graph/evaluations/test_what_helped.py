@@ -96,6 +96,44 @@ def test_only_the_same_method_seeds_settings_and_images_are_compared(
     )
 
 
+def test_settings_seeds_before_and_test_images_are_rows_of_their_own(
+    original, rebalanced, evaluate, ask
+):
+    def network(lr, **changes):
+        return {"learner": "network", "learner_options": {"lr": lr}, "preset": "small"} | changes
+
+    def write(train, right, settings=None, test=original, **kinds):
+        rows = [("m", "", *wilson(right, 100))]
+        settings = settings or {"learner": "linear", "preset": "tiny"}
+        evaluate(train, test, 0, rows, settings=settings, **kinds)
+
+    for train, right in ((original, 10), (rebalanced, 20)):
+        write(train, 99)  # an older run of the same seed
+        write(train, right)
+        write(train, right + 30, network(0.1))
+        write(train, right + 60, network(0.5))
+    write(rebalanced, 70, test=rebalanced)
+    write(original, 65, test=rebalanced)
+    found = {(row["test"], row["settings"]): row for row in ask(original)}
+    assert {key: (row["before"], row["after"], row["seeds"]) for key, row in found.items()} == {
+        (original, "linear"): (0.1, 0.2, 1),
+        (original, "network, lr 0.1"): (0.4, 0.5, 1),
+        (original, "network, lr 0.5"): (0.7, 0.8, 1),
+        (rebalanced, "linear"): (0.65, 0.7, 1),
+    }
+    shared = {"other_methods": network(0.5)}
+    dfr = network(0.5, method_options={"refits": 3}, validation_share=0.2)
+    write(original, 90, dfr, method="dfr", **shared)
+    (row,) = ask(original, "remedies")
+    assert (row["settings"], row["before"], row["after"]) == ("network", 0.7, 0.9)
+    write(original, 80, network(0.5, validation_share=0.3), **shared)
+    rows = {row["settings"]: (row["before"], row["after"]) for row in ask(original, "remedies")}
+    assert rows == {
+        "network": (0.7, 0.9),
+        "network, before: erm validation share 0.3": (0.8, 0.9),
+    }
+
+
 def test_groups_without_images_and_metrics_without_intervals_stay(
     original, rebalanced, evaluate, ask
 ):

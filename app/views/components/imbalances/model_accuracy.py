@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app.services.evaluations.failures import accuracy_by_clique
-from app.services.evaluations.summaries import label_of, newest
+from app.services.evaluations.summaries import name_rows, newest
 from app.views.state import session
 from app.views.state.session import CurrentDataset
 from app.views.state.url import in_url
@@ -23,7 +23,12 @@ _MODEL = "model"
 def choose(current: CurrentDataset) -> Evaluation | None:
     """Draw the choice of a model whose accuracy is shown; nothing without evaluations."""
     found = newest(list_evaluations(current.store, current.name))
-    known = {_name(one): one for one in found if one.predictions_uri is not None}
+    rows = name_rows(found)
+    known = {
+        rows[one.id] + ("" if one.seed is None else f", seed {one.seed}"): one
+        for one in found
+        if one.predictions_uri is not None
+    }
     if not known:
         return None
     if st.session_state.get(_MODEL) not in (None, *known):
@@ -68,7 +73,3 @@ def accuracy_of(
     """Accuracy by clique; cached until the evaluation is scored anew."""
     folder = OutputFolder(session.settings().output_folder())
     return accuracy_by_clique(store, folder, evaluation, cliques)
-
-
-def _name(one: Evaluation) -> str:
-    return label_of(one) + ("" if one.seed is None else f", seed {one.seed}")

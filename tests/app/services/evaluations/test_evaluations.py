@@ -18,7 +18,7 @@ from app.services.evaluations.run_settings import RunSettings
 from app.services.evaluations.runs import predict_dataset, run_evaluation, train_again
 from app.services.evaluations.summaries import (
     differences_frame,
-    label_of,
+    name_rows,
     newest,
     scores_frame,
     summary_frame,
@@ -101,12 +101,13 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
     assert means[(animals, "erm", "worst_group", "")] == pytest.approx(row["before"])
     assert set(summary["seeds"]) == {2}
     differences = differences_frame(folder, everything, "erm")
-    assert set(differences["baseline"]) == {label_of(first)}
+    names = name_rows(everything)
+    assert set(differences["baseline"]) == {names[first.id]}
     of_worst = differences.set_index(["method", "metric"])["difference"].xs(
         "worst_group", level="metric"
     )
     after = next(one for one in everything if one.train == rebalanced and one.method == "erm")
-    assert of_worst[label_of(after)] == pytest.approx(row["difference"])
+    assert of_worst[names[after.id]] == pytest.approx(row["difference"])
     with pytest.raises(OptionError, match="No evaluation is of the baseline 'jtt'"):
         differences_frame(folder, everything, "jtt")
 
