@@ -44,7 +44,8 @@ class MinimalOptions(Options):
     overshoot : int or None
         Most images of a clique that a class may have beyond the largest count of before.
     seconds : float
-        How long the solver may take, for each programme.
+        How long the solver may take, for each programme of counts; what it finds when time is up
+        is not called proven. Programmes of rates do not look at the clock.
     solver_gap : float
         How far from the fewest images a plan may be, as a share, for the solver to stop.
     """
@@ -120,9 +121,10 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     result has more images than the raising from nothing, or than Algorithm 1.
 
     *Rates*: a rate has the size of its class in it, which the plan itself changes, so that
-    cross-multiplied differences are products of unknowns. Classes that grow in proportion keep
-    their ratio, which makes the programme linear. Beside that, class sizes are fixed, and those
-    that follow are fixed next, until they no longer matter; the better plan is taken.
+    cross-multiplied differences are products of unknowns. Sizes afterwards are fixed at the ratio
+    that equal rates take, which makes the programme linear, and follow what whole images add up
+    to. The plan is the best for the tolerance, in whole percents, and for all narrower ones: a
+    wider tolerance never takes more images. Above 6,500 unknowns cliques are only filled up.
 
     *Significance*: the gap that a clique may keep follows from its largest count before, and never
     shrinks as images are added. With more than two classes it is the one that is allowed however

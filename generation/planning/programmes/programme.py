@@ -46,8 +46,9 @@ class Programme:
         On the images.
     scale : float array, shape (n_classes,)
         1 for counts; for rates, the mean size of a class over that of each.
-    in_proportion : bool
-        Whether the images of classes, times `scale`, are as many of each: so that sizes keep to it.
+    first_size : float or None
+        Where given, class sizes afterwards, times `scale`, are all equal, and the first class has
+        this size; 0 for any.
     """
 
     def __init__(
@@ -57,10 +58,10 @@ class Programme:
         caps: Caps,
         scale: FloatArray,
         *,
-        in_proportion: bool = False,
+        first_size: float | None = None,
     ) -> None:
         self.cliques, self.tolerance, self.caps, self.scale = cliques, tolerance, caps, scale
-        self.in_proportion = in_proportion
+        self.first_size = first_size
         pairs = list(SubsetIndex(cliques.members).subsets(cliques.members))
         wholes, parts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         size = len(cliques)
@@ -147,11 +148,16 @@ class Programme:
                 every = sparse.csr_array(np.ones((1, size)))
                 add({code: every}, None, None, np.array([float(caps.per_class)]))
         every = sparse.csr_array(np.ones((1, size)))
-        if self.in_proportion:
-            first = self.scale[0] * every
+        if self.first_size is not None:
+            sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
             for code, scale in enumerate(self.scale[1:], start=1):
-                add({0: first, code: -scale * every}, None, None, np.zeros(1))
-                add({0: -first, code: scale * every}, None, None, np.zeros(1))
+                lead = sizes[[code]] - sizes[0]
+                add({0: first, code: -scale * every}, None, None, lead)
+                add({0: -first, code: scale * every}, None, None, -lead)
+            if self.first_size:
+                made = np.array([self.first_size - self.cliques.class_sizes[0]])
+                add({0: every}, None, None, made)
+                add({0: -every}, None, None, -made)
         if caps.budget is not None:
             in_all = dict.fromkeys(range(n_classes), every)
             add(in_all, None, None, np.array([float(caps.budget)]))
@@ -179,6 +185,19 @@ class Programme:
         images = found.x[: size * n_classes].reshape(n_classes, size).T
         known = found.status == OPTIMAL or whole
         return Answer(images, float(least or 0) if known else 0.0, int(found.status))
+
+    def balanced_sizes(self) -> FloatArray:
+        """The ratio of class sizes at which all rates can be equal; else that of before.
+
+        A class's size less a weighted sum of its counts stays as it is, whatever images are made.
+        Where rates are equal, it is the same share of every class.
+        """
+        sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
+        for size in sorted(set(sizes.tolist())):
+            weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
+        before = self.cliques.class_sizes.astype(np.float64)
+        left = before - weights @ self.cliques.counts
+        return np.abs(left) if (left >= 1).all() or (left <= -1).all() else np.maximum(before, 1)
 
     def least_images(self) -> FloatArray:
         """What each class lacks of the largest cliques, in which no other images count."""

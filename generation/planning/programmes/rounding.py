@@ -36,24 +36,48 @@ def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
     return filled
 
 
-def level(programme: Programme, images: IntArray) -> IntArray:
-    """Add images until those of classes, times the scale, are as many as of the largest.
+def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> IntArray:
+    """Whole images near fractions such that gaps are within the tolerance to the nearest image.
 
-    They are of the smallest cliques, as these count in no other, as far as their gaps have room.
+    From the largest cliques down each fraction goes to the side that leaves the counts of its
+    subsets closer to theirs, unless its own count allows one side alone. Then images are taken
+    away, or added to single smallest cliques, until classes have their sizes.
+
+    Parameters
+    ----------
+    wanted : float array, shape (n_cliques, n_classes)
+    sizes : float array, shape (n_classes,)
+        Of the classes, with the images.
     """
-    sizes, scale, images = programme.cliques.sizes(), programme.scale, images.copy()
-    made = images.sum(axis=0) * scale
-    rows = np.flatnonzero(sizes == sizes.min())
-    tolerance = programme.tolerance.take(rows)
-    slack = tolerance.slack_of(len(scale))
-    for code, missing in enumerate(np.rint((made.max() - made) / scale)):
-        after = programme.after(images)[rows] * scale
-        most = (after + slack) / (1 - tolerance.share)[:, None]
-        most[tolerance.weights == 0] = after.max(initial=0) + missing * scale[code]
-        others = np.delete(most, code, axis=1).min(axis=1)
-        room = np.floor(np.maximum(others - after[:, code], 0) / scale[code] + 1e-6)
-        before = np.cumsum(room) - room
-        images[rows, code] += np.clip(missing - before, 0, room).astype(np.int64)
+    cliques, tolerance, covers = programme.cliques, programme.tolerance, programme.covers.tocsc()
+    exact = cliques.counts + covers @ wanted
+    top = (exact / sizes).max(axis=1, keepdims=True) * sizes
+    top[tolerance.weights == 0] = np.inf
+    low = np.ceil((1 - tolerance.share)[:, None] * top - 1 + 1e-6)
+    low[tolerance.weights == 0], high = 0, np.floor(top + 1e-6)
+    subsets = np.split(covers.indices, covers.indptr[1:-1])
+    order = np.lexsort((np.arange(len(cliques)), -cliques.sizes()))
+    images, error = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape)
+    for row in order:
+        below = subsets[row][subsets[row] != row]
+        near = np.maximum(wanted[row] - error[row], 0)
+        count = exact[row] + error[row] - wanted[row]
+        down, up = np.floor(near + 1e-6), np.ceil(near - 1e-6)
+        by_down, by_up = (abs(error[below] + one - wanted[row]).sum(axis=0) for one in (down, up))
+        rises = (by_up < by_down) if len(below) else near - down > 0.5
+        rises = (rises | (count + down < low[row])) & (count + up <= high[row])
+        images[row] = np.where(rises, up, down)
+        error[subsets[row]] += images[row] - wanted[row]
+    after, missing = programme.after(images), sizes - cliques.class_sizes - images.sum(axis=0)
+    smallest = cliques.sizes().min()
+    for row in order:
+        these = subsets[row]
+        spare = np.minimum((after[these] - low[these]).min(axis=0), images[row])
+        room = (high[these] - after[these]).min(axis=0) * (cliques.sizes()[row] == smallest)
+        change = np.clip(missing, -np.maximum(spare, 0), np.maximum(room, 0)).astype(np.int64)
+        images[row] += change
+        after[these] += change
+        missing = missing - change
     return images
 
 

@@ -12,8 +12,8 @@ from generation.planning.programmes.rounding import (
     cut,
     fill,
     fill_size,
-    level,
     round_down,
+    round_near,
 )
 from generation.planning.programmes.tolerance import Caps, Tolerance
 from generation.planning.programmes.verdicts import class_scale, impossible, judged, settled
@@ -22,10 +22,10 @@ from graph.counting.cliques import Cliques
 
 MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
 NEARLY = 1e-3  # how near to the best the small cliques of a large programme are
-MOST_STEPS = 30  # of class sizes, for rates, by programmes
-SETTLED = 1e-5  # change of class sizes, as a share
-MOST_FILLS = 1000  # of class sizes, for rates, by filling up alone
-RUNAWAY = 1000  # images beyond twice those that were planned: class sizes drift apart
+MOST_RATES = 6_500  # unknowns, for rates: above, cliques are only filled up from nothing
+MOST_STEPS = 6  # of class sizes, for rates
+GROWTH = (1.02, 1.2)  # of class sizes, where whole images do not fit, in early and late steps
+SPARE, RUNAWAY = 2, 1000  # how many images may follow from whole ones: sizes may drift apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,11 @@ class Search:
     def _is_exact(self) -> bool:
         tolerance = self.tolerance
         loose = tolerance.share.any() or tolerance.slack.any() or not tolerance.weights.all()
-        capped = replace(self.caps, budget=None) != Caps()
-        return not (loose or self.rates or capped)
+        return not (loose or self.rates or self._is_capped)
+
+    @property
+    def _is_capped(self) -> bool:
+        return replace(self.caps, budget=None) != Caps()
 
     def _ones(self) -> FloatArray:
         return np.ones(len(self.cliques.classes))
@@ -97,91 +100,97 @@ class Search:
         return Programme(self.cliques, tolerance, caps, scale)
 
     def _rates(self) -> PlannedImages | int | None:
-        """The best of plans that keep the ratio of class sizes, and of those that change it."""
-        changed = self._rates_by_steps()
-        kept = self._rates_in_proportion()
-        if kept is None or not isinstance(changed, PlannedImages):
-            return kept or changed
-        made, other = int(kept.images.sum()), int(changed.images.sum())
-        if changed.bound is None:  # beyond the tolerance, for want of sizes that settle
-            return kept if made <= 2 * other + RUNAWAY else changed
-        return kept if made < other else changed
+        """The best plan for this tolerance or a narrower one, so that a wider one never costs more.
 
-    def _rates_in_proportion(self) -> PlannedImages | None:
-        """Images such that classes grow in proportion: their sizes are known beforehand.
-
-        Half of the nearest image is left to sizes that are whole numbers.
+        Tolerances are whole percents, rounded down. Narrower ones are tried until even fractions
+        take as many images as the best plan. Where none has a plan, and there are no caps, it is
+        the next wider one that has.
         """
-        scale, n = class_scale(self.cliques.class_sizes), len(self.cliques)
-        half = replace(self.tolerance, slack=np.tile(scale / 2, (n, 1)))
-        caps = replace(self.caps, budget=None)
-        programme = Programme(self.cliques, half, caps, scale, in_proportion=True)
-        answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
+        asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
+        nothing = np.zeros_like(self.exact)
+        filled = [self._at(percent)._settled(nothing) for percent in range(asked + 1)]
+        best = min((one for one in filled if one is not None), key=np.sum, default=None)
+        is_small, known = self.cliques.counts.size <= MOST_RATES, True
+        for percent in range(asked if is_small else -1, -1, -1):
+            bound, found = self._rates_within(percent, best)
+            known = known and bound == np.inf
+            if bound >= (np.inf if best is None else best.sum()):
+                break
+            best = best if found is None else found
+        if best is not None:
+            return settled(best)
+        if self._is_capped:
+            return INFEASIBLE if known and is_small else None
+        for percent in range(asked + 1, 100 * is_small):
+            _, found = self._rates_within(percent, None)
+            if found is not None:
+                note = f"No plan within {asked}% was found; this one is within {percent}%."
+                return PlannedImages(found, proven=False, note=note)
+        return None
+
+    def _rates_within(self, percent: int, best: IntArray | None) -> tuple[float, IntArray | None]:
+        """The fewest images in fractions, and a whole plan with fewer than the best, if found.
+
+        Class sizes afterwards have the ratio that exact balance takes, which makes the programme
+        linear. Of small classes whole images add up to more than fractions, so that sizes follow
+        what rounding takes; half of the nearest image is left to it.
+        """
+        one = self._at(percent)
+        before = self.cliques.class_sizes
+        scale = class_scale(one._programme(self._ones()).balanced_sizes())
+        answer = one._in_proportion(scale, 0).fewest(whole=False, seconds=np.inf, gap=0)
         if answer.images is None:
-            return None
-        images = level(programme, fill(programme, round_down(answer.images)))
-        sizes = self.cliques.class_sizes + images.sum(axis=0)
-        return settled(images) if self._fits(self._programme(class_scale(sizes)), images) else None
+            return np.inf, None
+        bound, most = answer.images.sum(), np.inf if best is None else best.sum()
+        if bound >= most:
+            return bound, None
+        sizes, best = np.ceil(before + answer.images.sum(axis=0) - 1e-6), None
+        for step in range(MOST_STEPS):
+            programme = one._in_proportion(class_scale(sizes), sizes[0])
+            answer = programme.fewest(whole=False, seconds=np.inf, gap=0)
+            more = np.zeros(len(sizes))
+            if answer.images is not None:
+                whole = round_near(programme, answer.images, sizes)
+                found = one._settled(whole)
+                if found is not None and bound <= found.sum() < most:
+                    best, most = found, found.sum()
+                if found is whole or sizes.sum() - before.sum() >= most:
+                    break
+                more = np.maximum(before + whole.sum(axis=0) - sizes, 0)
+            sizes = sizes + more if more.any() else np.ceil(sizes * GROWTH[step > MOST_STEPS // 2])
+        return bound, best
 
-    def _rates_by_steps(self) -> PlannedImages | int | None:
-        """Fix class sizes, plan, and fix those that follow, until they agree; then round up.
+    def _at(self, percent: int) -> "Search":
+        share = np.full(len(self.cliques), percent / 100)
+        return replace(self, tolerance=replace(self.tolerance, share=share))
 
-        The sizes may drift apart, as an image for one clique dilutes all others of its class. Then
-        it is the step that they change least in, rounded up for the sizes it was planned for.
-        """
-        sizes = self.cliques.class_sizes
-        scale, least = class_scale(sizes), np.inf
-        images, programme = np.zeros_like(self.exact), self._programme(scale)
-        for _ in range(MOST_STEPS):
-            step = self._programme(scale)
-            answer = step.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
-            if answer.status == INFEASIBLE:
-                return INFEASIBLE
-            if answer.images is None:
-                break
-            before, scale = scale, class_scale(sizes + answer.images.sum(axis=0))
-            change = float(np.abs(scale / before - 1).max())
-            if change < least:
-                least, images, programme = change, round_down(answer.images), step
-            if change < SETTLED:
-                break
-        start = fill(programme, images)
-        for _ in range(MOST_FILLS):
-            programme = self._programme(class_scale(sizes + images.sum(axis=0)))
+    def _in_proportion(self, scale: FloatArray, first: float) -> Programme:
+        half = replace(self.tolerance, slack=np.tile(scale / 2, (len(self.cliques), 1)))
+        caps = replace(self.caps, budget=None)
+        return Programme(self.cliques, half, caps, scale, first_size=first)
+
+    def _settled(self, images: IntArray) -> IntArray | None:
+        """Raise images until gaps are within the tolerance for sizes that follow; None if not."""
+        most = SPARE * int(images.sum()) + RUNAWAY
+        while images.sum() <= most:
+            programme = self._programme(class_scale(self.cliques.class_sizes + images.sum(axis=0)))
             filled = fill(programme, images)
-            if (filled == images).all() or filled.sum() > 2 * start.sum() + RUNAWAY:
-                break
+            if (filled == images).all():
+                return images if self._fits(programme, images) else None
             images = filled
-        if (filled != images).any():
-            return self._unsettled(start)
-        if not programme.caps.allow(self.cliques.counts, programme.after(images), images):
-            return None
-        return settled(images)
-
-    def _unsettled(self, images: IntArray) -> PlannedImages | None:
-        """A plan for class sizes that are not quite those that follow from it."""
-        sizes = self.cliques.class_sizes + images.sum(axis=0)
-        programme = self._programme(class_scale(sizes))
-        after = programme.after(images)
-        if not programme.caps.allow(self.cliques.counts, after, images):
-            return None
-        beyond = programme.tolerance.excess(after * programme.scale)
-        note = (
-            f"The class sizes that rates refer to do not settle: {np.count_nonzero(beyond):,} gaps "
-            f"are wider than allowed, by up to {np.ceil(beyond.max(initial=0)):,.0f} images."
-        )
-        return PlannedImages(images, proven=False, note=note)
+        return None
 
     def _fewest(self) -> PlannedImages | int | None:
         """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
         if self._is_exact:  # as Algorithm 1 is optimal then
             return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
-        programme, status = self._programme(self._ones()), OPTIMAL
+        programme, status, finished = self._programme(self._ones()), OPTIMAL, False
         bound = float(programme.least_images().sum())
         candidates = [fill(programme, np.zeros_like(self.exact)), self.exact]
         if self._is_small:
             answer = programme.fewest(whole=True, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
+            finished = status == OPTIMAL
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
         else:
@@ -196,7 +205,9 @@ class Search:
         if not fit:
             return INFEASIBLE if status == INFEASIBLE else None
         best = min(fit, key=lambda one: int(one.sum()))
-        return judged(best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images")
+        return judged(
+            best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images", finished=finished
+        )
 
     def _by_size(self, programme: Programme) -> IntArray:
         """Whole images of the largest cliques first, then the best for the others.
@@ -268,16 +279,17 @@ class Search:
             bound, status = answer.bound, answer.status
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
-        if status != OPTIMAL:
+        finished = status == OPTIMAL
+        if not finished:
             answer = programme.least_excess(whole=False, seconds=self.seconds, gap=self.solver_gap)
             bound = max(bound, answer.bound)
             if answer.images is not None:
                 down = round_down(answer.images)
                 candidates += [down, add_within(programme, down, answer.images)]
-        return self._least(programme, candidates, bound)
+        return self._least(programme, candidates, bound, finished)
 
     def _least(
-        self, programme: Programme, candidates: Sequence[IntArray], bound: float
+        self, programme: Programme, candidates: Sequence[IntArray], bound: float, finished: bool
     ) -> PlannedImages:
         def remainder(images: IntArray) -> float:
             beyond = programme.tolerance.excess(programme.after(images) * programme.scale)
@@ -287,7 +299,8 @@ class Search:
         fit = [one for one in candidates if programme.caps.allow(counts, programme.after(one), one)]
         best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
         cost = programme.image_cost * int(best.sum())
-        found = judged(best, remainder(best), bound - cost, "images of gaps beyond the tolerance")
+        what = "images of gaps beyond the tolerance"
+        found = judged(best, remainder(best), bound - cost, what, finished=finished)
         if not self.rates:
             return found
         note = "Class sizes follow from the plan, so that less may be left."

@@ -14,12 +14,19 @@ def settled(images: IntArray) -> PlannedImages:
     return PlannedImages(images, not images.any(), 0.0, note if images.any() else "")
 
 
-def judged(images: IntArray, value: float, bound: float, what: str) -> PlannedImages:
-    """A plan with the least that any plan has of something, and whether it has that itself."""
+def judged(
+    images: IntArray, value: float, bound: float, what: str, *, finished: bool
+) -> PlannedImages:
+    """A plan with the least that any plan has of something, and whether it has that itself.
+
+    A plan of a solver that has not finished is never proven: it depends on the clock.
+    """
     bound = min(max(bound, 0.0), value) + 0.0  # no -0.0
-    proven = value - bound <= 1e-6 * (1 + value)
+    proven = finished and value - bound <= 1e-6 * (1 + value)
     least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
     said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
+    if value - bound <= 1e-6 * (1 + value):
+        said = "No plan is better, but the solver's time was up: another run may find another plan."
     return PlannedImages(images, proven, bound, "" if proven else said)
 
 

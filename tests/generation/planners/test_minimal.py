@@ -14,7 +14,7 @@ from generation.planners.minimal import MinimalOptions, insignificant_gaps, plan
 from generation.planning.plan import PlanOptions, run_planner
 from generation.planning.programmes import search
 from generation.planning.programmes.programme import whole_line
-from generation.planning.simulation import simulate
+from generation.planning.simulation import simulate, simulate_images
 from graph.counting.cliques import Cliques
 from graph.errors import OptionError
 
@@ -127,6 +127,42 @@ def test_rates_take_fewer_images_the_wider_the_tolerance(coco):
         assert (after.counts >= lowest * after.class_sizes - 1 - 1e-4).all()
         assert found.images < most
         most = found.images
+
+
+def unequal(count_cliques, sizes: tuple[int, ...], concepts: int, seed: int) -> Cliques:
+    """Cliques of images of unequal classes that lean to concepts of their own."""
+    rng = np.random.default_rng(seed)
+    base = np.clip(rng.lognormal(-2.6, 0.8, concepts), 0.01, 0.5)
+    made: dict = {}
+    for code, size in enumerate(sizes):
+        lean = np.exp(rng.normal(0, 0.35, concepts))
+        lean[rng.integers(concepts)] *= 5
+        for shown in rng.random((size, concepts)) < np.clip(base * lean, 0, 0.8):
+            one = f"k{code}", frozenset(f"c{n:02}" for n in np.flatnonzero(shown))
+            made[one] = made.get(one, 0) + 1
+    return count_cliques(made, 2)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("sizes", "concepts"), [((360, 140), 20), ((700, 300), 12), ((250, 120, 60, 40, 20, 10), 8)]
+)
+def test_a_wider_tolerance_of_rates_never_costs_more(count, sizes, concepts, seed):
+    cliques = unequal(count, sizes, concepts, seed)
+    most = np.inf
+    for percent in (0, 5, 10, 12.5, 15, 20, 30):
+        own = MinimalOptions(tolerance=percent / 100, rates=True)
+        found = plan_minimal(cliques, PlanOptions(1), own)
+        assert found.images.sum() <= most
+        most = found.images.sum()
+        kept = percent if "is within" not in found.note else int(found.note.split()[-1][:-2])
+        made = simulate_images(cliques, found.images)
+        rates = made.counts / made.class_sizes
+        lowest = (1 - kept / 100) * rates.max(axis=1, keepdims=True) * made.class_sizes
+        assert (made.counts >= lowest - 1 - 1e-4).all()
+        assert kept >= percent
+    quick = MinimalOptions(tolerance=0.3, rates=True, seconds=1e-4)
+    assert plan_minimal(cliques, PlanOptions(1), quick).images.tolist() == found.images.tolist()
 
 
 def coco_like(count_cliques, max_size: int, images: int = 3000) -> Cliques:
