@@ -105,7 +105,8 @@ def caption_predictions(captions: pd.DataFrame, words: str = "gensynth") -> pd.D
     from ingest.concepts.word_lists import load_group_words
 
     editor = WordEditor(load_group_words(words), "swap")
-    named = [editor.groups_in(text) for text in text_column(captions, "caption", "captions")]
+    texts = text_column(captions, "caption", "captions")
+    named = [editor.groups_in(text, by_classes=True) for text in texts]
     table = pd.DataFrame(
         {
             "image": text_column(captions, "image", "captions"),

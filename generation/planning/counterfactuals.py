@@ -38,7 +38,7 @@ class CounterfactualOptions:
         are not edited.
     unnamed : {"keep", "drop"}
         What becomes of the other captions of such an image that name no group: they are true of
-        every group, or left out, as those with a word of one group ("a lady") always are.
+        every group, or left out, as those that cannot be edited always are.
     split : str
         The only split to edit images of, where the dataset has any; the recipe's own (train or
         test) stands for the one split whose name begins like that.

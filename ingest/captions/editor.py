@@ -6,7 +6,6 @@ from itertools import chain, product
 
 from graph.errors import OptionError, UnknownNameError
 from ingest.captions.adjectives import AdjectiveEditor
-from ingest.captions.children import names_children
 from ingest.captions.edited import EditedCaption
 from ingest.captions.words import WordEditor
 from ingest.concepts.group_words import EditMode, GroupWords
@@ -14,7 +13,7 @@ from ingest.concepts.group_words import EditMode, GroupWords
 
 @dataclass(frozen=True)
 class CaptionEditor:
-    """Edit captions word by word, with case, articles and her or his by what follows.
+    """Edit captions word by word, with case and articles, her or his by the words around.
 
     Mode ``"swap"`` edits captions that name exactly one group, and accepts an edit only if editing
     it back restores the caption, to the last space. Mode ``"unify"`` (Pinpoint Counterfactuals,
@@ -40,8 +39,8 @@ class CaptionEditor:
     --------
     >>> from ingest.concepts.word_lists import load_group_words
     >>> editor = CaptionEditor(load_group_words("gensynth"))
-    >>> editor.edit("A waiter hands the man his coat.", "woman")
-    'A waiter hands the woman her coat.'
+    >>> editor.edit("A policeman puts on his coat.", "woman")
+    'A policewoman puts on her coat.'
     >>> editor.neutralise("The woman brushes her teeth in the bathroom.")
     'The person brushes their teeth in the bathroom.'
     >>> editor.edited("A man and a woman", "woman").reason
@@ -89,11 +88,7 @@ class CaptionEditor:
         """
         if any(editor.values_in(caption) for editor in self._adjectives):
             return False
-        return not (self.words.own_groups and self._words.has_keyword(caption))
-
-    def names_children(self, caption: str) -> bool:
-        """Whether a caption names a child, by the list's words for them or by an age."""
-        return names_children(caption, self.words.children)
+        return not (self.words.own_groups and any(self._words.found(caption)))
 
     def edit(self, caption: str, group: str) -> str | None:
         """The caption with the words of a group; None if it cannot be edited.

@@ -1,85 +1,10 @@
-"""English around a word: its case, the article before it, and whether a noun follows."""
+"""English around a word: its case, and the article before it."""
 
 import re
 
 from ingest.concepts.wording import begins_with_a_vowel
 
 _ARTICLE = re.compile(r"(?<![\w'’-])(an?)(\s+)$", re.IGNORECASE)
-_NEXT = re.compile(r"\s+[\"'“‘]?(?P<word>\w+(?:['’-]\w+)*)")
-_FUNCTION_WORDS_AND_VERBS = """
-    a aboard about above across after again against ago ahead alone along alongside already also
-    although am amid among amongst an and another any anything are around as aside asleep at away be
-    because been before behind being below beneath beside besides between beyond both but by can
-    could did do does doing down during each either enough even ever everything except for forward
-    from had has have having he here him himself holds how i if in indoors inside instead into is it
-    just like may me might must near nearby never no nor not nothing now of on once onto opposite or
-    out outdoors outside over past per ready says she should since sits so some something stands
-    still than that the their them themselves then there these they this those through throughout
-    till to today together tonight toward towards under underneath underwater unless until up upon
-    upright upside us versus via was we wears were what when where whether which while who whom
-    whose why will with within without would yet you
-"""
-_ADJECTIVES_AND_NOUNS_IN_LY = """
-    assembly belly bubbly bully butterfly comely costly cuddly curly daily dolly doily early elderly
-    family fly friendly gnarly grizzly holly homely hourly jelly jolly lily likely lively lonely
-    lovely manly monthly nightly only orderly reply silly smelly supply tally ugly weekly womanly
-    woolly wooly wrinkly yearly
-"""
-_PARTICIPLES_ALSO_BEFORE_NOUNS = """
-    bending catching cooking crossing crouching cutting dancing diving drinking driving flying
-    hitting jumping kneeling laughing laying reading riding running serving showing skateboarding
-    skating skiing sleeping smiling snowboarding squatting stepping surfing swimming swinging
-    throwing waiting walking waving working
-"""
-_PARTICIPLES_BEFORE_OBJECTS = """
-    being blowing brushing carrying climbing coming doing eating feeding getting giving going having
-    helping holding leaning looking lying making playing pointing posing preparing pulling pushing
-    reaching sitting standing taking talking touching trying using watching wearing
-"""
-_VERBS_BEFORE_A_PERSON_AND_A_VERB = """
-    have having help helped helping helps let lets letting make makes making saw see seeing sees
-    watch watched watches watching
-"""
-_NOT_BEFORE_NOUNS = frozenset(_FUNCTION_WORDS_AND_VERBS.split()) | {""}
-_BEFORE_NOUNS_IN_LY = frozenset(_ADJECTIVES_AND_NOUNS_IN_LY.split())
-_UNTIL_NOUNS = frozenset(_PARTICIPLES_ALSO_BEFORE_NOUNS.split()) | {"all", "next", "off", "too"}
-_CAUSING = frozenset(_VERBS_BEFORE_A_PERSON_AND_A_VERB.split())
-_DETERMINERS = frozenset({"a", "an", "her", "his", "its", "some", "the", "their", "this"})
-_ALWAYS_VERBS = frozenset(_PARTICIPLES_BEFORE_OBJECTS.split())
-
-
-def stands_before_noun(text: str, end: int) -> bool:
-    """Whether the word that ends at `end` stands before a noun, as "her" in "her red coat".
-
-    Told by what follows: not at an end or before punctuation, a preposition, a conjunction, an
-    article, an auxiliary, or a participle or adverb that no noun follows; nor between verbs, as in
-    "helps her cut the cake". A guess, as words of captions are not parsed.
-
-    Examples
-    --------
-    >>> [stands_before_noun(text, 3) for text in ("her teeth", "her .", "her while", "her own")]
-    [True, False, False, True]
-    >>> [stands_before_noun(text, 3) for text in ("her eating a cake", "her riding boots")]
-    [False, True]
-    """
-    found = _NEXT.match(text, end)
-    if found is None:
-        return False
-    word = found["word"].lower()
-    if word in _NOT_BEFORE_NOUNS or word in _ALWAYS_VERBS:
-        return False
-    is_adverb = word.endswith("ly") and word not in _BEFORE_NOUNS_IN_LY
-    after = _NEXT.match(text, found.end())
-    following = "" if after is None else after["word"].lower()
-    if word in _UNTIL_NOUNS or is_adverb:
-        return following not in _NOT_BEFORE_NOUNS
-    # "helping her cut the cake"
-    return not (following in _DETERMINERS and _word_before(text, end) in _CAUSING)
-
-
-def _word_before(text: str, end: int) -> str:
-    """The word before the one that ends at `end`."""
-    return next(iter(text[max(0, end - 40) : end].lower().split()[-2:-1]), "")
 
 
 def like(word: str, example: str) -> str:

@@ -1,11 +1,12 @@
 """Swap the words of groups in captions, or replace them by neutral ones."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ingest.captions.edited import (
+    DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,
     NO_GROUP,
@@ -17,12 +18,18 @@ from ingest.captions.edited import (
     lowered,
     whole_words,
 )
-from ingest.captions.english import like, stands_before_noun
+from ingest.captions.english import like
+from ingest.captions.readings import expanded, listed, read_word
 from ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
+from ingest.concepts.word_lists import telling
+
+_PRONOUNS = frozenset(listed("pronoun"))
+_FUNCTION_WORDS = frozenset(listed("function"))
+_APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
 
 
-class _NoCounterpartError(Exception):
-    """A word of a group has no counterpart."""
+class _LeftOutError(Exception):
+    """The caption is not edited, for a reason."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +39,16 @@ class WordEditor:
     words: GroupWords
     mode: EditMode
 
-    def groups_in(self, caption: str) -> frozenset[str]:
-        """Groups whose classes' words are in a caption."""
-        found = self._class_words.finditer(lowered(caption))
-        return frozenset().union(*(self._groups_of.get(normal(m[0]), ()) for m in found))
-
-    def has_keyword(self, caption: str) -> bool:
-        """Whether a word of any group's pairs is in a caption."""
-        return self._all_words.search(lowered(caption)) is not None
+    def groups_in(self, caption: str, *, by_classes: bool = False) -> frozenset[str]:
+        """Groups of which a caption has a word that is theirs alone, or one of their classes."""
+        of = self._classes if by_classes else self._telling
+        return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.found(caption)))
 
     def edited(self, caption: str, group: str) -> EditedCaption:
         """The caption with the words of a group, or the reason why there is none."""
+        for found in self.found(caption):
+            if found.lastgroup:
+                return EditedCaption(None, DOUBTS[found.lastgroup])
         try:
             if self.mode == "unify":
                 others = [name for name in self.words.own_groups if name != group]
@@ -53,13 +59,13 @@ class WordEditor:
             (source,) = named
             if source == group:
                 return EditedCaption(caption)
-            found = self._written(caption, [source], group)
-            restored = self.groups_in(found) == {group} and (
-                self._written(found, [group], source) == caption
+            text = self._written(caption, [source], group)
+            restored = self.groups_in(text) == {group} and (
+                self._written(text, [group], source) == caption
             )
-            return EditedCaption(found) if restored else EditedCaption(None, NOT_RESTORED)
-        except _NoCounterpartError:
-            return EditedCaption(None, NO_COUNTERPART)
+            return EditedCaption(text) if restored else EditedCaption(None, NOT_RESTORED)
+        except _LeftOutError as error:
+            return EditedCaption(None, str(error))
 
     def neutralised(self, caption: str) -> str:
         """The caption with the neutral word of each row; words without one stay."""
@@ -71,56 +77,83 @@ class WordEditor:
     def _changes(
         self, caption: str, sources: Collection[str], target: str | None
     ) -> Iterator[Change]:
-        own = self._keywords.get(target or "", frozenset())
-        for found in self._all_words.finditer(lowered(caption)):
-            word = normal(found[0])
-            rows = [
-                row
-                for row in self._rows.get(word, ())
-                if any(row.keyword(source) == word for source in sources)
-            ]
-            if not rows or word in own:
-                continue
-            new = _counterpart(rows, target, stands_before_noun(caption, found.end()))
-            if new is not None:
-                start, end = found.span()
-                yield Change(start, end, like(new, caption[start:end]))
-            elif target is not None:
-                raise _NoCounterpartError
+        lower, has_noun = lowered(caption), False
+        text = lower if _has_capitals_throughout(caption) else caption
+        for found in self.found(caption):
+            word, (start, end) = normal(found[0]), found.span()
+            known = self._rows.get(word, [])
+            rows = [row for row in known if any(row.keyword(name) == word for name in sources)]
+            if rows and not any(row.keyword(target or "") == word for row in known):
+                tables = ("doubt",) if has_noun else ("doubt", "first_doubt")
+                says = (read_word(table, text, start, end) for table in tables)
+                doubt = DOUBTS.get(next(filter(None, says), ""))
+                is_pronoun = any(row.before_noun is not None for row in rows)
+                place = read_word("possessive", lower, start, end) if is_pronoun else None
+                if place == "unclear" and target is not None:
+                    doubt = doubt or DOUBTS[place]
+                new = None if doubt else _counterpart(rows, target, place != "alone")
+                if new is not None:
+                    yield _change(caption, start, end, new)
+                elif target is not None:
+                    raise _LeftOutError(doubt or NO_COUNTERPART)
+            has_noun = has_noun or word not in _PRONOUNS
+
+    def found(self, caption: str) -> Iterator[re.Match[str]]:
+        """Words of groups, and what leaves a caption out, its reason being the last group."""
+        for found in self._all_words.finditer(lowered(caption).replace("’", "'")):
+            is_name = found.lastgroup == "unclear" and caption[found.start()].isupper()
+            if found.lastgroup != "kept" and not is_name:
+                yield found
 
     @cached_property
     def _rows(self) -> dict[str, list[WordRow]]:
         """Rows of each keyword."""
         found: dict[str, list[WordRow]] = {}
-        for row in self.words.rows:
+        for row in (*self.words.rows, *self.words.agreeing):
             for word in {row.keyword(group) for group in row.words} - {None}:
                 found.setdefault(str(word), []).append(row)
         return found
 
     @cached_property
-    def _keywords(self) -> dict[str, frozenset[str]]:
-        """Keywords of each group."""
-        return {
-            group: frozenset(str(row.keyword(group)) for row in self.words.rows)
-            for group in self.words.own_groups
-        }
-
-    @cached_property
-    def _groups_of(self) -> dict[str, frozenset[str]]:
+    def _classes(self) -> dict[str, frozenset[str]]:
         """Groups whose class has a word."""
-        found: dict[str, set[str]] = {}
-        for group, words in self.words.classes.items():
-            for word in words:
-                found.setdefault(normal(word), set()).add(group)
-        return {word: frozenset(groups) for word, groups in found.items()}
+        return _by_word(self.words.classes)
 
     @cached_property
-    def _class_words(self) -> re.Pattern[str]:
-        return whole_words(any_of(self._groups_of))
+    def _telling(self) -> dict[str, frozenset[str]]:
+        """Groups of each class's word, and the group of each word that is of one group alone."""
+        return _by_word(telling((*self.words.rows, *self.words.agreeing))) | self._classes
 
     @cached_property
     def _all_words(self) -> re.Pattern[str]:
-        return whole_words(any_of(self._rows))
+        words = any_of({*self._rows, *self._classes})
+        if "man" not in self._rows:
+            return whole_words(words)
+        kept, name, unclear = (expanded(f"@{part}") for part in ("kept", "unedited", "compound"))
+        return whole_words(f"(?:(?P<kept>{kept})|(?P<name>{name})|{words}|(?P<unclear>{unclear}))")
+
+
+def _by_word(classes: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
+    pairs = [(normal(word), group) for group, words in classes.items() for word in words]
+    return {word: frozenset(group for one, group in pairs if one == word) for word, _ in pairs}
+
+
+def _change(caption: str, start: int, end: int, new: str) -> Change:
+    """A word's change, with the apostrophe after it: ladies' becomes gentlemen's, and back."""
+    old = caption[start:end]
+    word, found = like(new, old), _APOSTROPHE.match(caption, end)
+    if found is not None:
+        if found[1] is None and old[-1] in "sS" and new[-1] != "s":
+            return Change(start, found.end(), f"{word}{found[0]}{'S' if old.isupper() else 's'}")
+        if found[1] and old.lower().endswith(("men", "children", "people")) and new[-1] == "s":
+            return Change(start, found.end(), word + found[0][0])
+    return Change(start, end, word)
+
+
+def _has_capitals_throughout(caption: str) -> bool:
+    """Whether a caption is written like a title, so that capitals tell no names."""
+    words = [word for word in re.findall(r"[^\W\d_]+", caption) if word not in _FUNCTION_WORDS][1:]
+    return len(words) > 1 and sum(word[0].isupper() for word in words) >= 0.8 * len(words)
 
 
 def _counterpart(rows: list[WordRow], target: str | None, before_noun: bool) -> str | None:

@@ -62,6 +62,8 @@ class GroupWords:
     attributes : mapping of str to (mapping of str to str)
         Adjective of each value of an attribute that has no words of its own:
         ``{"age": {"elderly": "elderly"}}``.
+    agreeing : tuple of WordRow
+        Rows of another list that captions are edited by as well; `classes` has none of them.
     """
 
     name: str
@@ -73,6 +75,7 @@ class GroupWords:
     children: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    agreeing: tuple[WordRow, ...] = ()
 
     @cached_property
     def own_groups(self) -> tuple[str, ...]:

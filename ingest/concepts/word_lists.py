@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from graph.errors import InputError, OptionError, UnknownNameError
+from graph.errors import InputError, OptionError, UnknownNameError, check_known
 from graph.names import clean_name
 from ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from ingest.concepts.vocabulary import Vocabulary, words_of
@@ -114,7 +114,8 @@ class _Content:
     content: dict[str, Any]
 
     def words(self) -> GroupWords:
-        rows = self._rows()
+        rows, others = self._rows(), self._word_list("also")
+        check_known("word list", others, group_list_names())
         return GroupWords(
             self.where,
             self._classes(rows),
@@ -125,12 +126,13 @@ class _Content:
             self._word_list("children"),
             self._word_list("people"),
             self._attributes(),
+            tuple(row for name in others for row in load_group_words(name).rows),
         )
 
     def _classes(self, rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
         classes = self.content.get("classes")
         if classes is None and ("pairs" in self.content or "attributes" in self.content):
-            return _telling(rows)
+            return telling(rows)
         if not isinstance(classes, dict) or len(classes) < 2:
             raise self._fault(None, "has no [classes] of two or more", f"{_FORM}.")
         for class_name, words in classes.items():
@@ -224,7 +226,7 @@ class _Content:
         return InputError(self.where, place, reason, remedy)
 
 
-def _telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
+def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
     """The words of each group that belong to no other."""
     groups: dict[str, set[str]] = {}
     for row in rows:

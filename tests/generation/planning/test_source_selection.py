@@ -9,6 +9,7 @@ import pytest
 from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
 from generation.planning.source_selection import select_sources
 from graph.errors import OptionError, UnknownNameError
+from ingest.captions.edited import MANY_GROUPS
 from ingest.concepts.word_lists import load_group_words
 
 WORDS = load_group_words("coco-gb")
@@ -55,7 +56,9 @@ def test_the_first_caption_that_names_one_group_is_the_prompts():
     )
     assert asked["1", "man"].captions == tuple(captions["1"])
     assert asked["2", "man"].caption == "A man and his dog"
-    told = {"1": ["A man", "A lady on her horse", "Snow"], "2": ["A woman"]}
+    told = {"1": ["A man", "Two policewomen", "Snow"], "2": ["A woman"]}
+    assert select(images, told).left_out == {f"images with {MANY_GROUPS}": 1}
+    told["1"] = ["A man", "A man beside Lady Gaga", "Snow"]
     assert select(images, told).sources["captions"][0]["man"] == ("A man", "Snow")
     dropped = select(images, captions, unnamed="drop").sources["captions"][0]
     assert dropped["woman"] == ("The woman brushes her teeth", "A woman")

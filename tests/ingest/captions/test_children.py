@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.captions.children import names_children
-from ingest.captions.editor import CaptionEditor
 from ingest.concepts.group_words import GroupWords, WordRow
 
 NUMBERS = (
@@ -76,5 +75,5 @@ def test_words_of_a_list_are_those_that_it_names():
     assert not names_children("a boy", ["ni\xf1o"])
     assert names_children("a 9-year-old", ["ni\xf1o"])
     rows = (WordRow({"man": "man", "woman": "woman"}),)
-    editor = CaptionEditor(GroupWords("a list without words for children", rows=rows))
-    assert editor.names_children("A toddler.")
+    words = GroupWords("a list without words for children", rows=rows)
+    assert names_children("A toddler.", words.children)
