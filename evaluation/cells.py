@@ -32,13 +32,14 @@ def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
         The file cannot be read or decoded.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from ingest.tables.parquet import read_unlimited
 
     path = Path(path)
     head = read_head(path, content)
     try:
         if head.startswith(b"PAR1"):
-            frame: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)
+            frame: pd.DataFrame = read_unlimited(path).to_pandas(ignore_metadata=True)
             return without_index(frame)
         first = head.lstrip().splitlines()[0]
         separator = max(",;\t", key=lambda one: first.count(one.encode()))

@@ -10,6 +10,7 @@ import yaml
 UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for JSON that it cannot decode; see `decoding_fault`."""
 
+MOST_YAML = 1 << 19  # characters of a YAML document, which takes a second for each 40,000
 _TOO_DEEP = "lists or objects are nested too deep"
 
 
@@ -61,19 +62,31 @@ def decode_yaml(text: str) -> Any:
     Raises
     ------
     ValueError
-        It is not YAML, or is nested hundreds deep.
+        It is not YAML, is nested hundreds deep, is longer than 512 Ki characters, or has an alias
+        of more than a short text: aliases of lists unfold without bound.
 
     Examples
     --------
     >>> decode_yaml("names: {0: cow, 1: sign}")
     {'names': {0: 'cow', 1: 'sign'}}
     """
+    if len(text) > MOST_YAML:
+        raise ValueError(f"has more than {MOST_YAML:,} characters")
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except yaml.YAMLError as error:
         raise ValueError(f"is not YAML ({error})") from None
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        if is_alias and not (isinstance(node, yaml.ScalarNode) and len(node.value) < 1000):
+            raise yaml.YAMLError("it has an alias of a list, an object or a long text")
+        return node
 
 
 def decoding_fault(error: Exception) -> str:

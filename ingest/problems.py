@@ -87,7 +87,7 @@ class Problems:
         return InputError(self.file, place, reason, remedy)
 
     def within(
-        self, limit: str, number: int, place: str | None = None, what: str | None = None
+        self, limit: str, number: float, place: str | None = None, what: str | None = None
     ) -> None:
         """Raise InputError if there are more than a limit allows.
 

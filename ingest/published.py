@@ -14,6 +14,7 @@ from graph.errors import InputError
 from graph.names import clean_name
 from ingest.documents import UNDECODABLE, decode_json, decoding_fault
 from ingest.names import name_fault
+from ingest.reader import read_start
 
 Kind = Literal["co-occurrence", "cliques", "common cliques", "queries"]
 Key = tuple[str, tuple[str, ...]]
@@ -70,10 +71,9 @@ def read_published(
         The file cannot be read, or is none of these.
     """
     source = str(file)
+    read_start(Path(file))
     try:
         text = Path(file).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(source, None, f"{error.strerror}", "Name a file to read.") from error
     except UnicodeDecodeError:
         raise InputError(source, None, "is no text in UTF-8", _REMEDY) from None
     found = dict[Key, int | None]()

@@ -70,8 +70,25 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
     Raises
     ------
     InputError
-        There is no such file, it is a pipe or a device, it cannot be read, it is empty, or it is of
-        a kind that no reader takes (compressed, an image, not UTF-8).
+        As `read_start`, or it is empty, or of a kind that no reader takes (compressed, an image,
+        not UTF-8).
+    """
+    head = read_start(path).removeprefix(_BOM)
+    if not head.strip():
+        raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
+    for magic, reason, remedy in _FOREIGN:
+        if head.startswith(magic):
+            raise InputError(str(path), None, reason, remedy)
+    return head
+
+
+def read_start(path: Path) -> bytes:
+    """Read a file's first bytes, whatever it holds.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is a folder, a pipe or a device, or it cannot be read.
     """
     try:
         mode = path.stat().st_mode
@@ -81,7 +98,7 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
             reason = "is a pipe or a device, not a file"
             raise InputError(str(path), None, reason, "Save its content to a file, and name that.")
         with path.open("rb") as file:
-            head = file.read(HEAD)
+            return file.read(HEAD)
     except FileNotFoundError:
         raise InputError(
             str(path), None, "there is no such file", "Check the path and its spelling."
@@ -89,13 +106,6 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
     except OSError as error:
         reason = f"cannot be read ({error.strerror or error})"
         raise InputError(str(path), None, reason, "Check its permissions.") from None
-    head = head.removeprefix(_BOM)
-    if not head.strip():
-        raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
-    for magic, reason, remedy in _FOREIGN:
-        if head.startswith(magic):
-            raise InputError(str(path), None, reason, remedy)
-    return head
 
 
 def _file_to_name(folder: Path) -> str:

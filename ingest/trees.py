@@ -1,5 +1,9 @@
-"""Datasets that are a folder or an archive of files: listed and read, never unpacked."""
+"""Datasets that are a folder or an archive of files: listed and read, never unpacked.
 
+What one may unfold to is limited here, for all readers: a small archive must not take all memory.
+"""
+
+import io
 import os
 import shutil
 import stat
@@ -8,26 +12,48 @@ import tarfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Any, NoReturn
 
 from graph.errors import InputError
 
 MOST_FILES = 5_000_000
+MOST_FOLDERS = 64
+"""Folders in one another."""
+MOST_BYTES = 1 << 40
+"""Bytes that are read in all, however often a file is."""
+MOST_RATIO = 50
+"""Bytes that are read of an archive for each of its own, beyond the first 32 MiB."""
 MOST_FILE_BYTES = 1 << 30  # of one file that is read whole
+MOST_LINES = 20_000_000  # of one file
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""zipfile unpacks a piece of any other at once, however much that is."""
+LONGEST_LINE = 1 << 24  # characters or bytes, of any text file
+_FREE_BYTES = 1 << 25  # that any archive may unfold to
+JSON_MARKS, XML_MARKS = (b"[", b"{", b","), (b"<",)
+"""What values of a document begin with."""
+_MARK_BYTES = 32  # that a value takes in memory at least; twice that a line
+_PIECE, _BUFFER = 1 << 20, 1 << 16
 _TAR_MAGIC_AT = 257
 _DAMAGE = (OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error,
            zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
 
 
+class UnfoldsError(InputError):
+    """More of a folder or archive would be read than the limits allow."""
+
+
 class FileTree(ABC):
     """The regular files of a folder or an archive, by their paths with ``/`` between folders.
 
-    Hidden files are left out. A path of an archive that is absolute or leads out of it is refused,
-    and links in an archive are left out; nothing is ever written.
+    Hidden files are left out, and of several of one path in an archive all but the last. A path of
+    an archive that is absolute or leads out of it is refused, and links in an archive are left out.
+    In a folder, links to folders are left out, and those to files outside of it are refused where
+    they are opened. Nothing is ever written but a copy of one file of an archive, for the while.
 
     Parameters
     ----------
@@ -35,24 +61,28 @@ class FileTree(ABC):
         The folder or archive.
     most_files : int
         Files beyond which it is refused.
+    most_bytes : int
+        Bytes beyond which nothing more of it is read.
     """
 
     is_tar = False
 
-    def __init__(self, path: Path, most_files: int) -> None:
-        self.path, self._most_files = path, most_files
-        self.names = sorted(self._checked(self._list()))
+    def __init__(self, path: Path, most_files: int, most_bytes: int = MOST_BYTES) -> None:
+        self.path, self._most_files, self._left = path, most_files, most_bytes
+        self._most_bytes = most_bytes
+        self._stored = dict(self._checked(self._list()))
+        self.names = sorted(self._stored)
 
     @abstractmethod
-    def _list(self) -> Iterator[str]:
-        """Paths of all regular files."""
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        """Paths of all regular files, with what `_open` takes for them."""
 
     @abstractmethod
-    def _open(self, name: str) -> IO[bytes]:
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:
         """Open a file that is there."""
 
-    def _checked(self, names: Iterator[str]) -> Iterator[str]:
-        for number, name in enumerate(names):
+    def _checked(self, files: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        for number, (name, stored) in enumerate(files):
             if number == self._most_files:
                 raise self._error(None, f"has more than {number:,} files", "Split it.")
             path = PurePosixPath(name)
@@ -60,42 +90,98 @@ class FileTree(ABC):
                 shown = repr(name[:200])
                 remedy = "Pack it anew, with paths inside the folder."
                 raise self._error(None, f"holds the path {shown}, which leads out of it", remedy)
+            if len(path.parts) > MOST_FOLDERS + 1:
+                raise self._too_deep(name)
             if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
-                yield path.as_posix()
+                yield path.as_posix(), stored
 
     def _error(self, name: str | None, reason: str, remedy: str) -> InputError:
         return InputError(str(self.path), name, reason, remedy)
 
+    def _too_deep(self, name: str) -> InputError:
+        reason = f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)"
+        return self._error(None, reason, "Leave them out.")
+
+    def _spend(self, size: int) -> None:
+        """Count bytes that were read, or that values take; InputError if these are too many."""
+        self._left -= size
+        if self._left < 0:
+            refuse_unfolding(self.path, self._most_bytes)
+
     @contextmanager
-    def open(self, name: str) -> Iterator[IO[bytes]]:
+    def open(self, name: str, *, anywhere: bool = False) -> Iterator[IO[bytes]]:
         """Open a file to be read piece by piece.
+
+        Parameters
+        ----------
+        anywhere : bool
+            Whether a link may lead out of a folder: for pictures, of which the size is read.
 
         Raises
         ------
         InputError
-            It cannot be read, is damaged or encrypted.
+            It cannot be read, is damaged or encrypted, is no regular file, or a link that leads
+            out of the folder, or more is read in all than the limits allow.
         """
         try:
-            with self._open(name) as file:
-                yield file
+            with (
+                self._open(name, self._stored[name], anywhere=anywhere) as file,
+                io.BufferedReader(_Counted(file, self._spend), _BUFFER) as counted,
+            ):
+                yield counted
         except InputError:
             raise
         except _DAMAGE as error:
             raise self._error(name, f"cannot be read ({error})", "Check it.") from None
 
-    def read(self, name: str, most_bytes: int = MOST_FILE_BYTES) -> bytes:
+    def read(
+        self, name: str, most_bytes: int = MOST_FILE_BYTES, marks: Collection[bytes] = ()
+    ) -> bytes:
         """Read a whole file.
+
+        Parameters
+        ----------
+        most_bytes : int
+            Bytes beyond which it is refused.
+        marks : collection of bytes
+            What values begin with, of which each counts as 32 bytes that are read.
 
         Raises
         ------
         InputError
             As `open`, or it is larger than `most_bytes`, whatever the archive says of its size.
         """
+        content = io.BytesIO()
         with self.open(name) as file:
-            content = file.read(most_bytes + 1)
-        if len(content) > most_bytes:
-            raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
-        return content
+            while piece := file.read(_PIECE):
+                content.write(piece)
+                if content.tell() > most_bytes:
+                    raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
+                self._spend(_MARK_BYTES * sum(map(piece.count, marks)))
+        return content.getvalue()
+
+    def lines(self, name: str) -> Iterator[str]:
+        """Read a text file in UTF-8 line by line, with their ends; each counts as 64 bytes more.
+
+        Raises
+        ------
+        InputError
+            As `open`, or a line is longer than 16 Mi characters, or there are more than 20 million.
+        """
+        with (
+            self.open(name) as file,
+            io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text,
+        ):
+            number = 0
+            while line := text.readline(LONGEST_LINE):
+                number += 1
+                self._spend(2 * _MARK_BYTES)
+                if len(line) == LONGEST_LINE:
+                    reason = f"line {number} is longer than {LONGEST_LINE:,} characters"
+                    raise self._error(name, reason, "Break the line.")
+                if number > MOST_LINES:
+                    raise self._error(name, f"has more than {MOST_LINES:,} lines", "Split it.")
+                yield line
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
@@ -106,58 +192,85 @@ class FileTree(ABC):
         InputError
             As `open`.
         """
-        with NamedTemporaryFile(prefix="cobalance-") as copy, self.open(name) as file:
-            shutil.copyfileobj(file, copy)
+        with NamedTemporaryFile(prefix="cobalance-") as copy:
+            with self.open(name) as file:
+                shutil.copyfileobj(file, copy)
             copy.flush()
             yield Path(copy.name)
 
     def below(self, folder: str, *endings: str) -> list[str]:
         """Paths in a folder and its subfolders, ``""`` for all, with one of some endings."""
-        start = f"{folder}/" if folder else ""
-        return [
-            name
-            for name in self.names
-            if name.startswith(start) and (not endings or name.lower().endswith(endings))
-        ]
+        names = self.names
+        if folder:  # in sorted names "0" is next to "/"
+            ends = (bisect_left(names, folder + mark) for mark in "/0")
+            names = names[slice(*ends)]
+        return [name for name in names if not endings or name.lower().endswith(endings)]
+
+
+class _Counted(io.RawIOBase):
+    """A file whose bytes are counted as they are read."""
+
+    def __init__(self, file: IO[bytes], spend: Callable[[int], None]) -> None:
+        self._file, self._spend = file, spend
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(len(buffer))
+        self._spend(len(piece))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 class _Folder(FileTree):
-    def _list(self) -> Iterator[str]:
+    def _list(self) -> Iterator[tuple[str, Any]]:
         def failed(error: OSError) -> None:
             reason = f"cannot be read ({error.strerror or error})"
             raise self._error(None, reason, "Check its permissions.")
 
         for parent, folders, names in os.walk(self.path, onerror=failed):
-            folders[:] = [name for name in folders if not name.startswith(".")]
             here = Path(parent).relative_to(self.path)
+            if len(here.parts) > MOST_FOLDERS:
+                raise self._too_deep(here.as_posix())
+            folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
-                    yield (here / name).as_posix()
+                    yield (here / name).as_posix(), None
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
+        with self.open(name):  # refuses what is no file, or leads out
+            pass
         yield self.path / name
 
-    def _open(self, name: str) -> IO[bytes]:
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         path = self.path / name
+        if path.is_symlink() and not anywhere:
+            target = path.resolve()
+            if not target.is_relative_to(self.path.resolve()):
+                reason = "is a link that leads out of the folder"
+                raise self._error(name, reason, "Put the file itself there.")
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe waits for whoever writes
             raise self._error(name, "is a pipe or a device, not a file", "Leave it out.")
-        return path.open("rb")
+        return path.open("rb", buffering=0)
 
 
 class _Zip(FileTree):
     def __init__(self, path: Path, most_files: int, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        super().__init__(path, most_files)
+        super().__init__(path, most_files, most_bytes(path))
 
-    def _list(self) -> Iterator[str]:
+    def _list(self) -> Iterator[tuple[str, Any]]:
         for entry in self._archive.infolist():
             is_file = bool(entry.filename) and not entry.is_dir()
             if is_file and not stat.S_ISLNK(entry.external_attr >> 16):
-                yield entry.filename
+                yield entry.filename, entry
 
-    def _open(self, name: str) -> IO[bytes]:
-        return self._archive.open(name)
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
+        if stored.compress_type not in ZIP_METHODS:
+            raise self._error(name, "is not packed by deflate", "Pack it anew.")
+        return self._archive.open(stored)
 
 
 class _Tar(FileTree):
@@ -165,16 +278,27 @@ class _Tar(FileTree):
 
     def __init__(self, path: Path, most_files: int, archive: tarfile.TarFile) -> None:
         self._archive = archive
-        self._entries = {entry.name: entry for entry in archive if entry.isreg()}
-        super().__init__(path, most_files)
+        super().__init__(path, most_files, most_bytes(path))
 
-    def _list(self) -> Iterator[str]:
-        yield from self._entries
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        yield from ((entry.name, entry) for entry in self._archive if entry.isreg())
 
-    def _open(self, name: str) -> IO[bytes]:
-        file = self._archive.extractfile(self._entries[name])
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
+        file = self._archive.extractfile(stored)
         assert file is not None  # noqa: S101 (these are regular files)
         return file
+
+
+def most_bytes(file: Path) -> int:
+    """Bytes that an archive, or another file that is compressed, may unfold to."""
+    return min(MOST_BYTES, max(_FREE_BYTES, MOST_RATIO * file.stat().st_size))
+
+
+def refuse_unfolding(path: Path, most: int) -> NoReturn:
+    """Raise the error of what unfolds to more than `most` bytes."""
+    reason = f"unfolds to more than {most:,} bytes, the most for its size"
+    remedy = "If it is from someone you trust, unpack it, and name that, or split it."
+    raise UnfoldsError(str(path), None, reason, remedy)
 
 
 def is_tree(path: Path) -> bool:
@@ -189,7 +313,8 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
     Raises
     ------
     InputError
-        It cannot be read, is damaged, has too many files, or holds a path that leads out of it.
+        It cannot be read, is damaged, has too many or too deep files, or holds a path that leads
+        out of it.
     """
     with ExitStack() as stack:
         try:

@@ -3,6 +3,7 @@
 import base64
 import math
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,13 @@ from pydantic import SecretStr
 from annotation.language.chat import LanguageModelError, Question, Reply
 from annotation.language.endpoint_settings import check_url
 from graph.errors import OptionError, Part, Setting
+from graph.safe_text import mask_credentials
 from ingest.images.arrays import ImageArray
 from ingest.images.encoding import png
 
 TRIES = 3
+MOST_ANSWER_BYTES = 1 << 22
+"""Of an answer, unpacked: ten times what the longest replies of models take."""
 TOP_TOKENS = 20
 """Likeliest first tokens that are asked for: the most that servers give."""
 _OPTIONAL = ("response_format", "seed", "max_tokens")
@@ -28,7 +32,8 @@ class Endpoint:
     A reply in the form of a JSON schema is asked for where a question has one; a server that
     refuses it (400 or 422) is asked without. Rate limits, server errors, timeouts and replies that
     are cut off are retried with growing pauses: three tries in all. Nothing of the environment but
-    proxies is used. Several threads may ask at a time.
+    proxies is used. No redirect is followed, and no answer above 4 MiB read. Several threads may
+    ask at a time.
 
     Parameters
     ----------
@@ -70,6 +75,7 @@ class Endpoint:
             base_url=url,
             api_key=key.get_secret_value() if key else "none",
             timeout=timeout_s,
+            http_client=_Client(timeout=timeout_s),
         )
 
     def ask(self, question: Question) -> Reply:
@@ -176,7 +182,13 @@ class Endpoint:
             parts = (f"it gave no answer in {TRIES} tries. Allow more time with ",)
             parts += (Setting("timeout_s"), ", or try again later.")
         elif status is None:
-            parts = (f"it cannot be reached ({said}). Check the address, and that it is running.",)
+            parts = (f"it cannot be reached or read ({said}). Check that it runs at that address.",)
+        elif status < 400:
+            target = mask_credentials(error.response.headers.get("Location", ""))  # type: ignore[attr-defined]
+            parts = (
+                f"it redirects to {target[:300]}, which is not followed, as questions and images "
+                "would go there. If that is the model's address, give it instead.",
+            )
         elif status in (401, 403):
             parts = (f"it refuses the login ({status}: {said}). Give its key with ",)
             parts += (Setting("key_file"), ".")
@@ -199,6 +211,25 @@ class Endpoint:
         return text.replace(self._key.get_secret_value(), "***") if self._key else text
 
 
+class _Client(openai.DefaultHttpxClient):
+    """A client that follows no redirect and stops reading an answer that is too long."""
+
+    def send(self, request: Any, **options: Any) -> Any:
+        answer = super().send(request, **options | {"stream": True, "follow_redirects": False})
+        content = bytearray()
+        with closing(answer):
+            for piece in answer.iter_bytes():  # unpacked piece by piece
+                content += piece
+                if len(content) > MOST_ANSWER_BYTES:
+                    reason = f"its answer is longer than {MOST_ANSWER_BYTES:,} bytes"
+                    raise openai.APIConnectionError(message=reason, request=request)
+        headers = {name: it for name, it in answer.headers.items() if name not in _PACKING}
+        return type(answer)(
+            answer.status_code, headers=headers, content=bytes(content), request=request
+        )
+
+
+_PACKING = ("content-encoding", "content-length", "transfer-encoding")
 _NO_PROBABILITIES = "the answer has no probabilities of tokens"
 _AMBIENT = ("OpenAI-Organization", "OpenAI-Project")
 """Headers that the library would fill from the environment."""

@@ -7,6 +7,7 @@ import pandas as pd
 
 from annotation.measuring.label_scores import macro
 from graph.errors import InputError
+from ingest.reader import read_start
 
 GROUP, STANDS_FOR = "dataset", "attributes"
 
@@ -46,6 +47,7 @@ def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
 
 def read_macro_table(path: Path) -> pd.DataFrame:
     """Read a CSV table of scores, and return `macro_table` of it; InputError if it has none."""
+    read_start(path)
     try:
         scores = pd.read_csv(path, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:

@@ -4,7 +4,6 @@ Without a network or a download; for simple attributes that colours tell. It nee
 images as somebody labels in an hour, and errs where these are not like the others.
 """
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from graph.errors import OptionError
+from graph.errors import InputError, OptionError
 from graph.options import MayBePath, Options
 from graph.plugins import Plugin
 from graph.records import Mention
 from ingest.annotators.annotator import Scores
+from ingest.embeddings.reading import read_arrays
 from ingest.images.arrays import ImageArray
 
 _BINS = 8  # of a channel's histogram
@@ -132,14 +132,14 @@ def fit_linear_probe(
 def load_linear_probe(path: Path) -> LinearProbe:
     """Read a probe that `LinearProbe.save` has written; OptionError if it cannot be used."""
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            probe = LinearProbe(
-                tuple(file["texts"].tolist()),
-                int(file["side_px"]),
-                file["weights"],
-                file["bias"],
-            )
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(path)
+        probe = LinearProbe(
+            tuple(arrays["texts"].tolist()),
+            int(arrays["side_px"]),
+            arrays["weights"],
+            arrays["bias"],
+        )
+    except (InputError, ValueError, KeyError, TypeError) as error:
         raise OptionError(
             f"The linear probe {str(path)!r} cannot be read ({error}). Name the file of one with "
             "the option model; ingest.annotators.linear_probe.fit_linear_probe trains one."

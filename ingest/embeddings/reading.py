@@ -1,9 +1,8 @@
 """Read embeddings of images from Parquet, NumPy or CSV files."""
 
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +12,14 @@ import pyarrow.parquet as pq
 
 from graph.errors import InputError
 from ingest.embeddings.cosine import Vectors, unit_vectors
-from ingest.reader import read_text
+from ingest.reader import read_start, read_text
+from ingest.tables.parquet import read_unlimited
+from ingest.trees import open_tree
 
 SUFFIXES = (".parquet", ".npz", ".npy", ".csv")
 """Of files that hold embeddings; any other is read as Parquet."""
 _UNREADABLE = (
-    OSError, ValueError, EOFError, MemoryError, RuntimeError, BadZipFile, zlib.error,
-    pa.ArrowException,
+    OSError, ValueError, EOFError, MemoryError, RuntimeError, pa.ArrowException,
 )  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def read_embeddings(
         The file cannot be read, lacks a column, or has rows of other lengths, values that are no
         finite numbers, or an id twice.
     """
+    read_start(file)
     try:
         suffix = file.suffix.lower()
         if suffix == ".npy":
@@ -109,13 +110,25 @@ def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
     return _matched(str(file), read_text(ids).splitlines(), np.load(file, allow_pickle=False))
 
 
+def read_arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays of a ``.npz`` file by name, within the limits of `FileTree`; no objects.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
+    arrays = {}
+    with open_tree(file) as tree:
+        for name in tree.names:
+            with tree.open(name) as member:
+                found = np.lib.format.read_array(member, allow_pickle=False)
+            arrays[name.removesuffix(".npy")] = found
+    return arrays
+
+
 def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str], Vectors]:
-    with file.open("rb") as opened:
-        loaded = np.load(opened, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise BadZipFile("it is one array, not an archive of arrays")
-        with loaded:
-            arrays = {each: loaded[each] for each in loaded.files}
+    arrays = read_arrays(file)
     rows = [each for each, array in arrays.items() if array.ndim == 2]
     name = rows[0] if name is None and len(rows) == 1 else name
     ids = arrays.get(id_name, np.empty(0))
@@ -172,14 +185,14 @@ def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[
         or pa.types.is_fixed_size_list(field.type)
     ]
     column = lists[0] if column is None and len(lists) == 1 else column
-    if column not in lists or id_column not in schema.names:
+    if column is None or column not in lists or id_column not in schema.names:
         raise InputError(
             str(file), None,
             f"its columns are {', '.join(schema.names)}; of ids: {id_column}, of lists: "
             f"{', '.join(lists) or 'none'}",
             "Name the columns of ids and of vectors.",
         )  # fmt: skip
-    table = pq.read_table(file, columns=[id_column, column])
+    table = read_unlimited(file, [id_column, column])
     rows = table[column].combine_chunks()
     lengths = set(rows.value_lengths().to_pylist())
     if len(lengths) > 1 or None in lengths or table[id_column].null_count:

@@ -8,6 +8,7 @@ validated before a value of it is looked at.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePosixPath
+from struct import unpack_from
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +23,8 @@ from ingest.formats.tree_reader import TreeReader
 from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
-from ingest.tables.row_values import table_of_rows
-from ingest.trees import FileTree
+from ingest.tables.row_values import batch_rows, table_of_rows
+from ingest.trees import JSON_MARKS, FileTree
 
 _BATCH = 1_000
 _DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
@@ -47,28 +48,28 @@ class HubDataset(TreeReader):
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all splits."""
         problems = Problems(str(tree.path), options.on_error, options.limits)
-        rows: list[dict[str, Any]] = []
-        places: list[str] = []
-        held = 0
-        for split, folder in _splits(tree, problems).items():
-            start = len(rows)
-            features = _features(tree, folder, problems)
-            for batch in _batches(tree, folder, problems):
-                light = _without_pixels(batch, features)
-                problems.within("rows", len(rows) + light.num_rows)
-                held += light.nbytes + 8 * sum(map(_values, light.columns))
-                problems.within("table_mb", held)
-                with _refused(problems, folder):
-                    found = light.to_pylist()
-                for row in found:
-                    named = {name: _named(value, features.get(name)) for name, value in row.items()}
-                    number = len(rows) - start
-                    rows.append(
-                        _as_row(named, f"{split}-{number}" if split else str(number), split)
-                    )
-                    places.append(f"{split}, row {number}" if split else f"row {number}")
-                progress("read", len(rows), None)
-        return read_table(table_of_rows(rows, places, problems), options, progress)
+        rows = _rows(tree, problems, progress)
+        return read_table(table_of_rows(rows, problems), options, progress)
+
+
+def _rows(
+    tree: FileTree, problems: Problems, progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and columns of each row."""
+    for split, folder in _splits(tree, problems).items():
+        number = 0
+        features = _features(tree, folder, problems)
+        for batch in _batches(tree, folder, problems):
+            light = _without_pixels(batch, features)
+            with _refused(problems, folder):
+                found = batch_rows(light, problems)
+            for row in found:
+                named = {name: _named(value, features.get(name)) for name, value in row.items()}
+                id_ = f"{split}-{number}" if split else str(number)
+                place = f"{split}, row {number}" if split else f"row {number}"
+                yield place, _as_row(named, id_, split)
+                number += 1
+            progress("read", number, None)
 
 
 def _root(tree: FileTree) -> str | None:
@@ -107,18 +108,44 @@ def _batches(tree: FileTree, folder: str, problems: Problems) -> Iterator[pa.Rec
         name = _inside(folder, file) if isinstance(file, str) else ""
         if name not in tree.names:
             raise _unopened(problems, state, f"it names the file {str(file)[:200]!r}")
-        with tree.open(name):  # refuses what is no regular file, which would not end
-            pass
         with (
             _refused(problems, name),
             tree.local(name) as path,
             pa.memory_map(str(path)) as mapped,
-            pa.ipc.open_stream(mapped) as stream,
         ):
+            if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(mapped))):
+                raise _unopened(problems, name, "its rows are compressed")
+            mapped.seek(0)
+            stream = pa.ipc.open_stream(mapped)
             for batch in stream:
                 batch.validate(full=True)
                 for start in range(0, batch.num_rows, _BATCH):
                     yield batch.slice(start, _BATCH)
+
+
+def _is_compressed(message: pa.ipc.Message) -> bool:
+    """Whether a message has compressed rows, which Arrow unpacks all at once, however many.
+
+    That is the fourth field of a batch (https://arrow.apache.org/docs/format/Columnar.html), in
+    FlatBuffers' layout: a table begins with the distance back to the places of its fields.
+    """
+    content = message.metadata.to_pybytes()
+
+    def field(table: int, number: int) -> int:
+        places = table - number_at("<i", table)
+        at = 4 + 2 * number
+        return table + (number_at("<H", places + at) if at < number_at("<H", places) else 0)
+
+    def number_at(kind: str, at: int) -> int:
+        return int(unpack_from(kind, content, at)[0])
+
+    def followed(at: int) -> int:
+        return at + number_at("<I", at)
+
+    batch = followed(field(followed(0), 2))
+    if message.type == "dictionary":
+        batch = followed(field(batch, 1))
+    return message.type != "schema" and field(batch, 3) != batch
 
 
 def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
@@ -136,7 +163,7 @@ def _described(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
     if name not in tree.names:
         raise _unopened(problems, name, "it is missing")
     with _refused(problems, name):
-        found = decode_json(tree.read(name, _MOST_BYTES))
+        found = decode_json(tree.read(name, _MOST_BYTES, JSON_MARKS))
     if not isinstance(found, dict):
         raise _unopened(problems, name, "it is no JSON object")
     return found
@@ -174,16 +201,6 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
             light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
             batch = batch.set_column(at, name, light)
     return batch
-
-
-def _values(column: pa.Array) -> int:
-    """How many values a column has, with those in its lists."""
-    kind = column.type
-    if pa.types.is_struct(kind):
-        return len(column) + sum(map(_values, column.flatten()))
-    if pa.types.is_nested(kind) and hasattr(column, "flatten"):
-        return len(column) + _values(column.flatten())
-    return len(column)
 
 
 def _named(value: Any, feature: Any) -> Any:

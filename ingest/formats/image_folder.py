@@ -4,6 +4,7 @@ https://huggingface.co/docs/datasets/image_dataset
 """
 
 import csv
+import posixpath
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,7 +22,9 @@ from ingest.images.decoding import FORMATS as IMAGE_FORMATS
 from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
-from ingest.tables.row_values import table_of_rows
+from ingest.tables.loading import CHUNK
+from ingest.tables.parquet import row_batches
+from ingest.tables.row_values import batch_rows, table_of_rows
 from ingest.trees import FileTree
 
 _METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -56,17 +59,24 @@ class ImageFolder(TreeReader):
         names = [name for name in _metadata(tree) if _has_file_names(tree, name)]
         if not names:
             return _listed(tree, options, problems, progress)
-        rows: list[dict[str, Any]] = []
-        places: list[str] = []
-        for name in names:
-            progress("read", len(rows), None)
-            for place, row in _rows(tree, name, problems):
-                rows.append(_with_path(row, name))
-                places.append(f"{name}, {place}")
-                problems.within("rows", len(rows))
-        if rows and usual_column("class_name", rows[0]) is None and not options.table.class_name:
-            rows = [{**row, "class": _class_of(row["image_id"])} for row in rows]
-        return read_table(table_of_rows(rows, places, problems), options, progress)
+        rows = _images(tree, names, problems, bool(options.table.class_name), progress)
+        return read_table(table_of_rows(rows, problems), options, progress)
+
+
+def _images(
+    tree: FileTree, names: list[str], problems: Problems, has_class: bool, progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and columns of each image; its folder is its class where the first has no column."""
+    number = 0
+    for name in names:
+        for place, values in _rows(tree, name, problems):
+            row = _with_path(values, name)
+            has_class = has_class or (not number and usual_column("class_name", row) is not None)
+            if number % CHUNK == 0:
+                progress("read", number, None)
+            number += 1
+            own = {} if has_class else {"class": _class_of(row["image_id"])}
+            yield f"{name}, {place}", {**row, **own}
 
 
 def _metadata(tree: FileTree) -> list[str]:
@@ -88,31 +98,29 @@ def _has_file_names(tree: FileTree, name: str) -> bool:
 def _rows(tree: FileTree, name: str, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
     """Place and values of each row."""
     if name.endswith(".parquet"):
+        number, own = 0, problems.beside(f"{tree.path}/{name}")
         with tree.local(name) as path:
-            try:
-                rows = pq.read_table(path).to_pylist()
-            except (pa.ArrowException, OSError) as error:
-                raise problems.fatal(f"is damaged ({error})", "Write it anew.", name) from None
-        yield from ((f"row {number}", row) for number, row in enumerate(rows))
+            for batch in row_batches(path, own):
+                for row in batch_rows(batch, own):
+                    yield f"row {number}", row
+                    number += 1
         return
-    text = tree.read(name).decode("utf-8-sig", "replace")
     if name.endswith(".csv"):
-        lines = csv.DictReader(text.splitlines(keepends=True), restkey="")
+        lines = csv.DictReader(tree.lines(name), restkey="")
         try:
             yield from ((f"line {lines.line_num}", row) for row in lines)
         except csv.Error as error:
             raise problems.fatal(f"is not CSV ({error})", "Write it anew.", name) from None
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(tree.lines(name), start=1):
         if line.strip():
+            found, reason = None, "is not a JSON object"
             try:
-                row = decode_json(line)
+                found = decode_json(line)
             except ValueError as error:
-                row, reason = None, f"is not JSON ({error})"
-            else:
-                reason = "is not a JSON object"
-            if isinstance(row, dict):
-                yield f"line {number}", row
+                reason = f"is not JSON ({error})"
+            if isinstance(found, dict):
+                yield f"line {number}", found
             else:
                 problems.record(f"{name}, line {number}", reason, "Write an object a line")
 
@@ -120,8 +128,9 @@ def _rows(tree: FileTree, name: str, problems: Problems) -> Iterator[tuple[str, 
 def _with_path(row: Mapping[str, Any], metadata: str) -> dict[str, Any]:
     """A row with the path of its image in the tree, as id and address, and the split."""
     file = next((row[key] for key in _FILE if isinstance(row.get(key), str)), None)
-    folder = PurePosixPath(metadata).parent
-    path = None if file is None else (folder / file).as_posix()
+    path = None if file is None else posixpath.join(posixpath.dirname(metadata), file)
+    if path and ("//" in path or "/." in f"/{path}"):
+        path = PurePosixPath(path).as_posix()
     others = {key: value for key, value in row.items() if key not in ("file_name", "", None)}
     found = {"image_id": path, "file_name": path, **others}
     split = _split_of(path or "")
@@ -129,13 +138,13 @@ def _with_path(row: Mapping[str, Any], metadata: str) -> dict[str, Any]:
 
 
 def _split_of(path: str) -> str | None:
-    folders = (part.lower() for part in PurePosixPath(path).parts[:-1])
+    folders = (part.lower() for part in path.split("/")[:-1])
     return next((_SPLITS[folder] for folder in folders if folder in _SPLITS), None)
 
 
 def _class_of(path: str | None) -> str | None:
     """The folder of an image, unless it is the outermost or that of a split."""
-    folders = PurePosixPath(path or "").parts[:-1]
+    folders = (path or "").split("/")[:-1]
     return None if not folders or folders[-1].lower() in _SPLITS else folders[-1]
 
 

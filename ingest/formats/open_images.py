@@ -28,6 +28,7 @@ from ingest.trees import FileTree, open_tree
 
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24
+_MOST_NAMES_BYTES = 1 << 24  # of a file of labels' names
 _NEEDED = ("ImageID", "LabelName", "Confidence")
 _PEOPLE = ("GenderPresentation", "AgePresentation")
 _UNKNOWN = "Unknown"
@@ -68,6 +69,7 @@ class OpenImages(TreeReader):
         """Read a folder, an archive, or one file with the descriptions beside it."""
         if path.suffix.lower() != ".csv":
             return super().read(path, options, progress)
+        path = path.resolve() if path.is_symlink() else path
         with open_tree(path.parent) as tree:
             return self._read(tree, [path.name], options, progress)
 
@@ -85,11 +87,13 @@ class OpenImages(TreeReader):
                 f"has no CSV file with the columns {', '.join(_NEEDED)}", "Name one that has."
             )
         display = _display_names(tree, problems)
-        parts = []
+        parts, found = [], 0
         for number, name in enumerate(names):
             progress("read", number, len(names))
-            parts += list(_parts(tree, name, display, problems))
-            problems.within("mentions", sum(len(part.ids) for part in parts))
+            for part in _parts(tree, name, display, problems):
+                parts.append(part)
+                found += len(part.ids)
+                problems.within("mentions", found)
         progress("read", len(names), len(names))
         return _assembled(parts, options, problems, progress)
 
@@ -109,7 +113,7 @@ def _display_names(tree: FileTree, problems: Problems) -> dict[str, str]:
     names = {}
     for file in tree.below("", ".csv"):
         if "class-descriptions" in PurePosixPath(file).name:
-            text = tree.read(file).decode("utf-8", "replace")
+            text = tree.read(file, _MOST_NAMES_BYTES).decode("utf-8", "replace")
             for line, row in enumerate(csv.reader(text.splitlines()), start=1):
                 if len(row) >= 2:
                     names[row[0]] = row[1]

@@ -4,6 +4,7 @@ https://github.com/webdataset/webdataset
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,7 +19,7 @@ from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
 from ingest.tables.row_values import table_of_rows
-from ingest.trees import FileTree, open_tree
+from ingest.trees import JSON_MARKS, FileTree, open_tree
 
 _MOST_JSON_BYTES = 1 << 24
 _TEXT = {".cls": "class", ".txt": "caption"}
@@ -42,27 +43,26 @@ class WebDataset(TreeReader):
         shards = tree.below("", ".tar")
         if not shards:
             return False
-        with open_tree(tree.path / shards[0]) as shard:
+        with tree.local(shards[0]) as path, open_tree(path) as shard:
             return _has_samples(shard)
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the samples of all shards."""
         problems = Problems(str(tree.path), options.on_error, options.limits)
         shards = tree.below("", ".tar") if tree.path.is_dir() else [""]
-        rows: list[dict[str, Any]] = []
-        places: list[str] = []
-        for number, name in enumerate(shards):
-            progress("read", number, len(shards))
-            with open_tree(tree.path / name) as shard:
-                for key, row in _samples(shard, name or tree.path.name, problems):
-                    rows.append(row)
-                    places.append(f"{name}, {key}" if name else key)
-                    problems.within("rows", len(rows))
-        progress("read", len(shards), len(shards))
         classes = _class_names(tree)
-        if classes:
-            rows = [_named(row, classes) for row in rows]
-        return read_table(table_of_rows(rows, places, problems), options, progress)
+
+        def rows() -> Iterator[tuple[str, dict[str, Any]]]:
+            for number, name in enumerate(shards):
+                progress("read", number, len(shards))
+                with ExitStack() as stack:
+                    path = stack.enter_context(tree.local(name)) if name else tree.path
+                    shard = stack.enter_context(open_tree(path))
+                    for key, row in _samples(shard, name or tree.path.name, problems):
+                        yield f"{name}, {key}" if name else key, _named(row, classes)
+            progress("read", len(shards), len(shards))
+
+        return read_table(table_of_rows(rows(), problems), options, progress)
 
 
 def _has_samples(shard: FileTree) -> bool:
@@ -103,7 +103,7 @@ def _samples(
 
 def _json(shard: FileTree, file: str, problems: Problems) -> Mapping[str, Any]:
     try:
-        document = decode_json(shard.read(file, _MOST_JSON_BYTES))
+        document = decode_json(shard.read(file, _MOST_JSON_BYTES, JSON_MARKS))
     except InputError:
         raise
     except ValueError as error:
@@ -121,7 +121,7 @@ def _class_names(tree: FileTree) -> list[str]:
     if name is None or not tree.path.is_dir():
         return []
     try:
-        document = decode_json(tree.read(name, _MOST_JSON_BYTES))
+        document = decode_json(tree.read(name, _MOST_JSON_BYTES, JSON_MARKS))
     except ValueError:
         return []
     return [str(one) for one in document] if isinstance(document, list) else []

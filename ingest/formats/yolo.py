@@ -15,17 +15,16 @@ from graph.progress import Progress
 from graph.records import Annotations
 from ingest.collector import Collector
 from ingest.concepts.plurals import counted
-from ingest.documents import decode_yaml
+from ingest.documents import MOST_YAML, decode_yaml
 from ingest.formats.tree_reader import TreeReader
 from ingest.images.decoding import FORMATS as IMAGE_FORMATS
 from ingest.images.decoding import read_header
-from ingest.images.image_file import ImageFileError
+from ingest.images.image_file import MAX_BYTES, ImageFileError
 from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.trees import FileTree
 
 _SPLITS = ("train", "val", "test")
-_MOST_TEXT_BYTES = 1 << 24
 _HEADER_BYTES = 1 << 16
 _ENDINGS = tuple({f".{ending}" for ending in (*IMAGE_FORMATS.values(), "jpeg", "tiff")})
 _FOLDER_OF_IMAGES = re.compile(r"(?:(?<=/)|^)images(?=/)(?!.*/images/)")
@@ -53,7 +52,10 @@ class Yolo(TreeReader):
 
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether a YAML file names categories and images of splits."""
-        return any(_is_description(_yaml(tree, name)) for name in _yaml_files(tree))
+        return any(
+            _is_description(found) or (isinstance(found, ValueError) and _is_usual(name))
+            for name, found in _documents(tree)
+        )
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
@@ -63,7 +65,7 @@ class Yolo(TreeReader):
         files = set(tree.names)
         images: dict[str, str] = {}
         shared: Counter[tuple[str, str]] = Counter()
-        for split, name in dict.fromkeys(_images(tree, description, files)):
+        for split, name in dict.fromkeys(_images(tree, description, files, problems)):
             first = images.setdefault(name, split)
             shared[split, first] += split != first
         without_size = 0
@@ -78,8 +80,7 @@ class Yolo(TreeReader):
             if label not in files:  # an image of nothing
                 continue
             without_size += size is None
-            text = tree.read(label, _MOST_TEXT_BYTES).decode("utf-8", "replace")
-            for line, row in enumerate(text.splitlines(), start=1):
+            for line, row in enumerate(tree.lines(label), start=1):
                 place = f"{label}, line {line}"
                 try:
                     found = _parsed(row, description)
@@ -100,15 +101,22 @@ class Yolo(TreeReader):
         return collector.annotations(progress, notes)
 
 
-def _yaml_files(tree: FileTree) -> list[str]:
-    """YAML files, those of the uppermost folders first."""
-    return sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
+def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
+    """YAML files, those of the uppermost folders first, and what each says, or a ValueError."""
+    names = sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
+    left = 4 * MOST_YAML
+    for name in names:
+        with suppress(InputError):
+            content = tree.read(name, left)
+            left -= len(content)
+            try:
+                yield name, decode_yaml(content.decode("utf-8-sig"))
+            except ValueError as error:
+                yield name, error
 
 
-def _yaml(tree: FileTree, name: str) -> Any:
-    with suppress(InputError, UnicodeDecodeError, ValueError):
-        return decode_yaml(tree.read(name, _MOST_TEXT_BYTES).decode("utf-8-sig"))
-    return None
+def _is_usual(name: str) -> bool:
+    return PurePosixPath(name).stem == "data"
 
 
 def _is_description(document: object) -> bool:
@@ -120,15 +128,16 @@ def _is_description(document: object) -> bool:
 
 
 def _described(tree: FileTree, problems: Problems) -> _Description:
-    found = next(
-        ((name, it) for name in _yaml_files(tree) if _is_description(it := _yaml(tree, name))), None
-    )
-    if found is None:
+    for file, document in _documents(tree):
+        if _is_description(document):
+            break
+        if isinstance(document, ValueError) and _is_usual(file):
+            raise problems.fatal(str(document), "Correct it.", file)
+    else:
         raise problems.fatal(
             "has no data.yaml that names categories and images",
             "Give it one with names and train.",
         )
-    file, document = found
     names = document["names"]
     numbered = dict(enumerate(names)) if isinstance(names, list) else names
     try:
@@ -149,19 +158,21 @@ def _described(tree: FileTree, problems: Problems) -> _Description:
 
 
 def _images(
-    tree: FileTree, description: _Description, files: set[str]
+    tree: FileTree, description: _Description, files: set[str], problems: Problems
 ) -> Iterator[tuple[str, str]]:
     """Split and path of each image, from folders or lists; of each label if there are none."""
     for split, entries in description.images.items():
         for entry in entries:
             place = _within(description.root, entry)
             if entry.endswith(".txt") and place in files:
-                lines = tree.read(place, _MOST_TEXT_BYTES).decode("utf-8", "replace").splitlines()
-                names = [_within(description.root, line.strip()) for line in lines if line.strip()]
-            else:
-                names = tree.below(place, *_ENDINGS) or [
-                    _image_of(name, place) for name in tree.below(_labels_folder(place), ".txt")
-                ]
+                for number, line in enumerate(tree.lines(place), start=1):
+                    problems.within("rows", number, place, "lines")
+                    if line.strip():
+                        yield split, _within(description.root, line.strip())
+                continue
+            names = tree.below(place, *_ENDINGS) or [
+                _image_of(name, place) for name in tree.below(_labels_folder(place), ".txt")
+            ]
             yield from ((split, name) for name in names)
 
 
@@ -186,10 +197,10 @@ def _image_of(label: str, images: str) -> str:
 
 
 def _size(tree: FileTree, name: str) -> tuple[int, int] | None:
-    for most in (_HEADER_BYTES, None):  # some formats say how large they are at their end
+    for most in (_HEADER_BYTES, MAX_BYTES):  # some formats say how large they are at their end
         with suppress(ImageFileError, MissingExtraError, InputError):
-            with tree.open(name) as file:
-                header = read_header(file.read(most) if most else tree.read(name))
+            with tree.open(name, anywhere=True) as file:
+                header = read_header(file.read(most))
             return header.width_px, header.height_px
     return None
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from graph.errors import Setting, needs_extra
 from ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
+from ingest.trees import ZIP_METHODS
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -97,7 +98,10 @@ def zip_root(path: str) -> RemoteRoot:
     fsspec = _import_fsspec()
 
     def connect() -> tuple[Any, str]:
-        return fsspec.filesystem("zip", fo=path, skip_instance_cache=True), ""
+        system = fsspec.filesystem("zip", fo=path, skip_instance_cache=True)
+        if any(entry.compress_type not in ZIP_METHODS for entry in system.zip.infolist()):
+            raise ImageFileError(f"{path} is not packed by deflate. Pack it anew.")
+        return system, ""
 
     def version() -> object:
         status = os.stat(path)

@@ -12,12 +12,13 @@ from graph.progress import Progress
 from ingest.frames import TEXT
 from ingest.problems import Problems, RowProblems
 from ingest.tables.header import column_names
+from ingest.trees import LONGEST_LINE
 
 CHUNK = 65_536
 """Rows converted to columns at once."""
 CHUNK_CELLS = 1 << 21
 """Cells after which fewer rows are converted."""
-LONGEST_LINE = 1 << 24  # characters or bytes
+_CELL_CHARACTERS = 64  # that count as a cell more
 EMPTY_CELL = 8
 """Bytes that a null takes in a column of text."""
 Row = TypeVar("Row", bound=Collection[str | None])
@@ -110,10 +111,10 @@ class Rows(Generic[Row]):
         self._names: set[str] = set()
         self._cells = self._bytes = 0
 
-    def add(self, line: int, row: Row) -> bool:
-        """Add the row of a line; True if that completed a chunk."""
+    def add(self, line: int, row: Row, characters: int = 0) -> bool:
+        """Add the row of a line; True if that completed a chunk, also by what it takes."""
         self._pending.append((line, row))
-        self._cells += len(row)
+        self._cells += len(row) + characters // _CELL_CHARACTERS
         if len(self._pending) < CHUNK and self._cells < CHUNK_CELLS:
             return False
         self._flush()

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from ingest.frames import TEXT
 from ingest.problems import Problems
 from ingest.tables.header import column_names
 from ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
+from ingest.trees import most_bytes, refuse_unfolding
 
 _BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole
 
@@ -60,9 +62,7 @@ def load_rows(
             problems.within("rows", n_rows)
         n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
         _check_sizes(file, range(n_groups), leaves, problems)
-        parquet_schema = file.schema
-        stored = [parquet_schema.column(leaf) for leaf in leaves]
-        coded = [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
+        coded = _coded(file, leaves)
         given = [raw[at] for at in usable]
     progress("read", 0, n_rows)
     budget = _Budget(problems)
@@ -88,6 +88,70 @@ def load_rows(
     unusable = {name: str(kind) for name, kind in kinds.items() if name not in columns}
     rows = seen if given else n_rows
     return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
+
+
+def row_batches(path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """Read rows with columns of any type, a thousand at a time and within the limits.
+
+    Text is in codes, as in `load_rows`, whose errors are raised.
+    """
+    with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
+        problems.within("rows", file.metadata.num_rows)
+        groups, leaves = range(file.num_row_groups), list(range(len(file.schema)))
+        _check_sizes(file, groups, leaves, problems)
+        coded = _coded(file, leaves)
+    with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
+        for group in groups:
+            yield from file.iter_batches(1_000, [group])
+
+
+def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """Read a file that is no table of annotations, so that only its own size limits it.
+
+    Raises
+    ------
+    UnfoldsError
+        It unfolds to more than an archive of its size may.
+    pyarrow.ArrowException, OSError
+        It cannot be read.
+    """
+    most = most_bytes(path)
+    with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
+        leaves = list(range(len(file.schema)))
+        if sum(_least_bytes(file, range(file.num_row_groups), leaves)) > most:
+            refuse_unfolding(path, most)
+        coded = [name for name in _coded(file, leaves) if "." not in name]
+    table = pq.read_table(path, columns=columns, read_dictionary=coded)
+    if sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks) > most:
+        refuse_unfolding(path, most)
+    kinds = [
+        field.with_type(field.type.value_type) if field.name in coded else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(kinds))
+
+
+def unfolded_bytes(column: pa.Array, each: int = 0) -> float:
+    """Bytes that a column takes with its codes written out.
+
+    Infinite for types that may show one value many times.
+
+    Parameters
+    ----------
+    each : int
+        Bytes that are added for every value, in lists and structures, too.
+    """
+    kind, own = column.type, each * len(column)
+    if pa.types.is_struct(kind):
+        return own + sum(unfolded_bytes(part, each) for part in column.flatten())
+    if is_list(kind):
+        return own + unfolded_bytes(column.flatten(), each)
+    if pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | _is_text(kind):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+        return own + int(pc.sum(lengths).as_py() or 0)
+    if pa.types.is_nested(kind) or "view" in str(kind):
+        return inf
+    return own + int(column.nbytes)
 
 
 class _Budget:
@@ -121,18 +185,26 @@ def _n_leaves(kind: pa.DataType) -> int:
 def _check_sizes(
     file: pq.ParquetFile, groups: Iterable[int], leaves: list[int], problems: Problems
 ) -> None:
-    """Check what the columns take at the very least.
+    """Check what the columns take at the very least."""
+    for smallest in accumulate(_least_bytes(file, groups, leaves)):
+        problems.within("table_mb", smallest)
+
+
+def _least_bytes(file: pq.ParquetFile, groups: Iterable[int], leaves: list[int]) -> Iterator[int]:
+    """Bytes that the columns of each group take at the very least.
 
     Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
     """
-    smallest = 0
     for number in groups if leaves else ():
         list(file.reader.iter_batches(0, [number], leaves))
-        group = file.metadata.row_group(number)
-        for leaf in leaves:
-            column = group.column(leaf)
-            smallest += max(column.total_uncompressed_size, EMPTY_CELL * column.num_values)
-        problems.within("table_mb", smallest)
+        columns = map(file.metadata.row_group(number).column, leaves)
+        yield sum(max(it.total_uncompressed_size, EMPTY_CELL * it.num_values) for it in columns)
+
+
+def _coded(file: pq.ParquetFile, leaves: Iterable[int]) -> list[str]:
+    """Paths of the columns of text among some, to be read as codes."""
+    stored = map(file.schema.column, leaves)
+    return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
 
 
 def written_out(column: pa.Array, budget: _Budget) -> pa.Array:

@@ -1,58 +1,76 @@
 """A table from rows of nested values, as JSON and Arrow have them: objects become concepts."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.header import column_names
-from ingest.tables.loading import Table
+from ingest.tables.loading import EMPTY_CELL, Rows, Table
+from ingest.tables.parquet import unfolded_bytes
 
 _NAMES = ("concept", "concepts", "category", "categories", "label", "labels", "name", "names")
 _BOXES = ("box", "boxes", "bbox", "bboxes", "bounding_box")
 _SCORES = ("score", "scores", "confidence")
+_VALUE_BYTES = 64  # of a value in Python
 _OBJECTS = ("objects", "annotations", "instances")
 
 
-def table_of_rows(
-    rows: Sequence[Mapping[str, Any]], places: Sequence[str], problems: Problems
-) -> Table:
-    """Make a table of rows whose cells are any values of JSON.
+def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Problems) -> Table:
+    """Make a table of rows whose cells are any values of JSON, in one pass.
 
     A list of objects, or an object of lists, in a column such as ``objects`` becomes a list of
     concepts with boxes and scores; other lists and objects stay as they are, as JSON.
 
     Parameters
     ----------
-    rows : sequence of mappings
-        Values by column; rows may differ in their columns.
-    places : sequence of str
-        Names of the rows, for messages.
+    rows : iterable of (str, mapping)
+        Place of a row, for messages, and its values by column; rows may differ in their columns.
 
     Raises
     ------
     InputError
-        There are more rows or columns than the limits allow.
+        There are more rows or columns, or they take more memory, than the limits allow.
 
     Examples
     --------
     >>> row = {"id": 1, "objects": {"bbox": [[0, 0, 5, 5]], "categories": ["cow"]}}
-    >>> table = table_of_rows([row], ["line 1"], Problems("a", "fail"))
+    >>> table = table_of_rows([("line 1", row)], Problems("a", "fail"))
     >>> table.columns["objects"].to_pylist()
     ['[{"concept": "cow", "box": [0, 0, 5, 5]}]']
     """
-    problems.within("rows", len(rows))
-    given = list(dict.fromkeys(name for row in rows for name in row))
-    problems.within("columns", len(given))
-    names = column_names([str(name) for name in given], problems)
-    columns = {
-        name: pa.array([_text(key, row.get(key)) for row in rows], TEXT)
-        for name, key in zip(names, given, strict=True)
-    }
-    return Table(problems, columns, len(rows), lambda row: places[row])
+    places: list[str] = []
+    found = Rows(problems, partial(_columns, problems))
+    for number, (place, row) in enumerate(rows):
+        places.append(place)
+        texts = {str(name): _text(name, value) for name, value in row.items()}
+        found.add(number, texts, sum(len(text or "") for text in texts.values()))
+    return replace(found.table(), place=lambda row: places[row])
+
+
+def _columns(problems: Problems, rows: Sequence[Mapping[str, str | None]]) -> pa.Table:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    problems.within("columns", len(names))
+    problems.within("table_mb", EMPTY_CELL * len(names) * len(rows))
+    return pa.table({name: pa.array([row.get(name) for row in rows], TEXT) for name in names})
+
+
+def batch_rows(batch: pa.RecordBatch, problems: Problems) -> list[dict[str, Any]]:
+    """Rows of a batch in Python.
+
+    Raises
+    ------
+    InputError
+        They would take more memory than a table may, or a column's type hides how much.
+    """
+    for column in batch.columns:
+        problems.within("table_mb", unfolded_bytes(column, _VALUE_BYTES))
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    return rows
 
 
 def _text(column: str, value: object) -> str | None:

@@ -13,7 +13,7 @@ import pytest
 from graph.errors import InputError, OptionError, worded
 from ingest.load import read_annotations
 from ingest.options import ReadLimits, ReadOptions, TableOptions
-from ingest.tables.loading import LONGEST_LINE
+from ingest.trees import LONGEST_LINE
 
 MILLION = 1_000_000
 
