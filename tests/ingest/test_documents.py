@@ -5,7 +5,7 @@ import pytest
 from graph.errors import InputError
 from ingest.concepts.renaming import read_concept_table
 from ingest.concepts.word_lists import load_word_list
-from ingest.documents import decode_json, decode_toml
+from ingest.documents import decode_json, decode_toml, decode_yaml
 from ingest.images.masks import SegmentationError, parse_segmentation
 from ingest.problems import Problems
 
@@ -30,6 +30,26 @@ CASES = [
 def test_everything_that_cannot_be_decoded_is_a_value_error(decode, text):
     with pytest.raises(ValueError, match=r"\w"):
         decode(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
+        "a: &a {k: v}\nb: {<<: [*a, *a]}",
+        "&a [*a]",
+        f"a: &a {'x' * 1000}\nb: *a",
+        "a: " + "x" * 600_000,
+    ],
+    ids=["lists", "merges", "itself", "a long text", "a long document"],
+)
+def test_yaml_that_would_unfold_is_refused(text):
+    with pytest.raises(ValueError, match=r"has an alias|has more than"):
+        decode_yaml(text)
+
+
+def test_an_alias_of_a_short_text_is_read():
+    assert decode_yaml("train: &t images\nval: *t") == {"train": "images", "val": "images"}
 
 
 @pytest.mark.parametrize("content", [f'{{"a": {DEEP}}}', f'{{"a": {DIGITS}}}', f"a = {DEEP}"])

@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_used(read, content, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_published(tmp_path / "none.json", [], [])
     with pytest.raises(InputError, match="directory"):
         read_published(tmp_path, [], [])

@@ -3,7 +3,8 @@
 import io
 import tarfile
 import zipfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from random import Random
 
 import pytest
 
@@ -59,6 +60,49 @@ def test_links_of_an_archive_are_left_out(tmp_path):
         archive.addfile(link)
     with open_tree(path) as tree:
         assert tree.names == []
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_paths_may_begin_with_the_folder_itself(tmp_path, kind):
+    path = packed(tmp_path / "data", kind, {"./a.txt": b"a", "b//c.txt": b"c"})
+    with open_tree(path) as tree:
+        assert {name: tree.read(name) for name in tree.names} == {"a.txt": b"a", "b/c.txt": b"c"}
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar", "folder"])
+def test_folders_in_one_another_are_limited(tmp_path, kind):
+    for depth in (64, 65):
+        path = packed(tmp_path / str(depth), kind, {"d/" * depth + "a.txt": b""})
+        refused = pytest.raises(InputError, match="64 deep") if depth > 64 else nullcontext()
+        with refused, open_tree(path) as tree:
+            assert tree.names == ["d/" * depth + "a.txt"]
+
+
+def test_an_archive_may_be_read_for_fifty_times_its_size(tmp_path):
+    random = Random(0).randbytes(1 << 20)
+    path = packed(tmp_path / "data", "zip", {"a": random, "b": bytes(1 << 20)})
+    size = path.stat().st_size
+    with open_tree(path) as tree:
+        for _ in range(50 * size // (1 << 20)):
+            tree.read("b")
+        with pytest.raises(InputError, match=f"more than {50 * size:,} bytes"):
+            tree.read("b")
+
+
+def test_links_of_a_folder_are_followed_within_it(tmp_path):
+    path = packed(tmp_path / "data", "folder")
+    (tmp_path / "secret").write_bytes(b"root:x:0:0")
+    (path / "inside.txt").symlink_to(path / "a" / "1.txt")
+    (path / "outside.txt").symlink_to(tmp_path / "secret")
+    (tmp_path / "link").symlink_to(path)
+    for named in (path, tmp_path / "link"):
+        with open_tree(named) as tree:
+            assert tree.read("inside.txt") == b"one"
+            for read in (tree.read, lambda name, tree=tree: tree.local(name).__enter__()):
+                with pytest.raises(InputError, match=r"outside\.txt: is a link that leads out"):
+                    read("outside.txt")
+            with tree.open("outside.txt", anywhere=True) as file:
+                assert file.read() == b"root:x:0:0"
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])

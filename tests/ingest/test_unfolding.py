@@ -31,7 +31,7 @@ def pieces(start: bytes, piece: bytes, megabytes: int, end: bytes = b"") -> Iter
 def packed(
     path: Path, files: dict[str, Iterable[bytes]], method: int = zipfile.ZIP_DEFLATED
 ) -> None:
-    with zipfile.ZipFile(path, "w", method) as archive:
+    with zipfile.ZipFile(path, "w", method, compresslevel=1) as archive:
         for name, content in files.items():
             with archive.open(name, "w") as file:
                 for piece in content:
@@ -84,7 +84,7 @@ def metadata_jsonl(path: Path) -> None:
 
 def metadata_rows(path: Path) -> None:
     row = b'{"file_name": "a.jpg", "concepts": ["cow"]}\n'
-    packed(path, {"metadata.jsonl": pieces(b"", row, 200)})
+    packed(path, {"metadata.jsonl": pieces(b"", row, 100)})
 
 
 def metadata_parquet_rows(path: Path) -> None:
@@ -152,7 +152,7 @@ def embeddings(path: Path) -> None:
     np.lib.format.write_array_header_1_0(
         head, {"descr": "|i1", "fortran_order": False, "shape": shape}
     )
-    packed(path, {"v.npy": pieces(head.getvalue(), bytes(MB), 500), "id.npy": [b""]})
+    packed(path, {"v.npy": pieces(head.getvalue(), bytes(MB), 500)})
 
 
 def embeddings_parquet(path: Path) -> None:

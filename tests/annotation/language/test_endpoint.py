@@ -1,5 +1,11 @@
+import gzip
 import json
 import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -146,3 +152,56 @@ def test_a_transcript_asks_nothing_twice_and_has_no_key(tmp_path):
         kept.ask(question)
         kept.ask(Question("What?", SCHEMA, 0.3, 1, images=[IMAGE]))
         assert len(served.requests) == 3
+
+
+@contextmanager
+def served(status, headers, body=b""):
+    """A server that answers everything alike: its address, and what it was asked."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed(status):
+    with (
+        served(200, {}) as (other, reached),
+        served(status, {"Location": f"{other}/v1"}) as (address, asked),
+        pytest.raises(LanguageModelError, match=f"redirects to {other}/v1, which is not"),
+    ):
+        Endpoint(address, "m", send_images=True).ask(Question("?", images=(IMAGE,)))
+    assert (len(asked), reached) == (1, [])
+
+
+def test_an_answer_that_unpacks_to_gigabytes_is_not_read():
+    start = b'{"choices": [{"message": {"content": "'
+    ask = (
+        "import sys\n"
+        "from annotation.language.endpoint import Endpoint, Question\n"
+        "from tests.memory import peak_mb\n"
+        "try:\n    Endpoint(sys.argv[1], 'm').ask(Question('?'))\n"
+        "except Exception as error:\n    print(error)\n"
+        "print(peak_mb())"
+    )
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    with served(200, headers, gzip.compress(start + bytes(1000 << 20), 1)) as (address, _):
+        command = [sys.executable, "-c", ask, address]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said, peak = done.stdout.splitlines()
+    assert "its answer is longer than 4,194,304 bytes" in said
+    assert float(peak) < 500
