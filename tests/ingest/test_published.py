@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_used(read, content, message):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         read_published(tmp_path / "none.json", [], [])
-    with pytest.raises(InputError, match="directory"):
+    with pytest.raises(InputError, match="is a folder"):
         read_published(tmp_path, [], [])
 
 
