@@ -20,6 +20,7 @@ from app.services.presenting.frames import to_csv, to_json
 from app.services.presenting.texts import cell_text
 from graph.errors import CobalanceError, OptionError
 from graph.safe_text import safe_text, show_controls
+from graph.whole_files import replacing
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -79,11 +80,11 @@ def write_frame(
         The file cannot be written.
     """
     check_output(format_, output)
-    if format_ is Format.PARQUET:
-        with _writable(output):
-            frame.to_parquet(output, index=False)
+    if format_ is Format.PARQUET and output is not None:
+        with replacing(output) as part:
+            frame.to_parquet(part, index=False)
     elif format_ is Format.TABLE and output is None:
-        with _writable(output):
+        with _printable():
             console.print(fitting_table(frame, console, whole=whole, unbroken=unbroken))
     else:
         write_text(as_text(frame, format_), output)
@@ -91,25 +92,23 @@ def write_frame(
 
 def write_text(text: str, output: Path | None) -> None:
     """Write to standard output, or to a file; a terminal is shown control characters as escapes."""
-    with _writable(output):
-        if output is None:
-            text = show_controls(text) if sys.stdout.isatty() else text
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        else:
-            output.write_text(text, encoding="utf-8")
+    if output is not None:
+        with replacing(output) as part:
+            part.write_text(text, encoding="utf-8")
+        return
+    with _printable():
+        sys.stdout.write(show_controls(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()
 
 
 @contextmanager
-def _writable(output: Path | None) -> Iterator[None]:
+def _printable() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
-        raise CobalanceError(
-            f"{output or 'Standard output'}: {error.strerror}. Name a file that can be written."
-        ) from error
+        raise CobalanceError(f"Standard output: {error.strerror}.") from error
 
 
 def as_text(frame: pd.DataFrame, format_: Format) -> str:

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+from graph.errors import CobalanceError
+from graph.whole_files import replacing
 
 LIMIT_BYTES = 2_000_000_000
 
@@ -49,17 +51,11 @@ class PictureCache:
     def put(self, key: str, content: bytes) -> None:
         """Store bytes under a key."""
         path = self._path(key)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, CobalanceError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                os.replace(temporary, path)
-            except BaseException:
-                os.unlink(temporary)
-                raise
+            with replacing(path) as part:
+                part.write_bytes(content)
             with self._lock:
                 self._unseen += len(content)
                 due = self._unseen > self._limit / 20

@@ -1,13 +1,13 @@
 """Write a report to a file."""
 
-import uuid
 from pathlib import Path
 
 from app.report.contents import ReportOptions, read_contents
 from app.report.page import page
 from graph.database.store import GraphStore
-from graph.errors import CobalanceError, OptionError, Setting
+from graph.errors import OptionError, Setting
 from graph.progress import Progress, silent
+from graph.whole_files import replacing
 
 
 def report(
@@ -28,8 +28,6 @@ def write_report(
 ) -> int:
     """Write the report of a mined dataset; return its size in bytes.
 
-    The file is whole or not there: it is written beside its place, and moved.
-
     Raises
     ------
     OptionError
@@ -41,17 +39,8 @@ def write_report(
     _check(file, overwrite=overwrite)
     content = report(store, dataset, options, progress)
     _check(file, overwrite=overwrite)
-    try:
-        part = file.with_name(f".{uuid.uuid4().hex}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(file)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise CobalanceError(
-            f"{file}: {error.strerror}. Name a file that can be written."
-        ) from error
+    with replacing(file) as part:
+        part.write_bytes(content)
     return len(content)
 
 

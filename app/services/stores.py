@@ -22,4 +22,6 @@ def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
             settings.neo4j_database,
         )
     endpoint = ensure_running(settings.local_server(), progress)
-    return GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
+    store = GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
+    store.folder = settings.local_server().home
+    return store

@@ -9,6 +9,7 @@ from app.services.ordering.counterfactual_plans import CounterfactualPlan as Mad
 from cobalance.display import Result
 from generation.planning.plan import Plan as PlanRecord
 from generation.planning.plan_file import plan_to_json
+from graph.whole_files import replacing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +53,8 @@ class CounterfactualPlan(Result):
 
     def save(self, file: str | Path) -> None:
         """Write `to_json` to a file."""
-        Path(file).write_text(self.to_json(), encoding="utf-8")
+        with replacing(Path(file)) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
 
     def title(self) -> str:
         """Images to make and to edit, and how many are left out."""

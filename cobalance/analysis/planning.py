@@ -32,6 +32,7 @@ from generation.planning.simulation import simulate, summarize_plan
 from graph.counting.cliques import Cliques
 from graph.dataset.mining_options import MiningOptions
 from graph.errors import UnknownNameError, worded
+from graph.whole_files import replacing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +98,8 @@ class Plan(Result):
 
     def save(self, file: str | Path) -> None:
         """Write `to_json` to a file."""
-        Path(file).write_text(self.to_json(), encoding="utf-8")
+        with replacing(Path(file)) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
 
     def title(self) -> str:
         """Number of images, of each class and in all, why if none, and what it makes worse."""

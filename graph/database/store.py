@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from neo4j import (
     READ_ACCESS,
+    WRITE_ACCESS,
     Driver,
     GraphDatabase,
     ManagedTransaction,
@@ -15,6 +17,7 @@ from neo4j import (
 )
 from neo4j.exceptions import (
     AuthError,
+    ClientError,
     ConfigurationError,
     ConnectionAcquisitionTimeoutError,
     ConstraintError,
@@ -25,6 +28,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
+from graph.database.local.home import full_disk
 from graph.database.migrations import migrate
 from graph.database.query import Statement
 from graph.errors import Action, ConstraintViolatedError, Setting, StoreError, StoreUnavailableError
@@ -64,6 +68,7 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         self.driver = open_driver()
         self.uri = uri
         self.database = database
+        self.folder: Path | None = None  # of a local server: its disk is not written full
 
     @classmethod
     def connect(
@@ -166,9 +171,11 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             return rows
 
     @contextmanager
-    def _session(self, access: str = "WRITE") -> Iterator[Session]:
+    def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
+        if access == WRITE_ACCESS and self.folder and (full := full_disk(self.folder)):
+            raise full
         with (
-            _our_errors(self.uri, "", self.database),
+            _our_errors(self.uri, "", self.database, self.folder),
             self.driver.session(
                 database=self.database, default_access_mode=access, fetch_size=10_000
             ) as session,
@@ -189,13 +196,25 @@ def _text(cypher: Cypher) -> str:
 
 
 @contextmanager
-def _our_errors(uri: str, username: str, database: str) -> Iterator[None]:
+def _our_errors(
+    uri: str, username: str, database: str, folder: Path | None = None
+) -> Iterator[None]:
     """Raise the driver's errors as ours, with what to do."""
     try:
         yield
     except (Neo4jError, DriverError) as error:
+        is_mistake = isinstance(error, ClientError) and not has_failed(error)
+        full = None if folder is None or is_mistake else full_disk(folder)
         known = unavailable_error(error, database, uri, username)
-        raise known or _other_error(error) from error
+        raise full or known or _other_error(error) from error
+
+
+def has_failed(error: Neo4jError | DriverError) -> bool:
+    """Whether a database takes no more writes before a restart, as after its disk was full."""
+    code = (isinstance(error, Neo4jError) and error.code) or ""
+    return code.startswith("Neo.DatabaseError.Transaction.") or code == (
+        "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
+    )
 
 
 def unavailable_error(
@@ -223,6 +242,9 @@ def unavailable_error(
             Setting("database"),
             " to one that it has.",
         )
+    if isinstance(error, Neo4jError) and has_failed(error):
+        said = f"The database has failed: {error.message}. The next try restarts a local server."
+        return StoreUnavailableError(said)
     return None
 
 

@@ -16,8 +16,9 @@ from app.services.evaluations.summaries import (
 from evaluation.reports.formats import REPORTS
 from evaluation.reports.tables import arrange
 from graph.database.store import GraphStore
-from graph.errors import CobalanceError, OptionError
+from graph.errors import OptionError
 from graph.evaluations.reading import Evaluation
+from graph.whole_files import replacing
 
 if TYPE_CHECKING:
     from generation.output.folder import OutputFolder
@@ -58,12 +59,8 @@ def export_evaluations(
     """
     name = format_ or _format_of(file)
     frame = _frame(store, folder, found, name, metrics, baseline)
-    try:
-        file.write_bytes(REPORTS[name].write(frame, title))
-    except OSError as error:
-        raise CobalanceError(
-            f"{file}: {error.strerror}. Name a file that can be written."
-        ) from error
+    with replacing(file) as part:
+        part.write_bytes(REPORTS[name].write(frame, title))
     return len(frame)
 
 

@@ -1,19 +1,17 @@
 """Files of the concept graph: GraphML, GEXF, node-link JSON, CSV for Neo4j's import."""
 
 import json
-import os
 import re
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from app.services.graph_files.neo4j_csv import import_command, neo4j_files
 from app.services.graph_files.networkx_graph import networkx_graph
 from app.services.graph_files.tables import GraphTables
 from generation.export.writing.staging import staged
-from graph.errors import CobalanceError, OptionError, Setting, UnknownNameError, needs_extra
+from graph.errors import OptionError, Setting, UnknownNameError, needs_extra
+from graph.whole_files import replacing
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -67,7 +65,7 @@ def save_graph(
     with needs_extra(f"A graph as {name}", "graphs"):
         import networkx as nx
     graph = networkx_graph(tables)
-    with _replacing(target) as file:
+    with replacing(target) as part, part.open("xb") as file:
         if name == "json":
             data = nx.node_link_data(graph, edges="edges")
             file.write(json.dumps(data, ensure_ascii=False, allow_nan=False).encode())
@@ -107,19 +105,3 @@ def _check_xml(graph: "nx.Graph[str]") -> None:
                 raise OptionError(
                     f"{text!r} holds a character that XML does not allow. Write the graph as json."
                 )
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the target's place once it is complete."""
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-        os.replace(temporary, target)
-    except OSError as error:
-        raise CobalanceError(
-            f"{target}: {error.strerror}. Name a file that can be written."
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)

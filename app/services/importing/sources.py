@@ -4,7 +4,7 @@ Uploads are written to a private temporary folder while they are read.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,24 @@ from typing import Protocol
 
 from app.server.login import is_loopback
 from app.settings import Settings
-from graph.errors import OptionError
+from graph.errors import CobalanceError, OptionError
 from ingest.preview import FoundFile, describe_file, find_files
 
 _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
+
+
+@contextmanager
+def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path]:
+    """Write what was sent to files of a private folder; CobalanceError where its disk is full."""
+    with TemporaryDirectory(prefix="cobalance-") as temporary:
+        folder = Path(temporary)
+        try:
+            for name, content in contents.items():
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
+            raise CobalanceError(said) from error
+        yield folder
 
 
 class Source(Protocol):
@@ -78,11 +92,9 @@ class Uploads:
     @contextmanager
     def opened(self, *names: str) -> Iterator[Path]:
         """Write files to a private folder, and remove it afterwards."""
-        with TemporaryDirectory(prefix="cobalance-") as temporary:
-            folder = Path(temporary)
-            for name, content in zip(self._names(), self.contents, strict=True):
-                if not names or name in names:
-                    (folder / name).write_bytes(content.getbuffer())
+        contents = dict(zip(self._names(), self.contents, strict=True))
+        chosen = {name: contents[name].getbuffer() for name in names or contents}
+        with temporary_files(chosen) as folder:
             yield folder
 
     def _names(self) -> list[str]:

@@ -1,6 +1,5 @@
 """Exports that the web app writes: a folder for each job and format, and a ZIP file where small."""
 
-import os
 import re
 import shutil
 import zipfile
@@ -19,6 +18,7 @@ from generation.export.writing.overwriting import MARKER
 from graph.database.store import GraphStore
 from graph.jobs.status import Job
 from graph.progress import Progress
+from graph.whole_files import replacing
 from ingest.concepts.plurals import counted
 
 MOST_ZIP_MB = 200
@@ -149,13 +149,7 @@ def _zip_file(folder: Path) -> Path:
 def _write_zip(folder: Path, progress: Progress) -> None:
     """Write a folder as a ZIP file, images as they are; it appears once it is complete."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    target = _zip_file(folder)
-    temporary = target.with_name(f".{target.name}.tmp")
-    try:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            for done, path in enumerate(files):
-                progress("zip", done, len(files))
-                archive.write(path, path.relative_to(folder.parent))
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(_zip_file(folder)) as part, zipfile.ZipFile(part, "w") as archive:
+        for done, path in enumerate(files):
+            progress("zip", done, len(files))
+            archive.write(path, path.relative_to(folder.parent))

@@ -1,6 +1,5 @@
 """Labels of a run, or proposed attributes, compared with ground truth."""
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from app.services.annotations.measuring import (
 )
 from app.services.annotations.proposing import open_embedder
 from app.services.importing.checking import named_plainly
+from app.services.importing.sources import temporary_files
 from app.services.presenting.frames import to_csv
 from app.views.annotate.runs import chosen_name
 from app.views.components.viewer_note import viewer_note
@@ -118,11 +118,9 @@ def _read(sent: Any, read: Callable[[Path], T]) -> T:
     kept: dict[str, tuple[str, T]] = st.session_state.setdefault(_KEPT, {})
     known = kept.get(read.__name__)
     if known is None or known[0] != sent.file_id:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / Path(sent.name).name
-            path.write_bytes(sent.getvalue())
-            with named_plainly(Path(folder)):
-                known = kept[read.__name__] = (sent.file_id, read(path))
+        name = Path(sent.name).name
+        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+            known = kept[read.__name__] = (sent.file_id, read(folder / name))
     return known[1]
 
 

@@ -1,6 +1,5 @@
 """Fields of learners' and methods' options, and of the shortcuts' file."""
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_origin
@@ -8,6 +7,7 @@ from typing import Any, get_origin
 import streamlit as st
 
 from app.services.importing.checking import named_plainly
+from app.services.importing.sources import temporary_files
 from app.views.components.option_fields import draw_options
 from app.views.state.access import may_edit
 from app.views.state.uploading import accept_uploads
@@ -88,10 +88,9 @@ def send_shortcuts() -> Shortcuts | None:
     if sent is None:
         return None
     try:
-        with tempfile.TemporaryDirectory() as folder, named_plainly(Path(folder)):
-            path = Path(folder) / Path(sent.name).name
-            path.write_bytes(sent.getvalue())
-            found = Shortcuts.from_toml(path)
+        name = Path(sent.name).name
+        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+            found = Shortcuts.from_toml(folder / name)
     except CobalanceError as error:
         show_error(error)
         return None

@@ -1,6 +1,5 @@
 """Score an uploaded table of predictions, whoever's model made it."""
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import streamlit as st
 from app.services.evaluations.scoring import score_tables
 from app.services.evaluations.tables import keep_scores, read_tables, with_dataset
 from app.services.importing.checking import named_plainly
+from app.services.importing.sources import temporary_files
 from app.services.presenting.frames import to_csv
 from app.views.evaluate.charts import draw_bars
 from app.views.evaluate.numbers import ALL
@@ -86,11 +86,10 @@ def _scored(current: CurrentDataset, sent: Any, *, of_dataset: bool) -> _Table:
     about = (sent.file_id, of_dataset, current.state)
     kept = st.session_state.get(_KEPT)
     if kept is None or kept[0] != about:
-        with st.spinner("Scoring"), tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / Path(sent.name).name
-            path.write_bytes(sent.getvalue())
-            with named_plainly(Path(folder)):
-                inputs = read_tables({"predictions": path})
+        name = Path(sent.name).name
+        files = temporary_files({name: sent.getvalue()})
+        with st.spinner("Scoring"), files as folder, named_plainly(folder):
+            inputs = read_tables({"predictions": folder / name})
         shortcuts = None
         if of_dataset:
             inputs, shortcuts = with_dataset(current.store, current.name, None, inputs)

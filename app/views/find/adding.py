@@ -1,6 +1,5 @@
 """Embeddings of a dataset's images: computed by a worker, or added from a file."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import streamlit as st
 from app.services.embeddings.tasks import order_embeddings
 from app.services.embeddings.vectors import USUAL, add_embeddings, computing_tasks
 from app.services.importing.checking import named_plainly
+from app.services.importing.sources import temporary_files
 from app.views.components.option_fields import draw_model_options
 from app.views.components.viewer_note import viewer_note
 from app.views.components.work.task_buttons import task_buttons
@@ -152,14 +152,11 @@ def _suffix(sent: Any) -> str:
 
 
 def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
-    with errors_kept(_ERROR), tempfile.TemporaryDirectory() as folder:
+    with errors_kept(_ERROR):
         require_editor()
-        file = Path(folder) / f"embeddings{_suffix(sent)}"
-        file.write_bytes(sent.getbuffer())
-        names = Path(folder) / "ids.txt" if ids is not None else None
-        if names is not None:
-            names.write_bytes(ids.getbuffer())
-        with named_plainly(Path(folder)):
-            add_embeddings(
-                current.store, session.settings(), current.name, file, names, id_column=column
-            )
+        name = f"embeddings{_suffix(sent)}"
+        files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
+        with temporary_files(files) as folder, named_plainly(folder):
+            names = None if ids is None else folder / "ids.txt"
+            where = current.store, session.settings(), current.name
+            add_embeddings(*where, folder / name, names, id_column=column)

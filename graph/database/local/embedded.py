@@ -61,9 +61,9 @@ def configuration(
         # LOAD CSV reads neither files nor any address.
         "dbms.security.allow_csv_import_from_file_urls": "false",
         "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
-        # 2 MB on disk when empty; the defaults take 516.
-        "db.tx_log.preallocate": "false",
-        "db.tx_log.rotation.size": "32m",
+        # 37 MB on disk when empty, the defaults take 516; a log has its room before it is written.
+        "db.tx_log.preallocate": "true",
+        "db.tx_log.rotation.size": "16m",
         "db.tx_log.rotation.retention_policy": "1 files",
         "server.memory.pagecache.size": f"{pagecache_mb}m",
         "db.memory.transaction.max": f"{heap_mb // 2}m",
@@ -83,6 +83,13 @@ def open_server(home: Home, settings: Mapping[str, str]) -> Any:
         .loadPropertiesFromFile(_java_path(home.configuration))
         .build()
     )
+
+
+def has_failed(server: Any) -> bool:
+    """Whether the database has met an error, such as a full disk, that only a restart mends."""
+    health = jpype.JClass("org.neo4j.monitoring.DatabaseHealth")
+    resolver = server.database("neo4j").getDependencyResolver()
+    return not resolver.resolveDependency(health).hasNoPanic()
 
 
 def set_password(home: Home, settings: Mapping[str, str], password: str) -> None:

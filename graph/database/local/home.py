@@ -6,13 +6,18 @@ communicate by these files.
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
+from graph.errors import Setting, StoreUnavailableError
+
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
+LEAST_FREE_MB = 64
+"""Free space below which nothing is written: what a few transactions and a log file may take."""
 
 
 class Home:
@@ -76,8 +81,24 @@ def write_private(file: Path, text: str) -> None:
     temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as content:
-        content.write(text)
-        content.flush()
-        os.fsync(content.fileno())
-    os.replace(temporary, file)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as content:
+            content.write(text)
+            content.flush()
+            os.fsync(content.fileno())
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def full_disk(folder: Path) -> StoreUnavailableError | None:
+    """The error for too little free space on a data folder's disk; None if there is enough."""
+    free_mb = shutil.disk_usage(folder).free / 2**20
+    if free_mb >= LEAST_FREE_MB:
+        return None
+    return StoreUnavailableError(
+        f"The disk of {folder} is full: {free_mb:.0f} MB are free, and the local Neo4j needs "
+        f"{LEAST_FREE_MB} MB. What is stored is kept. Make room there, or set ",
+        Setting("home"),
+        " to a folder on another disk.",
+    )

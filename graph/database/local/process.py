@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 from filelock import Timeout
 
-from graph.database.local.home import HOST, Home, ServerState
+from graph.database.local.home import HOST, Home, ServerState, full_disk
 
 _HANDOVER_S = 10.0  # for the lock of a predecessor that is about to exit
 _LONGEST_TICK_S = 1.0
@@ -75,11 +75,13 @@ def main() -> None:
         _serve(home, order, port)
         last = ServerState(os.getpid(), "stopped", port)
     except BaseException as error:  # noqa: BLE001 -- recorded in the state file before the exit
-        traceback.print_exc()
         last = ServerState(os.getpid(), "failed", port, _root_cause(error))
-    last.write(home.state)
-    sys.stdout.flush()
-    sys.stderr.flush()
+        with suppress(OSError):  # of a full disk
+            traceback.print_exc()
+    with suppress(OSError):  # an old state of a process that has ended is none
+        last.write(home.state)
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(0 if last.phase == "stopped" else 1)  # whatever threads the JVM still has
 
 
@@ -151,7 +153,10 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
         _wait_until_unused(home, port, order.idle_stop_s, asked_to_stop)
     finally:
         watch.stop_all()
-        server.shutdown()
+        # On a full disk a shutdown does not end, and writes the end of a log twice that it could
+        # not write before. Every commit is in the log, which the next start reads.
+        if full_disk(home.folder) is None and not embedded.has_failed(server):
+            server.shutdown()
 
 
 def _wait_until_unused(

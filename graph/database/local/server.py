@@ -18,11 +18,12 @@ from pathlib import Path
 import psutil
 from filelock import Timeout
 from neo4j import GraphDatabase
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
-from graph.database.local.home import HOST, USERNAME, Home, ServerState, write_private
+from graph.database.local.home import HOST, USERNAME, Home, ServerState, full_disk, write_private
 from graph.database.local.process import ServerOrder
 from graph.database.local.settings import LocalServerSettings
+from graph.database.store import has_failed
 from graph.errors import Setting, StoreUnavailableError
 from graph.progress import Progress, silent
 
@@ -84,7 +85,10 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
             if state is None:
                 _start(settings, home, progress)
             endpoint = _await_ready(settings, home, progress)
-            _check_that_it_answers(endpoint, home, settings.answer_timeout_s)
+            if not _is_sound(endpoint, home, settings.answer_timeout_s):
+                _end(endpoint.pid, settings.stop_timeout_s)
+                _start(settings, home, progress)
+                endpoint = _await_ready(settings, home, progress)
             home.last_used.touch()
             return endpoint
     except OSError as error:
@@ -191,6 +195,8 @@ def _password(home: Home) -> tuple[str, bool]:
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
+    if (full := full_disk(home.folder)) is not None:
+        raise full
     folder = settings.cache.expanduser().resolve()
     from graph.database.local.jars import ensure_jars  # only a start needs requests
 
@@ -245,7 +251,7 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
 
 
 def _failed(home: Home, reason: str) -> StoreUnavailableError:
-    return StoreUnavailableError(
+    return full_disk(home.folder) or StoreUnavailableError(
         f"The local Neo4j in {home.folder} did not start: {reason.rstrip('.')}. "
         f"Its log is {home.log}; to use another server, set ",
         Setting("uri"),
@@ -257,17 +263,21 @@ def _uri(state: ServerState) -> str:
     return f"bolt://{HOST}:{state.port}"
 
 
-def _check_that_it_answers(endpoint: Endpoint, home: Home, timeout_s: float) -> None:
-    """Log in once: a running process may hang, and its password may have been changed."""
+def _is_sound(endpoint: Endpoint, home: Home, timeout_s: float) -> bool:
+    """Log in once: a running process may hang, and its password may have been changed.
+
+    Returns False if the database has failed, or is read-only on a disk that has room again: both
+    come of a full disk, and end with a restart.
+    """
     try:
-        with GraphDatabase.driver(
+        driver = GraphDatabase.driver(
             endpoint.uri,
             auth=(endpoint.username, endpoint.password),
             connection_timeout=timeout_s,
             connection_acquisition_timeout=timeout_s,
-            max_transaction_retry_time=0,
-        ) as driver:
-            driver.verify_connectivity()
+        )
+        with driver, driver.session() as session:
+            session.begin_transaction().run("CREATE ()").consume()  # never committed
     except AuthError as error:
         raise StoreUnavailableError(
             f"The local Neo4j refuses the password in {home.password}: it was changed in the "
@@ -275,7 +285,10 @@ def _check_that_it_answers(endpoint: Endpoint, home: Home, timeout_s: float) -> 
             "and the next start sets a new one."
         ) from error
     except (DriverError, Neo4jError) as error:
+        if has_failed(error):
+            return isinstance(error, ClientError) and full_disk(home.folder) is not None
         raise StoreUnavailableError(
             f"The local Neo4j (process {endpoint.pid}) does not answer on {endpoint.uri} "
             f"({type(error).__name__}). Its log is {home.log}. Stop it and try again."
         ) from error
+    return True

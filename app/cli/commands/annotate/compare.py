@@ -8,7 +8,7 @@ import typer
 from app.cli.annotations import find_run, output_folder
 from app.cli.common import FormatOption, OutputOption, cleaned, notes, opened_store, out
 from app.cli.tables import Format, check_output, write_frame
-from graph.errors import OptionError
+from graph.whole_files import replacing
 
 
 def compare(
@@ -57,8 +57,6 @@ def compare(
     for note in found.notes:
         notes.print(note, markup=False)
     if chart is not None:
-        try:
-            chart.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
-        except OSError as error:
-            raise OptionError(f"{chart} cannot be written: {error.strerror}.") from error
+        with replacing(chart) as part:
+            part.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
     write_frame(found.table, format_, output, out)

@@ -416,4 +416,4 @@ def test_load_csv_is_closed(shared: LocalServerSettings, source: str) -> None:
 def test_empty_home_is_small(shared: LocalServerSettings) -> None:
     ensure_running(shared)
     files = [file for file in shared.home.rglob("*") if file.is_file()]
-    assert sum(file.stat().st_size for file in files) < 10_000_000
+    assert sum(file.stat().st_size for file in files) < 50_000_000
