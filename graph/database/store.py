@@ -212,9 +212,7 @@ def _our_errors(
 def has_failed(error: Neo4jError | DriverError) -> bool:
     """Whether a database takes no more writes before a restart, as after its disk was full."""
     code = (isinstance(error, Neo4jError) and error.code) or ""
-    return code.startswith("Neo.DatabaseError.Transaction.") or code == (
-        "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase"
-    )
+    return ".DatabaseError.Transaction." in code or "ForbiddenOnReadOnlyDatabase" in code
 
 
 def unavailable_error(
@@ -243,8 +241,8 @@ def unavailable_error(
             " to one that it has.",
         )
     if isinstance(error, Neo4jError) and has_failed(error):
-        said = f"The database has failed: {error.message}. The next try restarts a local server."
-        return StoreUnavailableError(said)
+        message = str(error.message).rstrip(".")
+        return StoreUnavailableError(f"{message}. The next try restarts a local server.")
     return None
 
 

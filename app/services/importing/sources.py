@@ -89,13 +89,10 @@ class Uploads:
             found.append(file or FoundFile(name, size, None, "is no text"))
         return found
 
-    @contextmanager
-    def opened(self, *names: str) -> Iterator[Path]:
+    def opened(self, *names: str) -> AbstractContextManager[Path]:
         """Write files to a private folder, and remove it afterwards."""
         contents = dict(zip(self._names(), self.contents, strict=True))
-        chosen = {name: contents[name].getbuffer() for name in names or contents}
-        with temporary_files(chosen) as folder:
-            yield folder
+        return temporary_files({name: contents[name].getbuffer() for name in names or contents})
 
     def _names(self) -> list[str]:
         """Each file's name on disk: without folders, printable, unique."""

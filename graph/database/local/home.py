@@ -16,8 +16,7 @@ from graph.errors import Setting, StoreUnavailableError
 
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
-LEAST_FREE_MB = 64
-"""Free space below which nothing is written: what a few transactions and a log file may take."""
+LEAST_FREE_MB = 64  # what a few transactions and a new log file may take
 
 
 class Home:

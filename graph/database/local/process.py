@@ -153,8 +153,7 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
         _wait_until_unused(home, port, order.idle_stop_s, asked_to_stop)
     finally:
         watch.stop_all()
-        # On a full disk a shutdown does not end, and writes the end of a log twice that it could
-        # not write before. Every commit is in the log, which the next start reads.
+        # After a full disk it hangs, or spoils the log by writing its end again. No commit is lost.
         if full_disk(home.folder) is None and not embedded.has_failed(server):
             server.shutdown()
 

@@ -266,8 +266,7 @@ def _uri(state: ServerState) -> str:
 def _is_sound(endpoint: Endpoint, home: Home, timeout_s: float) -> bool:
     """Log in once: a running process may hang, and its password may have been changed.
 
-    Returns False if the database has failed, or is read-only on a disk that has room again: both
-    come of a full disk, and end with a restart.
+    False if the database has failed, or is read-only on a disk with room: a restart mends both.
     """
     try:
         driver = GraphDatabase.driver(
