@@ -57,7 +57,7 @@ def main() -> None:
             url.go_to("diagnose")
         names = session.datasets()["dataset"].tolist()
         _header(page.title, page.url_path or "diagnose", names)
-        url.restore(page.title)
+        url.restore()
         url.show_left_out()
         if names or page.title in WITHOUT_DATASET:
             page.run()

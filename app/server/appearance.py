@@ -87,6 +87,8 @@ STYLES = """
 @media (max-width: 640px) {
   .st-key-_plan_summary :has(> [data-testid="stMetric"]):not(:first-child) { display: none; }
 }
+/* What is away for now keeps its place. */
+.st-key-_next_step_hidden { visibility: hidden; }
 /* Buttons that are there for their keys alone. */
 div:has(> .st-key-review_arrows) { display: none; }
 """

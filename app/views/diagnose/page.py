@@ -100,10 +100,15 @@ def _headline(current: CurrentDataset) -> DeltaGenerator:
 
 
 def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
-    """Draw the button of the next step, unless cliques are selected, for which there is another."""
+    """Draw the button of the next step; where cliques are selected, there is another for them.
+
+    Its place stays, so that the table does not move as the first row is ticked.
+    """
     action, path = next_action(progress, leaning=current.read(clique_totals).leaning)
-    if not url.selected_cliques() and st.button(action, type="primary", key="_next_step"):
-        url.go_to(path)
+    hidden = bool(url.selected_cliques())
+    with st.container(key="_next_step_hidden" if hidden else None, width="content"):
+        if st.button(action, type="secondary" if hidden else "primary", key="_next_step"):
+            url.go_to(path)
 
 
 def _emphasised(name: str) -> str:

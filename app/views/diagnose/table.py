@@ -1,6 +1,7 @@
 """Diagnose's table: rows with the same images folded, its selection, and the number clicked."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -61,7 +62,7 @@ def read_folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
 def draw(
     current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
 ) -> None:
-    """Draw the table; keep its ticked rows, and the number that was clicked, in the URL."""
+    """Draw the table, whose ticked rows and the number that was clicked are in the URL."""
     if frame.empty:
         if current.read(clique_totals).cliques:
             empty_state("No clique fits", "Loosen a filter above.")
@@ -85,22 +86,28 @@ def draw(
                 "cells": [] if cell is None else [cell],
             }
         }
+        st.session_state[_FROM_TABLE] = (selected, opened)
     order = describe_order(ranking.by, ranking.descending)
     st.caption(f"{order} {describe_disagreements(frame)}")
     most = 100 * frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
-    state = draw_table(
+    draw_table(
         shown,
         HEIGHT_PX,
         imbalance_columns(classes, most),
         key=key,
-        on_select="rerun",
+        on_select=partial(_take, key, cliques, classes),
         selection_mode=["multi-row", "single-cell"],
         alt="Imbalances",
     )
-    rows = [cliques[i] for i in state.selection.rows]
-    url.select_cliques([clique for clique in selected if clique not in set(cliques)] + rows)
     st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
-    cells = [one for one in state.selection.get("cells") or () if one[1] != _FOCUSED]
+
+
+def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
+    """Write what is ticked and clicked into the URL: in a callback, as a run may be cut short."""
+    chosen = st.session_state[key].selection
+    others = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
+    url.select_cliques([*others, *(cliques[i] for i in chosen.rows)])
+    cells = [one for one in chosen.cells if one[1] != _FOCUSED]
     if cells:
         row, column = cells[0]
         of = {prefix + name: name for prefix in (COUNT, RATE) for name in classes}

@@ -33,7 +33,6 @@ def page() -> None:
             url.go_to("plan")
         return
     draw_workers()
-    overview = st.container()
     ids = [job.id for job in jobs]
     titles = {job.id: _title(job) for job in jobs}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -47,7 +46,7 @@ def page() -> None:
         job = jobs[ids.index(chosen or ids[0])]
         _download(current, job)
     if not images.is_review(job):
-        draw_progress(current.name, job.id, overview, facts_of(job))
+        draw_progress(current.name, job.id, facts_of(job))
         results.show(current, job)
     images.show(job)
     if not images.is_review(job):

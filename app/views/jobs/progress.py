@@ -48,17 +48,11 @@ def facts_of(job: Job) -> tuple[bool, bool]:
 
 
 @refreshing(REFRESH_S)
-def draw_progress(
-    dataset: str,
-    chosen: str,
-    overview: "st.delta_generator.DeltaGenerator",
-    drawn: tuple[bool, bool],
-) -> None:
+def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the list of jobs, and the chosen job with its queries and buttons."""
     with errors_in_fragment():
         jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
-        with overview:
-            _overview(jobs)
+        _overview(jobs)
         show_kept_error(_PROBLEM)
         job = next((job for job in jobs if job.id == chosen), None)
         if job is None or facts_of(job) != drawn:

@@ -299,26 +299,23 @@ def forget_left_out() -> None:
     st.session_state.pop(_LEFT_OUT, None)
 
 
-def restore(page: str) -> None:
+def restore() -> None:
     """Synchronize selection and URL, at the start of every run.
 
-    A new session takes the URL's. On a page that was just entered, where Streamlit has cleared the
-    URL, the session's go into it. Otherwise a URL that is not the one we wrote comes from the
-    browser's Back or from an edited address, and wins.
+    A new session takes the URL's, and so does Back. Otherwise the session's go into it: on a page
+    that was just entered Streamlit has cleared the URL, and where clicks follow one another the
+    browser sends an older address while a newer one is on its way to it.
     """
-    entered = st.session_state.get("_page") != page and not came_back()
-    first = "_page" not in st.session_state
-    st.session_state["_page"] = page
     in_url = st.query_params.get_all(CLIQUES)
-    if first or in_url or not entered:
+    if _KEPT not in st.session_state or came_back():
         readable = [text for text in in_url if _clique_from_text(text) is not None]
+        st.session_state[_KEPT] = readable  # first, as a run may be cut short at what follows
         if len(readable) < len(in_url):
             _leave_out(CLIQUES)
             if readable:
                 st.query_params[CLIQUES] = readable
-        st.session_state[_KEPT] = readable
-    elif kept := _texts():
-        st.query_params[CLIQUES] = kept
+    else:
+        write(CLIQUES, _texts())
 
 
 def _texts() -> list[str]:
