@@ -6,7 +6,6 @@
 Vectors in single precision are drawn with a fixed seed, in 200 clusters, as those of images are.
 Every point is a query, and left out of its own neighbours. The ways:
 
-- ``ordered``: `generation.neighbours.nearest_neighbours`, the nearest first with distances;
 - ``sets``: `generation.neighbours.neighbourhoods`, what the filter `embedding` uses;
 - ``plain``: products in double precision and a partial sort, 256 rows at a time;
 - ``scikit-learn``: `NearestNeighbors` by brute force;
@@ -14,7 +13,7 @@ Every point is a query, and left out of its own neighbours. The ways:
 
 Each way runs in a process of its own: seconds of wall and of CPU time in all threads are the best
 of some turns, memory is the process's peak with libraries and data. The last column says for how
-many queries a way finds other points than ``ordered``.
+many queries a way finds other points than ``sets``.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from math import inf
 
 import numpy as np
 
-from generation.neighbours import nearest_neighbours, neighbourhoods
+from generation.neighbours import neighbourhoods
 from tests.memory import peak_mb
 
 SEED = 0
@@ -41,13 +40,8 @@ def draw(n: int, d: int) -> np.ndarray:
     return points.astype(np.float32)
 
 
-def ordered(points: np.ndarray, k: int) -> np.ndarray:
-    """Ours, the nearest first."""
-    return nearest_neighbours(points, points, k, own=np.arange(len(points)))[0]
-
-
 def sets(points: np.ndarray, k: int) -> np.ndarray:
-    """Ours, as sets."""
+    """Ours."""
     found = neighbourhoods(points, points, k, own=np.arange(len(points)))
     return np.concatenate([positions for _, positions in found])
 
@@ -86,7 +80,6 @@ def faiss(points: np.ndarray, k: int) -> np.ndarray:
 
 
 WAYS = {
-    "ordered": ordered,
     "sets": sets,
     "plain": plain,
     "scikit-learn": scikit_learn,

@@ -18,10 +18,10 @@ _ROUNDING = 2.0**-24
 """Unit roundoff of single precision."""
 
 
-def nearest_neighbours(
+def neighbourhoods(
     queries: npt.ArrayLike, points: npt.ArrayLike, k: int, *, own: npt.ArrayLike | None = None
-) -> tuple[Positions, FloatArray]:
-    r"""Find the k nearest points of each query, the nearest first, with their distances.
+) -> Iterator[tuple[slice, Positions]]:
+    r"""Find the k nearest points of each query as a set, block by block.
 
     Exact: the same points as if all distances were computed in double precision and sorted. The
     cosine distance is 1 - a · b / (\|a\| \|b\|), from 0 to 2; a vector of zeros is at 1 from all.
@@ -39,12 +39,12 @@ def nearest_neighbours(
         The position of each query among the points, which is left out of its neighbours. Another
         point with the same vector stays in.
 
-    Returns
-    -------
-    positions : int64 array, shape (m, min(k, n)), or (m, min(k, n - 1)) with `own`
-        Positions among the points.
-    distances : float64 array of the same shape
-        Their cosine distances.
+    Yields
+    ------
+    queries : slice
+        The next queries, in order.
+    positions : int64 array, shape (queries, min(k, n)), or (queries, min(k, n - 1)) with `own`
+        Their neighbours' positions among the points, ascending.
 
     Raises
     ------
@@ -54,50 +54,12 @@ def nearest_neighbours(
     Notes
     -----
     O(m · n · d) time, for the products in single precision, by the machine's linear algebra on all
-    its threads. They choose candidates: the points whose product is within the bound of its
-    rounding error of the k-th largest. Only these are compared in double precision, each pair by
-    itself and with one order of summation, so that neither blocks nor threads change the result,
-    and equal vectors have equal distances. That is k comparisons a query and a few more; where many
-    points are at nearly the k-th distance, as many, n in the worst case. For a large k, such as
-    5,000, `neighbourhoods` is much quicker. Memory: the vectors in single precision, the result,
-    and blocks of `BLOCK_BYTES`.
-
-    Examples
-    --------
-    >>> points = [[1, 0], [0, 1], [1, 1], [-1, 0]]
-    >>> positions, distances = nearest_neighbours(points, points, 2, own=[0, 1, 2, 3])
-    >>> positions.tolist()
-    [[2, 1], [2, 0], [0, 1], [1, 2]]
-    >>> distances[0].round(3).tolist()
-    [0.293, 1.0]
-    """
-    search = _open_search(queries, points, k, own)
-    positions = np.empty((len(search.queries), search.k), dtype=np.int64)
-    distances = np.empty(positions.shape)
-    for start, sure, possible in search.blocks():
-        rows, columns, found = search.sorted_pairs(start, sure | possible)
-        kept = _place_in_row(rows) < search.k
-        block = slice(start, start + len(sure))
-        positions[block] = columns[kept].reshape(len(sure), search.k)
-        distances[block] = found[kept].reshape(len(sure), search.k)
-    return positions, distances
-
-
-def neighbourhoods(
-    queries: npt.ArrayLike, points: npt.ArrayLike, k: int, *, own: npt.ArrayLike | None = None
-) -> Iterator[tuple[slice, Positions]]:
-    """Find the k nearest points of each query as a set, block by block.
-
-    The points are those of `nearest_neighbours`, with its parameters and errors, but in ascending
-    order of their positions. Points that are certainly among the nearest are not compared with each
-    other, which makes a large k cheap, and only the neighbours of one block are in memory.
-
-    Yields
-    ------
-    queries : slice
-        The next queries, in order.
-    positions : int64 array, shape (queries, k)
-        Their neighbours.
+    its threads. They tell which points are certainly among the nearest, and which may be: those
+    whose product is within the bound of its rounding error of the k-th largest. Only these are
+    compared in double precision, each pair by itself and with one order of summation, so that
+    neither blocks nor threads change the result; where many points are at nearly the k-th distance,
+    as many, n in the worst case. Memory: the vectors in single precision, and blocks of
+    `BLOCK_BYTES`.
 
     Examples
     --------

@@ -7,19 +7,19 @@ from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
 import generation.neighbours
-from generation.neighbours import nearest_neighbours, neighbourhoods
+from generation.neighbours import neighbourhoods
 from graph.errors import OptionError
 
 
-def by_scikit_learn(points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and distances; a point is not its own neighbour."""
+def by_scikit_learn(points: np.ndarray, k: int) -> list[list[int]]:
+    """Positions, ascending; a point is not its own neighbour."""
     search = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute")
-    distances, positions = search.fit(points.astype(np.float64)).kneighbors()
-    return positions, distances
+    positions = search.fit(points.astype(np.float64)).kneighbors(return_distance=False)
+    return np.sort(positions, axis=1).tolist()
 
 
 def by_sorting(points: np.ndarray, k: int) -> list[list[int]]:
-    """Each pair by itself, in double precision, and then by position."""
+    """Each pair by itself, in double precision, and then by position; ascending."""
     rows = points.astype(np.float64)
     found = []
     for at, row in enumerate(rows):
@@ -28,13 +28,13 @@ def by_sorting(points: np.ndarray, k: int) -> list[list[int]]:
             scale = np.sqrt((row * row).sum()) * np.sqrt((vector * vector).sum())
             cosine = (row * vector).sum() / scale if scale else 0.0
             keyed.append((float(np.clip(1 - cosine, 0, 2)), other))
-        found.append([other for _, other in sorted(keyed) if other != at][:k])
+        found.append(sorted([other for _, other in sorted(keyed) if other != at][:k]))
     return found
 
 
-def sets_of(points: np.ndarray, k: int) -> list[list[int]]:
+def sets_of(points: np.ndarray, k: int, among: np.ndarray | None = None) -> list[list[int]]:
     own = np.arange(len(points))
-    blocks = list(neighbourhoods(points, points, k, own=own))
+    blocks = list(neighbourhoods(points, points if among is None else among, k, own=own))
     assert [block.start for block, _ in blocks] == [
         0,
         *(block.stop for block, _ in blocks[:-1]),
@@ -60,12 +60,8 @@ def test_the_same_as_scikit_learn(n: int, d: int, k: int) -> None:
     points = sample(n, d)
     if d == 1:
         points = np.abs(points) * np.where(np.arange(n) < 6, 1, -1)[:, np.newaxis]
-    positions, distances = nearest_neighbours(points, points, k, own=np.arange(n))
-    expected, far = by_scikit_learn(points, k)
-    assert distances == pytest.approx(far, abs=1e-12)
-    if d > 1:  # in one dimension nearly all are tied
-        assert positions.tolist() == expected.tolist()
-    assert sets_of(points, k) == np.sort(positions, axis=1).tolist()
+    expected = by_scikit_learn if d > 1 else by_sorting  # in one dimension nearly all are tied
+    assert sets_of(points, k) == expected(points, k)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -74,13 +70,11 @@ def test_points_in_clusters_that_single_precision_cannot_tell_apart() -> None:
     rng = np.random.default_rng(3)
     centres = rng.normal(size=(5, 32))
     points = np.repeat(centres, 40, axis=0) + 1e-4 * rng.normal(size=(200, 32))
-    positions, distances = nearest_neighbours(points, points, 10, own=np.arange(200))
-    expected, far = by_scikit_learn(points, 10)
-    assert distances == pytest.approx(far, abs=1e-14)
+    found = sets_of(points, 10)
     rounded = points.astype(np.float32)
     assert np.ptp((rounded / np.linalg.norm(rounded, axis=1)[:, None])[:40] @ rounded[0]) < 1e-5
-    assert positions.tolist() == by_sorting(points, 10)
-    same = [set(a) == set(b) for a, b in zip(positions, expected, strict=True)]
+    assert found == by_sorting(points, 10)
+    same = [a == b for a, b in zip(found, by_scikit_learn(points, 10), strict=True)]
     assert np.mean(same) > 0.9  # its own rounding decides the rest
 
 
@@ -90,9 +84,7 @@ def test_of_equal_points_the_earlier_ones_are_nearer() -> None:
     order = np.random.default_rng(1).permutation(len(points))
     for arranged in (points, points[order], np.ones((20, 4), dtype=np.float32)):
         for k in (1, 5, 6, 13, 19):
-            positions, _ = nearest_neighbours(arranged, arranged, k, own=np.arange(len(arranged)))
-            assert positions.tolist() == by_sorting(arranged, k)
-            assert sets_of(arranged, k) == np.sort(positions, axis=1).tolist()
+            assert sets_of(arranged, k) == by_sorting(arranged, k)
 
 
 @given(
@@ -106,66 +98,52 @@ def test_of_equal_points_the_earlier_ones_are_nearer() -> None:
 def test_the_same_as_sorting(rows: list[list[int]], k: int) -> None:
     """On a grid nearly everything is tied; zeros among it."""
     points = np.array(rows, dtype=np.float32)
-    positions, _ = nearest_neighbours(points, points, k, own=np.arange(len(points)))
-    assert positions.tolist() == by_sorting(points, k)
-    assert sets_of(points, k) == np.sort(positions, axis=1).tolist()
+    assert sets_of(points, k) == by_sorting(points, k)
 
 
 @pytest.mark.parametrize("size", [100, 1_000, 10_000])
 def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.concatenate([sample(90, 24), sample(30, 24)])  # thirty twice
-    expected = nearest_neighbours(points, points, 9, own=np.arange(120))
+    expected = sets_of(points, 9)
     monkeypatch.setattr(generation.neighbours, "BLOCK_BYTES", size)
-    found = nearest_neighbours(points, points, 9, own=np.arange(120))
-    assert found[0].tolist() == expected[0].tolist()
-    assert found[1].tolist() == expected[1].tolist()
+    assert sets_of(points, 9) == expected
 
 
 def test_fewer_points_than_neighbours() -> None:
     points = sample(5, 8)
-    own = np.arange(5)
-    assert nearest_neighbours(points, points, 50, own=own)[0].tolist() == by_sorting(points, 4)
     assert sets_of(points, 50) == [[1, 2, 3, 4], [0, 2, 3, 4], [0, 1, 3, 4], [0, 1, 2, 4],
                                    [0, 1, 2, 3]]  # fmt: skip
-    alone = nearest_neighbours(points[:1], points[:1], 3, own=[0])
-    assert [part.shape for part in alone] == [(1, 0), (1, 0)]
     assert sets_of(points[:1], 3) == [[]]
-    assert nearest_neighbours(points, np.empty((0, 8)), 3)[0].shape == (5, 0)
-    assert nearest_neighbours(np.empty((0, 8)), points, 3)[0].shape == (0, 3)
+    assert [found.shape for _, found in neighbourhoods(points, np.empty((0, 8)), 3)] == [(5, 0)]
+    assert not list(neighbourhoods(np.empty((0, 8)), points, 3))
 
 
 def test_queries_that_are_no_points() -> None:
     points, queries = sample(40, 6), sample(3, 6, seed=9)
     expected = NearestNeighbors(n_neighbors=4, metric="cosine", algorithm="brute").fit(points)
-    assert (
-        nearest_neighbours(queries, points, 4)[0].tolist()
-        == expected.kneighbors(queries, return_distance=False).tolist()
-    )
-    positions, distances = nearest_neighbours(points[[7]], points, 1)
-    assert positions.tolist() == [[7]]
-    assert distances == pytest.approx(0, abs=1e-15)
+    wanted = np.sort(expected.kneighbors(queries, return_distance=False), axis=1)
+    assert [found.tolist() for _, found in neighbourhoods(queries, points, 4)] == [wanted.tolist()]
+    assert [found.tolist() for _, found in neighbourhoods(points[[7]], points, 1)] == [[[7]]]
 
 
 def test_length_does_not_matter() -> None:
     points = sample(30, 6)
     lengths = np.geomspace(1e-30, 1e30, 30, dtype=np.float32)[:, np.newaxis]
-    own = np.arange(30)
-    expected = nearest_neighbours(points, points, 5, own=own)[0]
-    assert nearest_neighbours(points, points * lengths, 5, own=own)[0].tolist() == expected.tolist()
+    assert sets_of(points, 5, among=points * lengths) == sets_of(points, 5)
 
 
 def test_what_cannot_be_searched() -> None:
     points = sample(4, 3)
     with pytest.raises(OptionError, match="Vectors of 2 and of 3 numbers"):
-        nearest_neighbours(points[:, :2], points, 1)
+        next(neighbourhoods(points[:, :2], points, 1))
     with pytest.raises(OptionError, match=r"shape \(3,\)"):
-        nearest_neighbours(points[0], points, 1)
+        next(neighbourhoods(points[0], points, 1))
     with pytest.raises(OptionError, match="0 neighbours were asked for"):
-        nearest_neighbours(points, points, 0)
+        next(neighbourhoods(points, points, 0))
     with pytest.raises(OptionError, match="not 4 of 4 points"):
-        nearest_neighbours(points, points, 1, own=[0, 1, 2, 4])
+        next(neighbourhoods(points, points, 1, own=[0, 1, 2, 4]))
     with pytest.raises(OptionError, match="not 4 of 4 points"):
         next(neighbourhoods(points, points, 1, own=[0]))
     for value in (np.nan, np.inf):
         with pytest.raises(OptionError, match="Vector 2 has a value that is not finite"):
-            nearest_neighbours(points, np.where(np.arange(4)[:, None] == 2, value, points), 1)
+            next(neighbourhoods(points, np.where(np.arange(4)[:, None] == 2, value, points), 1))
