@@ -16,8 +16,8 @@ def replacing(target: Path) -> Iterator[Path]:
     A pipe or another target that is no file is written to itself. Raises CobalanceError where it
     cannot be written, as on a full disk; an earlier file then stays.
     """
-    place = target.resolve()
-    is_file = place.is_file() or not place.exists()
+    is_file = target.is_file() or not target.exists()
+    place = target.resolve() if is_file else target
     path = place.with_name(f".{secrets.token_hex(8)}.tmp") if is_file else place
     try:
         yield path

@@ -69,6 +69,9 @@ def test_what_is_no_file_is_written_to_itself() -> None:
     with replacing(Path("/dev/null")) as part:
         part.write_bytes(LARGE)
     assert Path("/dev/null").is_char_device()
+    reading, writing = os.pipe()
+    write_text("rows", Path(f"/dev/fd/{writing}"))
+    assert os.read(reading, 9) == b"rows"
 
 
 def test_exports(disk: Path) -> None:
