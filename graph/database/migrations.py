@@ -157,7 +157,9 @@ def migrate(driver: Driver, database: str) -> int:
             f"The database {database!r} was made by a version of cobalance from before 0.1.0, "
             "which this one cannot read. Load the datasets again into an empty one: set ",
             Setting("database"),
-            ", or another COBALANCE_HOME for one on this machine.",
+            ", or for the one on this machine ",
+            Setting("home"),
+            ".",
         )
     for migration in MIGRATIONS:
         if migration.version <= current:
