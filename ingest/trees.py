@@ -13,11 +13,11 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
-from typing import IO, Any, NoReturn
+from typing import IO, Any, TypeVar
 
 from graph.errors import InputError
 
@@ -28,23 +28,18 @@ MOST_BYTES = 1 << 40
 """Bytes that are read in all, however often a file is."""
 MOST_RATIO = 50
 """Bytes that are read of an archive for each of its own, beyond the first 32 MiB."""
-MOST_FILE_BYTES = 1 << 30  # of one file that is read whole
-MOST_LINES = 20_000_000  # of one file
+MOST_FILE_BYTES = 1 << 32  # of one file that is read whole
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """zipfile unpacks a piece of any other at once, however much that is."""
 LONGEST_LINE = 1 << 24  # characters or bytes, of any text file
 _FREE_BYTES = 1 << 25  # that any archive may unfold to
-JSON_MARKS, XML_MARKS = (b"[", b"{", b","), (b"<",)
-"""What values of a document begin with."""
+_MARKS = (b"[", b"{", b",", b"<")  # what values of JSON, and tags of XML, begin with
 _MARK_BYTES = 32  # that a value takes in memory at least; twice that a line
 _PIECE, _BUFFER = 1 << 20, 1 << 16
 _TAR_MAGIC_AT = 257
 _DAMAGE = (OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error,
            zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
-
-
-class UnfoldsError(InputError):
-    """More of a folder or archive would be read than the limits allow."""
+Line = TypeVar("Line", str, bytes)
 
 
 class FileTree(ABC):
@@ -68,8 +63,8 @@ class FileTree(ABC):
     is_tar = False
 
     def __init__(self, path: Path, most_files: int, most_bytes: int = MOST_BYTES) -> None:
-        self.path, self._most_files, self._left = path, most_files, most_bytes
-        self._most_bytes = most_bytes
+        self.path, self._most_files, self._most_bytes = path, most_files, most_bytes
+        self._spent = 0
         self._stored = dict(self._checked(self._list()))
         self.names = sorted(self._stored)
 
@@ -91,22 +86,18 @@ class FileTree(ABC):
                 remedy = "Pack it anew, with paths inside the folder."
                 raise self._error(None, f"holds the path {shown}, which leads out of it", remedy)
             if len(path.parts) > MOST_FOLDERS + 1:
-                raise self._too_deep(name)
+                reason = f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)"
+                raise self._error(None, reason, "Leave them out.")
             if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
                 yield path.as_posix(), stored
 
     def _error(self, name: str | None, reason: str, remedy: str) -> InputError:
         return InputError(str(self.path), name, reason, remedy)
 
-    def _too_deep(self, name: str) -> InputError:
-        reason = f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)"
-        return self._error(None, reason, "Leave them out.")
-
     def _spend(self, size: int) -> None:
         """Count bytes that were read, or that values take; InputError if these are too many."""
-        self._left -= size
-        if self._left < 0:
-            refuse_unfolding(self.path, self._most_bytes)
+        self._spent += size
+        check_unfolding(self.path, self._most_bytes, self._spent)
 
     @contextmanager
     def open(self, name: str, *, anywhere: bool = False) -> Iterator[IO[bytes]]:
@@ -134,17 +125,8 @@ class FileTree(ABC):
         except _DAMAGE as error:
             raise self._error(name, f"cannot be read ({error})", "Check it.") from None
 
-    def read(
-        self, name: str, most_bytes: int = MOST_FILE_BYTES, marks: Collection[bytes] = ()
-    ) -> bytes:
-        """Read a whole file.
-
-        Parameters
-        ----------
-        most_bytes : int
-            Bytes beyond which it is refused.
-        marks : collection of bytes
-            What values begin with, of which each counts as 32 bytes that are read.
+    def read(self, name: str, most_bytes: int = MOST_FILE_BYTES) -> bytes:
+        """Read a whole file; each value of JSON and tag of XML counts as 32 bytes more.
 
         Raises
         ------
@@ -157,7 +139,7 @@ class FileTree(ABC):
                 content.write(piece)
                 if content.tell() > most_bytes:
                     raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
-                self._spend(_MARK_BYTES * sum(map(piece.count, marks)))
+                self._spend(_MARK_BYTES * sum(map(piece.count, _MARKS)))
         return content.getvalue()
 
     def lines(self, name: str) -> Iterator[str]:
@@ -166,21 +148,14 @@ class FileTree(ABC):
         Raises
         ------
         InputError
-            As `open`, or a line is longer than 16 Mi characters, or there are more than 20 million.
+            As `open`, or a line is longer than 16 Mi characters.
         """
         with (
             self.open(name) as file,
             io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text,
         ):
-            number = 0
-            while line := text.readline(LONGEST_LINE):
-                number += 1
+            for line in lines_of(text, f"{self.path}/{name}"):
                 self._spend(2 * _MARK_BYTES)
-                if len(line) == LONGEST_LINE:
-                    reason = f"line {number} is longer than {LONGEST_LINE:,} characters"
-                    raise self._error(name, reason, "Break the line.")
-                if number > MOST_LINES:
-                    raise self._error(name, f"has more than {MOST_LINES:,} lines", "Split it.")
                 yield line
 
     @contextmanager
@@ -230,10 +205,8 @@ class _Folder(FileTree):
             raise self._error(None, reason, "Check its permissions.")
 
         for parent, folders, names in os.walk(self.path, onerror=failed):
-            here = Path(parent).relative_to(self.path)
-            if len(here.parts) > MOST_FOLDERS:
-                raise self._too_deep(here.as_posix())
             folders[:] = [name for name in folders if not name.startswith(".")]
+            here = Path(parent).relative_to(self.path)
             for name in names:
                 if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
                     yield (here / name).as_posix(), None
@@ -294,11 +267,30 @@ def most_bytes(file: Path) -> int:
     return min(MOST_BYTES, max(_FREE_BYTES, MOST_RATIO * file.stat().st_size))
 
 
-def refuse_unfolding(path: Path, most: int) -> NoReturn:
-    """Raise the error of what unfolds to more than `most` bytes."""
-    reason = f"unfolds to more than {most:,} bytes, the most for its size"
-    remedy = "If it is from someone you trust, unpack it, and name that, or split it."
-    raise UnfoldsError(str(path), None, reason, remedy)
+def check_unfolding(path: Path, most: int, size: float) -> None:
+    """Raise InputError if what a file unfolds to is more than `most` bytes."""
+    if size > most:
+        reason = f"unfolds to more than {most:,} bytes, the most for its size"
+        remedy = "If it is from someone you trust, unpack it, and name that, or split it."
+        raise InputError(str(path), None, reason, remedy)
+
+
+def lines_of(file: IO[Line], source: str) -> Iterator[Line]:
+    """Yield the lines of a file; one without an end would take all memory.
+
+    Raises
+    ------
+    InputError
+        A line is longer than 16 Mi characters; `source` names the file.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            reason = f"is longer than {LONGEST_LINE:,} characters"
+            remedy = "Get the whole file again, or break the line."
+            raise InputError(source, f"line {number}", reason, remedy)
+        yield line
 
 
 def is_tree(path: Path) -> bool:

@@ -15,10 +15,9 @@ from ingest.documents import decode_json
 from ingest.formats.tree_reader import TreeReader
 from ingest.options import ReadOptions
 from ingest.problems import Problems
-from ingest.trees import JSON_MARKS, FileTree
+from ingest.trees import FileTree
 
 _SAMPLES, _METADATA = "samples.json", "metadata.json"
-_MOST_BYTES = 1 << 32
 _SPLITS = {"train", "val", "validation", "test"}
 _LISTS = ("Detections", "Classifications", "Polylines")  # types of fields of many labels
 
@@ -108,7 +107,7 @@ def _folder(tree: FileTree) -> str | None:
 
 def _samples(tree: FileTree, name: str, problems: Problems) -> list[Mapping[str, Any]]:
     try:
-        document = decode_json(tree.read(name, _MOST_BYTES, JSON_MARKS))
+        document = decode_json(tree.read(name))
     except ValueError as error:
         raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
     samples = document.get("samples") if isinstance(document, dict) else document

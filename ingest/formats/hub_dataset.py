@@ -24,11 +24,10 @@ from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
 from ingest.tables.row_values import batch_rows, table_of_rows
-from ingest.trees import JSON_MARKS, FileTree
+from ingest.trees import FileTree
 
 _BATCH = 1_000
 _DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
-_MOST_BYTES = 1 << 24  # of a file that describes the dataset
 
 
 class HubDataset(TreeReader):
@@ -131,21 +130,19 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
     """
     content = message.metadata.to_pybytes()
 
-    def field(table: int, number: int) -> int:
-        places = table - number_at("<i", table)
-        at = 4 + 2 * number
-        return table + (number_at("<H", places + at) if at < number_at("<H", places) else 0)
-
-    def number_at(kind: str, at: int) -> int:
+    def number_at(at: int, kind: str = "<i") -> int:
         return int(unpack_from(kind, content, at)[0])
 
-    def followed(at: int) -> int:
-        return at + number_at("<I", at)
+    def field(table: int, number: int) -> int:
+        """Where a field of a table leads to; 0 if the table has none."""
+        places, at = table - number_at(table), 4 + 2 * number
+        start = number_at(places + at, "<H") if at < number_at(places, "<H") else 0
+        return start and table + start + number_at(table + start)
 
-    batch = followed(field(followed(0), 2))
+    batch = field(number_at(0), 2)
     if message.type == "dictionary":
-        batch = followed(field(batch, 1))
-    return message.type != "schema" and field(batch, 3) != batch
+        batch = field(batch, 1)
+    return message.type != "schema" and field(batch, 3) > 0
 
 
 def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
@@ -163,7 +160,7 @@ def _described(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
     if name not in tree.names:
         raise _unopened(problems, name, "it is missing")
     with _refused(problems, name):
-        found = decode_json(tree.read(name, _MOST_BYTES, JSON_MARKS))
+        found = decode_json(tree.read(name))
     if not isinstance(found, dict):
         raise _unopened(problems, name, "it is no JSON object")
     return found

@@ -28,7 +28,6 @@ from ingest.trees import FileTree, open_tree
 
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 1 << 24
-_MOST_NAMES_BYTES = 1 << 24  # of a file of labels' names
 _NEEDED = ("ImageID", "LabelName", "Confidence")
 _PEOPLE = ("GenderPresentation", "AgePresentation")
 _UNKNOWN = "Unknown"
@@ -113,8 +112,7 @@ def _display_names(tree: FileTree, problems: Problems) -> dict[str, str]:
     names = {}
     for file in tree.below("", ".csv"):
         if "class-descriptions" in PurePosixPath(file).name:
-            text = tree.read(file, _MOST_NAMES_BYTES).decode("utf-8", "replace")
-            for line, row in enumerate(csv.reader(text.splitlines()), start=1):
+            for line, row in enumerate(csv.reader(tree.lines(file)), start=1):
                 if len(row) >= 2:
                     names[row[0]] = row[1]
                 elif row:

@@ -1,6 +1,5 @@
 """Pascal VOC: an XML file of boxes for each image, and lists of the images of each split."""
 
-from collections.abc import Collection
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
@@ -11,9 +10,8 @@ from ingest.collector import Collector
 from ingest.formats.tree_reader import TreeReader
 from ingest.options import ReadOptions
 from ingest.problems import Problems
-from ingest.trees import XML_MARKS, FileTree, UnfoldsError
+from ingest.trees import FileTree
 
-_MOST_XML_BYTES = 1 << 24
 _SPLITS = ("train", "val", "test")
 
 
@@ -25,15 +23,15 @@ class PascalVoc(TreeReader):
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether the first XML file is an annotation."""
         names = tree.below("", ".xml")
-        return bool(names) and b"<annotation" in tree.read(names[0], _MOST_XML_BYTES)
+        return bool(names) and b"<annotation" in tree.read(names[0])
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the annotation files in the order of their names."""
         problems = Problems(str(tree.path), options.on_error, options.limits)
         collector = Collector(problems, options)
         files = {PurePosixPath(name).name: name for name in tree.below("")}
+        split_of = _splits(tree)
         names = tree.below("", ".xml")
-        split_of = _splits(tree, {PurePosixPath(name).stem for name in names})
         for number, name in enumerate(names):
             if number % 256 == 0:
                 progress("read", number, len(names))
@@ -52,12 +50,10 @@ class _XmlError(Exception):
 def _parsed(tree: FileTree, name: str) -> ElementTree.Element:
     """The root of an annotation file; document types, which could declare entities, are refused."""
     try:
-        text = tree.read(name, _MOST_XML_BYTES, XML_MARKS).decode("utf-8-sig")
+        text = tree.read(name).decode("utf-8-sig")
         if "<!DOCTYPE" in text:
             raise _XmlError("declares a document type")
         root = ElementTree.fromstring(text)  # noqa: S314 (no document type, so no entities)
-    except UnfoldsError:
-        raise
     except InputError as error:
         raise _XmlError(str(error.reason)) from None
     except UnicodeDecodeError:
@@ -112,12 +108,11 @@ def _box(found: ElementTree.Element) -> Box | None:
     return left - 1, top - 1, right - left + 1, bottom - top + 1
 
 
-def _splits(tree: FileTree, stems: Collection[str]) -> dict[str, str]:
+def _splits(tree: FileTree) -> dict[str, str]:
     """Split of each annotation file by its stem, from ImageSets/Main."""
     split_of = {}
     for name in tree.below("", *(f"imagesets/main/{split}.txt" for split in _SPLITS)):
         for line in tree.lines(name):
-            stem = next(iter(line.split(maxsplit=1)), "")
-            if stem in stems:
-                split_of[stem] = PurePosixPath(name).stem
+            if line.strip():
+                split_of[line.split(maxsplit=1)[0]] = PurePosixPath(name).stem
     return split_of

@@ -4,7 +4,7 @@ https://github.com/webdataset/webdataset
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,9 +19,8 @@ from ingest.options import ReadOptions
 from ingest.problems import Problems
 from ingest.tables.columns import usual_column
 from ingest.tables.row_values import table_of_rows
-from ingest.trees import JSON_MARKS, FileTree, open_tree
+from ingest.trees import FileTree, open_tree
 
-_MOST_JSON_BYTES = 1 << 24
 _TEXT = {".cls": "class", ".txt": "caption"}
 _DESCRIBED = (".json", *_TEXT)
 
@@ -55,9 +54,8 @@ class WebDataset(TreeReader):
         def rows() -> Iterator[tuple[str, dict[str, Any]]]:
             for number, name in enumerate(shards):
                 progress("read", number, len(shards))
-                with ExitStack() as stack:
-                    path = stack.enter_context(tree.local(name)) if name else tree.path
-                    shard = stack.enter_context(open_tree(path))
+                place = tree.local(name) if name else nullcontext(tree.path)
+                with place as path, open_tree(path) as shard:
                     for key, row in _samples(shard, name or tree.path.name, problems):
                         yield f"{name}, {key}" if name else key, _named(row, classes)
             progress("read", len(shards), len(shards))
@@ -92,7 +90,7 @@ def _samples(
             elif ending == ".json":
                 row = {**row, **_json(shard, file, problems)}
             elif ending in _TEXT:
-                text = shard.read(file, _MOST_JSON_BYTES).decode("utf-8", "replace")
+                text = shard.read(file).decode("utf-8", "replace")
                 row.setdefault(_TEXT[ending], text.strip())
         if image is None:
             continue
@@ -103,7 +101,7 @@ def _samples(
 
 def _json(shard: FileTree, file: str, problems: Problems) -> Mapping[str, Any]:
     try:
-        document = decode_json(shard.read(file, _MOST_JSON_BYTES, JSON_MARKS))
+        document = decode_json(shard.read(file))
     except InputError:
         raise
     except ValueError as error:
@@ -121,7 +119,7 @@ def _class_names(tree: FileTree) -> list[str]:
     if name is None or not tree.path.is_dir():
         return []
     try:
-        document = decode_json(tree.read(name, _MOST_JSON_BYTES, JSON_MARKS))
+        document = decode_json(tree.read(name))
     except ValueError:
         return []
     return [str(one) for one in document] if isinstance(document, list) else []

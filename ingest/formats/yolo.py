@@ -52,10 +52,7 @@ class Yolo(TreeReader):
 
     def detects_tree(self, tree: FileTree) -> bool:
         """Whether a YAML file names categories and images of splits."""
-        return any(
-            _is_description(found) or (isinstance(found, ValueError) and _is_usual(name))
-            for name, found in _documents(tree)
-        )
+        return any(_is_description(found) for _, found in _documents(tree))
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
@@ -102,21 +99,25 @@ class Yolo(TreeReader):
 
 
 def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
-    """YAML files, those of the uppermost folders first, and what each says, or a ValueError."""
+    """YAML files, those of the uppermost folders first, and what each says.
+
+    Raises
+    ------
+    InputError
+        A ``data.yaml`` cannot be decoded; other files that cannot are left out.
+    """
     names = sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
     left = 4 * MOST_YAML
     for name in names:
-        with suppress(InputError):
+        try:
             content = tree.read(name, left)
             left -= len(content)
-            try:
-                yield name, decode_yaml(content.decode("utf-8-sig"))
-            except ValueError as error:
-                yield name, error
-
-
-def _is_usual(name: str) -> bool:
-    return PurePosixPath(name).stem == "data"
+            yield name, decode_yaml(content.decode("utf-8-sig"))
+        except InputError:
+            continue
+        except ValueError as error:
+            if PurePosixPath(name).stem == "data":
+                raise InputError(str(tree.path), name, str(error), "Correct it.") from None
 
 
 def _is_description(document: object) -> bool:
@@ -128,16 +129,13 @@ def _is_description(document: object) -> bool:
 
 
 def _described(tree: FileTree, problems: Problems) -> _Description:
-    for file, document in _documents(tree):
-        if _is_description(document):
-            break
-        if isinstance(document, ValueError) and _is_usual(file):
-            raise problems.fatal(str(document), "Correct it.", file)
-    else:
+    found = next((found for found in _documents(tree) if _is_description(found[1])), None)
+    if found is None:
         raise problems.fatal(
             "has no data.yaml that names categories and images",
             "Give it one with names and train.",
         )
+    file, document = found
     names = document["names"]
     numbered = dict(enumerate(names)) if isinstance(names, list) else names
     try:

@@ -11,7 +11,8 @@ from graph.names import clean_name
 from graph.progress import Progress
 from ingest.problems import Problems
 from ingest.tables.header import column_names
-from ingest.tables.loading import Table, lines_of, text_rows
+from ingest.tables.loading import Table, text_rows
+from ingest.trees import lines_of
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -39,10 +40,10 @@ class Delimited:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
-            header_line = next((line for line in lines_of(file, problems) if line.strip()), "")
+            header_line = next((line for line in lines_of(file, problems.file) if line.strip()), "")
             separator = max(self.separators, key=lambda mark: _n_fields(header_line, mark))
             file.seek(0)
-            lines = csv.reader(lines_of(file, problems), delimiter=separator, strict=True)
+            lines = csv.reader(lines_of(file, problems.file), delimiter=separator, strict=True)
             records = _records(lines, problems)
             line, header = next(records, (1, []))
             rows = text_rows(_header_names(line, header, problems), problems)

@@ -14,7 +14,8 @@ from ingest.coco.records import coco_kind
 from ingest.documents import UNDECODABLE, decoding_fault
 from ingest.frames import TEXT
 from ingest.problems import Problems
-from ingest.tables.loading import EMPTY_CELL, Rows, Table, lines_of
+from ingest.tables.loading import EMPTY_CELL, Rows, Table
+from ingest.trees import lines_of
 
 _Row = dict[str, msgspec.Raw]
 _OBJECT = msgspec.json.Decoder(_Row)
@@ -37,7 +38,7 @@ class JsonLines:
         size = path.stat().st_size
         rows = Rows(problems, partial(_convert, problems))
         with path.open("rb") as file:
-            for number, line in enumerate(lines_of(file, problems), start=1):
+            for number, line in enumerate(lines_of(file, problems.file), start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                 text = text.strip()
                 if not text:

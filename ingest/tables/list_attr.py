@@ -8,7 +8,8 @@ from graph.errors import Setting
 from graph.progress import Progress
 from ingest.problems import Problems
 from ingest.tables.header import column_names
-from ingest.tables.loading import Table, lines_of, text_rows
+from ingest.tables.loading import Table, text_rows
+from ingest.trees import lines_of
 
 ID = "image_id"
 
@@ -34,7 +35,7 @@ class ListAttr:
             path.open("rb") as raw,
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
         ):
-            lines = lines_of(file, problems)
+            lines = lines_of(file, problems.file)
             count = next(lines, "").strip()
             if not count.isdigit():
                 raise problems.fatal(

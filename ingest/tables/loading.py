@@ -1,10 +1,10 @@
 """Tables as columns, and the interface of table formats."""
 
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -12,7 +12,6 @@ from graph.progress import Progress
 from ingest.frames import TEXT
 from ingest.problems import Problems, RowProblems
 from ingest.tables.header import column_names
-from ingest.trees import LONGEST_LINE
 
 CHUNK = 65_536
 """Rows converted to columns at once."""
@@ -22,7 +21,6 @@ _CELL_CHARACTERS = 64  # that count as a cell more
 EMPTY_CELL = 8
 """Bytes that a null takes in a column of text."""
 Row = TypeVar("Row", bound=Collection[str | None])
-Line = TypeVar("Line", str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,26 +68,6 @@ class TableFormat(Protocol):
 
     def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
         """Load all rows; malformed ones are reported and skipped."""
-
-
-def lines_of(file: IO[Line], problems: Problems) -> Iterator[Line]:
-    """Yield the lines of a file; one without an end would take all memory.
-
-    Raises
-    ------
-    InputError
-        A line is longer than 16 Mi characters.
-    """
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        if len(line) == LONGEST_LINE:
-            raise problems.fatal(
-                f"is longer than {LONGEST_LINE:,} characters",
-                "Get the whole file again, or break the line.",
-                f"line {number}",
-            )
-        yield line
 
 
 class Rows(Generic[Row]):

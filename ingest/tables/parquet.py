@@ -1,8 +1,9 @@
 """Parquet files; names, integers and booleans become text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import inf
 from pathlib import Path
@@ -17,7 +18,7 @@ from ingest.frames import TEXT
 from ingest.problems import Problems
 from ingest.tables.header import column_names
 from ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
-from ingest.trees import most_bytes, refuse_unfolding
+from ingest.trees import check_unfolding, most_bytes
 
 _BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole
 
@@ -56,16 +57,14 @@ def load_rows(
         names = column_names(raw, problems)
         kinds = dict(zip(names, types, strict=True))
         usable = [at for at, kind in enumerate(kinds.values()) if is_usable(kind)]
-        leaves = _leaves(types, usable)
         n_rows = file.metadata.num_rows
         if most is None:
             problems.within("rows", n_rows)
         n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
-        _check_sizes(file, range(n_groups), leaves, problems)
-        coded = _coded(file, leaves)
         given = [raw[at] for at in usable]
+        budget = _Budget(problems)
+        coded = _checked(file, given, n_groups, budget.check)
     progress("read", 0, n_rows)
-    budget = _Budget(problems)
     taken = [names[at] for at in usable]
     size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
     pieces, seen = [], 0
@@ -97,11 +96,10 @@ def row_batches(path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
     """
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         problems.within("rows", file.metadata.num_rows)
-        groups, leaves = range(file.num_row_groups), list(range(len(file.schema)))
-        _check_sizes(file, groups, leaves, problems)
-        coded = _coded(file, leaves)
+        names, n_groups = file.schema_arrow.names, file.num_row_groups
+        coded = _checked(file, names, n_groups, _Budget(problems).check)
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
-        for group in groups:
+        for group in range(n_groups):
             yield from file.iter_batches(1_000, [group])
 
 
@@ -110,22 +108,20 @@ def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:
 
     Raises
     ------
-    UnfoldsError
+    InputError
         It unfolds to more than an archive of its size may.
     pyarrow.ArrowException, OSError
         It cannot be read.
     """
-    most = most_bytes(path)
+    check = partial(check_unfolding, path, most_bytes(path))
     with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
-        leaves = list(range(len(file.schema)))
-        if sum(_least_bytes(file, range(file.num_row_groups), leaves)) > most:
-            refuse_unfolding(path, most)
-        coded = [name for name in _coded(file, leaves) if "." not in name]
+        names = columns or file.schema_arrow.names
+        coded = _checked(file, names, file.num_row_groups, check)
+    coded = [name for name in coded if "." not in name]
     table = pq.read_table(path, columns=columns, read_dictionary=coded)
-    if sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks) > most:
-        refuse_unfolding(path, most)
+    check(sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks))
     kinds = [
-        field.with_type(field.type.value_type) if field.name in coded else field
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in table.schema
     ]
     return table.cast(pa.schema(kinds))
@@ -160,7 +156,7 @@ class _Budget:
     def __init__(self, problems: Problems) -> None:
         self._problems, self._spent = problems, 0
 
-    def check(self, more: int) -> None:
+    def check(self, more: float) -> None:
         self._problems.within("table_mb", self._spent + more)
 
     def spend(self, more: int) -> None:
@@ -168,43 +164,28 @@ class _Budget:
         self._spent += more
 
 
-def _leaves(types: list[pa.DataType], columns: Iterable[int]) -> list[int]:
-    """Positions of the leaves of some columns among those of all."""
-    counts = [_n_leaves(kind) for kind in types]
-    ends = list(accumulate(counts))
-    return [leaf for at in columns for leaf in range(ends[at] - counts[at], ends[at])]
-
-
-def _n_leaves(kind: pa.DataType) -> int:
-    if pa.types.is_dictionary(kind):
-        return _n_leaves(kind.value_type)
-    children = [kind.field(at).type for at in range(kind.num_fields)]
-    return sum(map(_n_leaves, children)) if children else 1
-
-
-def _check_sizes(
-    file: pq.ParquetFile, groups: Iterable[int], leaves: list[int], problems: Problems
-) -> None:
-    """Check what the columns take at the very least."""
-    for smallest in accumulate(_least_bytes(file, groups, leaves)):
-        problems.within("table_mb", smallest)
-
-
-def _least_bytes(file: pq.ParquetFile, groups: Iterable[int], leaves: list[int]) -> Iterator[int]:
-    """Bytes that the columns of each group take at the very least.
+def _checked(
+    file: pq.ParquetFile, columns: Iterable[str], n_groups: int, check: Callable[[int], None]
+) -> list[str]:
+    """Check what some columns take at the very least; the paths of text, to be read as codes.
 
     Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
     """
-    for number in groups if leaves else ():
+    wanted, smallest = set(columns), 0
+    paths = [file.schema.column(at).path for at in range(len(file.schema))]
+    leaves = [at for at, path in enumerate(paths) if not wanted.isdisjoint(_beginnings(path))]
+    for number in range(n_groups) if leaves else ():
         list(file.reader.iter_batches(0, [number], leaves))
-        columns = map(file.metadata.row_group(number).column, leaves)
-        yield sum(max(it.total_uncompressed_size, EMPTY_CELL * it.num_values) for it in columns)
-
-
-def _coded(file: pq.ParquetFile, leaves: Iterable[int]) -> list[str]:
-    """Paths of the columns of text among some, to be read as codes."""
+        parts = map(file.metadata.row_group(number).column, leaves)
+        smallest += sum(max(it.total_uncompressed_size, EMPTY_CELL * it.num_values) for it in parts)
+        check(smallest)
     stored = map(file.schema.column, leaves)
     return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
+
+
+def _beginnings(path: str) -> Iterator[str]:
+    """Names of the columns that a path may be in, as Arrow finds it."""
+    return accumulate(path.split("."), "{}.{}".format)
 
 
 def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
@@ -214,11 +195,9 @@ def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
-        words = column.dictionary
-        if _is_text(words.type):
-            words.validate(full=True)  # that it is UTF-8
-            lengths = pc.fill_null(pc.binary_length(words).take(column.indices), 0)
-            budget.check((pc.sum(lengths).as_py() or 0) + EMPTY_CELL * len(column))
+        if _is_text(kind.value_type):
+            column.dictionary.validate(full=True)  # that it is UTF-8
+            budget.check(unfolded_bytes(column, EMPTY_CELL))
         return column.dictionary_decode()
     if is_list(kind):
         sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)

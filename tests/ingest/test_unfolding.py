@@ -199,7 +199,7 @@ from ingest.published import read_published
 from tests.memory import peak_mb
 readers = {
     "embeddings": read_embeddings, "predictions": read_frame,
-    "published": lambda path: read_published(path, []),
+    "published": lambda path: read_published(path, [], []),
 }
 for path in map(Path, sys.argv[1:]):
     try:
