@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from graph.errors import InputError
 from ingest.embeddings.cosine import Vectors, unit_vectors
 from ingest.reader import read_start, read_text
-from ingest.tables.parquet import read_unlimited
+from ingest.tables.parquet import is_list, read_unlimited
 from ingest.trees import open_tree
 
 SUFFIXES = (".parquet", ".npz", ".npy", ".csv")
@@ -177,13 +177,7 @@ def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:
 
 def _from_parquet(file: Path, id_column: str, column: str | None) -> tuple[list[str], Vectors]:
     schema = pq.read_schema(file)
-    lists = [
-        field.name
-        for field in schema
-        if pa.types.is_list(field.type)
-        or pa.types.is_large_list(field.type)
-        or pa.types.is_fixed_size_list(field.type)
-    ]
+    lists = [field.name for field in schema if is_list(field.type)]
     column = lists[0] if column is None and len(lists) == 1 else column
     if column is None or column not in lists or id_column not in schema.names:
         raise InputError(

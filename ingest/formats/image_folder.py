@@ -98,12 +98,10 @@ def _has_file_names(tree: FileTree, name: str) -> bool:
 def _rows(tree: FileTree, name: str, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
     """Place and values of each row."""
     if name.endswith(".parquet"):
-        number, own = 0, problems.beside(f"{tree.path}/{name}")
+        own = problems.beside(f"{tree.path}/{name}")
         with tree.local(name) as path:
-            for batch in row_batches(path, own):
-                for row in batch_rows(batch, own):
-                    yield f"row {number}", row
-                    number += 1
+            rows = (row for batch in row_batches(path, own) for row in batch_rows(batch, own))
+            yield from ((f"row {number}", row) for number, row in enumerate(rows))
         return
     if name.endswith(".csv"):
         lines = csv.DictReader(tree.lines(name), restkey="")
