@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from pathlib import PurePosixPath
 from typing import Any
 
-from graph.errors import InputError
 from graph.progress import Progress
 from graph.records import Annotations
 from ingest.documents import decode_json
@@ -102,8 +101,6 @@ def _samples(
 def _json(shard: FileTree, file: str, problems: Problems) -> Mapping[str, Any]:
     try:
         document = decode_json(shard.read(file))
-    except InputError:
-        raise
     except ValueError as error:
         problems.record(file, f"is not JSON ({error})", "Write an object")
         return {}
