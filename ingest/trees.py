@@ -335,6 +335,6 @@ def _archive_kind(path: Path) -> str | None:
         return None
     with path.open("rb") as file:
         head = file.read(512)
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
     return "tar" if head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == b"ustar" else None

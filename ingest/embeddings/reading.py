@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 import numpy.typing as npt
@@ -115,9 +116,11 @@ def read_arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
 
     Raises
     ------
-    InputError
+    InputError, ValueError
         It cannot be read.
     """
+    if not is_zipfile(file):
+        raise ValueError("it is no archive of arrays")
     arrays = {}
     with open_tree(file) as tree:
         for name in tree.names:

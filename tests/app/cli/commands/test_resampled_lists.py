@@ -59,7 +59,7 @@ def test_the_list_has_the_counts_that_are_simulated(run, people, store, tmp_path
 
 
 def test_lists_of_several_splits_say_so(run, people):
-    run("mine", people)
+    run("mine", people, "--split", "")
     said = run("plan", people, "--planner", "weights", "-f", "csv")
     assert "splits test, train together" in said.stderr
     assert said.stdout.count("\n") == 11
