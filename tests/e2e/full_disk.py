@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,9 @@ class Disk:
 
     def fill(self, leave_mb: float) -> None:
         with (self.folder / "filler").open("ab") as file:
-            more = int((self.free_mb() - leave_mb) * MB)
-            if more > 0:
-                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), more)
+            while (more := int((self.free_mb() - leave_mb) * MB)) > 0:
+                with suppress(OSError):  # the server has taken some of it meanwhile
+                    os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), more)
 
     def make_room(self) -> None:
         (self.folder / "filler").unlink(missing_ok=True)
