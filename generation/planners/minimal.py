@@ -121,10 +121,11 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     result has more images than the raising from nothing, or than Algorithm 1.
 
     *Rates*: a rate has the size of its class in it, which the plan itself changes, so that
-    cross-multiplied differences are products of unknowns. Sizes afterwards are fixed at the ratio
-    that equal rates take, which makes the programme linear, and follow what whole images add up
-    to. The plan is the best for the tolerance, in whole percents, and for all narrower ones: a
-    wider tolerance never takes more images. Above 6,500 unknowns cliques are only filled up.
+    cross-multiplied differences are products of unknowns. The ratio of sizes afterwards is fixed
+    at that which equal rates take. The largest cliques get what they lack; a linear programme says
+    which more of their images, and which of smaller cliques, are best; whole images near those are
+    kept if their rates, recounted, are within the tolerance. The plan is the cheapest of those for
+    the tolerance, in whole percents, and for all narrower ones: a wider tolerance never takes more.
 
     *Significance*: the gap that a clique may keep follows from its largest count before, and never
     shrinks as images are added. With more than two classes it is the one that is allowed however

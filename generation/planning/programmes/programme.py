@@ -46,9 +46,9 @@ class Programme:
         On the images.
     scale : float array, shape (n_classes,)
         1 for counts; for rates, the mean size of a class over that of each.
-    first_size : float or None
-        Where given, class sizes afterwards, times `scale`, are all equal, and the first class has
-        this size; 0 for any.
+    most : float array, shape (n_cliques, n_classes), or None
+        Where given, the most images of each query; class sizes afterwards, times `scale`, are then
+        all equal.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class Programme:
         caps: Caps,
         scale: FloatArray,
         *,
-        first_size: float | None = None,
+        most: FloatArray | None = None,
     ) -> None:
         self.cliques, self.tolerance, self.caps, self.scale = cliques, tolerance, caps, scale
-        self.first_size = first_size
+        self.most = most
         pairs = list(SubsetIndex(cliques.members).subsets(cliques.members))
         wholes, parts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         size = len(cliques)
@@ -148,16 +148,12 @@ class Programme:
                 every = sparse.csr_array(np.ones((1, size)))
                 add({code: every}, None, None, np.array([float(caps.per_class)]))
         every = sparse.csr_array(np.ones((1, size)))
-        if self.first_size is not None:
+        if self.most is not None:
             sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
             for code, scale in enumerate(self.scale[1:], start=1):
                 lead = sizes[[code]] - sizes[0]
                 add({0: first, code: -scale * every}, None, None, lead)
                 add({0: -first, code: scale * every}, None, None, -lead)
-            if self.first_size:
-                made = np.array([self.first_size - self.cliques.class_sizes[0]])
-                add({0: every}, None, None, made)
-                add({0: -every}, None, None, -made)
         if caps.budget is not None:
             in_all = dict.fromkeys(range(n_classes), every)
             add(in_all, None, None, np.array([float(caps.budget)]))
@@ -167,6 +163,8 @@ class Programme:
         costs_of = np.concatenate(costs)
         lower, upper = np.zeros(len(costs_of)), np.full(len(costs_of), np.inf)
         upper[: size * n_classes] = np.inf if caps.query is None else caps.query
+        if self.most is not None:
+            upper[: size * n_classes] = self.most.T.ravel()
         if by_line:
             lower[: size * n_classes] = self.least_images().T.ravel()
             lower = np.minimum(lower, upper)  # what caps forbid, the rows above forbid
@@ -186,18 +184,12 @@ class Programme:
         known = found.status == OPTIMAL or whole
         return Answer(images, float(least or 0) if known else 0.0, int(found.status))
 
-    def balanced_sizes(self) -> FloatArray:
-        """The ratio of class sizes at which all rates can be equal; else that of before.
-
-        A class's size less a weighted sum of its counts stays as it is, whatever images are made.
-        Where rates are equal, it is the same share of every class.
-        """
+    def euler_weights(self) -> FloatArray:
+        """Weights such that those of all cliques in a set of concepts add up to 1."""
         sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
         for size in sorted(set(sizes.tolist())):
             weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
-        before = self.cliques.class_sizes.astype(np.float64)
-        left = before - weights @ self.cliques.counts
-        return np.abs(left) if (left >= 1).all() or (left <= -1).all() else np.maximum(before, 1)
+        return weights
 
     def least_images(self) -> FloatArray:
         """What each class lacks of the largest cliques, in which no other images count."""

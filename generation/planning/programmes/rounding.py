@@ -37,11 +37,10 @@ def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
 
 
 def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> IntArray:
-    """Whole images near fractions such that gaps are within the tolerance to the nearest image.
+    """Whole images such that counts are near those with fractions, and classes have their sizes.
 
-    From the largest cliques down each fraction goes to the side that leaves the counts of its
-    subsets closer to theirs, unless its own count allows one side alone. Then images are taken
-    away, or added to single smallest cliques, until classes have their sizes.
+    From the largest cliques down each gets what brings its counts nearest. Images of the smallest
+    cliques, within the tolerance, then make up for what classes lack or have too many.
 
     Parameters
     ----------
@@ -49,35 +48,24 @@ def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> I
     sizes : float array, shape (n_classes,)
         Of the classes, with the images.
     """
-    cliques, tolerance, covers = programme.cliques, programme.tolerance, programme.covers.tocsc()
-    exact = cliques.counts + covers @ wanted
-    top = (exact / sizes).max(axis=1, keepdims=True) * sizes
-    top[tolerance.weights == 0] = np.inf
-    low = np.ceil((1 - tolerance.share)[:, None] * top - 1 + 1e-6)
-    low[tolerance.weights == 0], high = 0, np.floor(top + 1e-6)
-    subsets = np.split(covers.indices, covers.indptr[1:-1])
-    order = np.lexsort((np.arange(len(cliques)), -cliques.sizes()))
-    images, error = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape)
-    for row in order:
-        below = subsets[row][subsets[row] != row]
-        near = np.maximum(wanted[row] - error[row], 0)
-        count = exact[row] + error[row] - wanted[row]
-        down, up = np.floor(near + 1e-6), np.ceil(near - 1e-6)
-        by_down, by_up = (abs(error[below] + one - wanted[row]).sum(axis=0) for one in (down, up))
-        rises = (by_up < by_down) if len(below) else near - down > 0.5
-        rises = (rises | (count + down < low[row])) & (count + up <= high[row])
-        images[row] = np.where(rises, up, down)
-        error[subsets[row]] += images[row] - wanted[row]
-    after, missing = programme.after(images), sizes - cliques.class_sizes - images.sum(axis=0)
-    smallest = cliques.sizes().min()
-    for row in order:
-        these = subsets[row]
-        spare = np.minimum((after[these] - low[these]).min(axis=0), images[row])
-        room = (high[these] - after[these]).min(axis=0) * (cliques.sizes()[row] == smallest)
-        change = np.clip(missing, -np.maximum(spare, 0), np.maximum(room, 0)).astype(np.int64)
-        images[row] += change
-        after[these] += change
-        missing = missing - change
+    cliques, kinds = programme.cliques, programme.cliques.sizes()
+    exact, images = cliques.counts + programme.covers @ wanted, np.zeros_like(cliques.counts)
+    for size in sorted(set(kinds.tolist()), reverse=True):
+        lacking = np.rint(np.maximum(exact - programme.after(images), 0)).astype(np.int64)
+        images[kinds == size] = lacking[kinds == size]
+    rows = np.flatnonzero(kinds == kinds.min())
+    after, tolerance = programme.after(images)[rows], programme.tolerance.take(rows)
+    top = (np.maximum(exact[rows], after) / sizes).max(axis=1, keepdims=True) * sizes
+    lowest = np.ceil((1 - tolerance.share)[:, None] * top - 1 + 1e-6)
+    top[tolerance.weights == 0], lowest[tolerance.weights == 0] = np.inf, 0
+    images[rows] += np.maximum(lowest - after, 0).astype(np.int64)
+    after = np.maximum(lowest, after)
+    missing = sizes - cliques.class_sizes - images.sum(axis=0)
+    spare = np.minimum(after - lowest, images[rows])
+    room = np.where(missing > 0, np.floor(top - after + 1e-6), spare)
+    room = np.minimum(room, abs(missing))
+    change = np.clip(abs(missing) - (np.cumsum(room, axis=0) - room), 0, room)
+    images[rows] += (np.sign(missing) * change).astype(np.int64)
     return images
 
 

@@ -22,10 +22,11 @@ from graph.counting.cliques import Cliques
 
 MOST_WHOLE = 20_000  # unknowns: of larger programmes, the largest cliques are rounded first
 NEARLY = 1e-3  # how near to the best the small cliques of a large programme are
-MOST_RATES = 6_500  # unknowns, for rates: above, cliques are only filled up from nothing
-MOST_STEPS = 6  # of class sizes, for rates
-GROWTH = (1.02, 1.2)  # of class sizes, where whole images do not fit, in early and late steps
-SPARE, RUNAWAY = 2, 1000  # how many images may follow from whole ones: sizes may drift apart
+MOST_RATES = 6_500  # unknowns of a programme of rates
+REPAIRS = 5  # of a plan by rates, as its images change class sizes
+RATIO_STEPS = 5  # in which the ratio of class sizes settles
+MARGINS = (0.9, 0.6)  # of the nearest image: the rest is left to class sizes
+LINEAR = 0.45  # of that: the rest is left to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,85 +101,136 @@ class Search:
         return Programme(self.cliques, tolerance, caps, scale)
 
     def _rates(self) -> PlannedImages | int | None:
-        """The best plan for this tolerance or a narrower one, so that a wider one never costs more.
+        """The cheapest plan within this tolerance of those for it and for narrower ones.
 
-        Tolerances are whole percents, rounded down. Narrower ones are tried until even fractions
-        take as many images as the best plan. Where none has a plan, and there are no caps, it is
-        the next wider one that has.
+        Tolerances are whole percents, rounded down. What is planned for a wider one is thus never
+        dearer. Narrower ones are left out once the images of the largest cliques, which no plan for
+        them may have fewer than, are as many as those of the best plan.
+        Where none is found, and there are no caps, it is the next wider tolerance that has one.
         """
         asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
-        nothing = np.zeros_like(self.exact)
-        filled = [self._at(percent)._settled(nothing) for percent in range(asked + 1)]
-        best = min((one for one in filled if one is not None), key=np.sum, default=None)
-        is_small, known = self.cliques.counts.size <= MOST_RATES, True
-        for percent in range(asked if is_small else -1, -1, -1):
-            bound, found = self._rates_within(percent, best)
-            known = known and bound == np.inf
-            if bound >= (np.inf if best is None else best.sum()):
-                break
-            best = best if found is None else found
-        if best is not None:
-            return settled(best)
-        if self._is_capped:
-            return INFEASIBLE if known and is_small else None
-        for percent in range(asked + 1, 100 * is_small):
-            _, found = self._rates_within(percent, None)
-            if found is not None:
-                note = f"No plan within {asked}% was found; this one is within {percent}%."
-                return PlannedImages(found, proven=False, note=note)
-        return None
-
-    def _rates_within(self, percent: int, best: IntArray | None) -> tuple[float, IntArray | None]:
-        """The fewest images in fractions, and a whole plan with fewer than the best, if found.
-
-        Class sizes afterwards have the ratio that exact balance takes, which makes the programme
-        linear. Of small classes whole images add up to more than fractions, so that sizes follow
-        what rounding takes; half of the nearest image is left to it.
-        """
-        one = self._at(percent)
-        before = self.cliques.class_sizes
-        scale = class_scale(one._programme(self._ones()).balanced_sizes())
-        answer = one._in_proportion(scale, 0).fewest(whole=False, seconds=np.inf, gap=0)
-        if answer.images is None:
-            return np.inf, None
-        bound, most = answer.images.sum(), np.inf if best is None else best.sum()
-        if bound >= most:
-            return bound, None
-        sizes, best = np.ceil(before + answer.images.sum(axis=0) - 1e-6), None
-        for step in range(MOST_STEPS):
-            programme = one._in_proportion(class_scale(sizes), sizes[0])
-            answer = programme.fewest(whole=False, seconds=np.inf, gap=0)
-            more = np.zeros(len(sizes))
-            if answer.images is not None:
-                whole = round_near(programme, answer.images, sizes)
-                found = one._settled(whole)
-                if found is not None and bound <= found.sum() < most:
-                    best, most = found, found.sum()
-                if found is whole or sizes.sum() - before.sum() >= most:
+        nothing, largest = np.zeros_like(self.exact), int(self.cliques.sizes().max())
+        if self._at(asked)._holds(nothing):
+            return settled(nothing)
+        scales = [self._at(0)._balanced_scale(margin) for margin in MARGINS]
+        plans: dict[int, list[IntArray]] = {}
+        for percent in range(asked, asked + 1 if self._is_capped else 100):
+            best, most = None, np.inf
+            for step in range(percent, -1, -1):
+                one = self._at(step)
+                least = fill_size(one._programme(scales[0]), nothing, largest).sum()
+                if least >= most:
                     break
-                more = np.maximum(before + whole.sum(axis=0) - sizes, 0)
-            sizes = sizes + more if more.any() else np.ceil(sizes * GROWTH[step > MOST_STEPS // 2])
-        return bound, best
+                if step not in plans:
+                    plans[step] = one._whole_rates(scales)
+                for plan in plans[step]:
+                    if least <= plan.sum() < most and self._at(percent)._holds(plan):
+                        best, most = plan, plan.sum()
+            if best is not None:
+                note = f"No plan within {asked}% was found; this one is within {percent}%."
+                return settled(best) if percent == asked else replace(settled(best), note=note)
+        if self._is_capped:
+            return INFEASIBLE
+        note = "No plan by rates was found, within this tolerance or a wider one."
+        return None if self.caps.budget else PlannedImages(nothing, proven=False, note=note)
+
+    def _balanced_scale(self, margin: float) -> FloatArray:
+        """The scale of class sizes at which all rates can be equal, to the nearest image.
+
+        A class's size less a weighted sum of its counts stays as it is, whatever images are made.
+        Where rates are equal, it is the same share of every class, but for what whole images of
+        large cliques are below that.
+        """
+        sizes, before = self.cliques.sizes(), self.cliques.class_sizes
+        scale = class_scale(before)
+        programme = self._strict(scale, margin)
+        weights = programme.euler_weights()
+        for _ in range(RATIO_STEPS):
+            after = programme.after(self._filled(programme, int(sizes.min())))
+            short = after - (after * scale).max(axis=1, keepdims=True) / scale
+            short[sizes == sizes.min()] = 0
+            left = before - weights @ (self.cliques.counts - short)
+            if (left < 1).any() and (left > -1).any():
+                break
+            scale = class_scale(np.abs(left))
+            programme = self._strict(scale, margin)
+        return scale
+
+    def _filled(self, programme: Programme, low: int) -> IntArray:
+        """The images that cliques of more than so many concepts lack."""
+        images = np.zeros_like(self.exact)
+        for size in sorted(set(self.cliques.sizes().tolist()), reverse=True):
+            images = fill_size(programme, images, size) if size > low else images
+        return images
+
+    def _whole_rates(self, scales: list[FloatArray]) -> list[IntArray]:
+        """Plans with wider and wider margins, up to one that is within the tolerance."""
+        plans: list[IntArray] = []
+        for scale, margin in zip(scales, MARGINS, strict=True):
+            plan = self._near_tolerance(scale, margin)
+            if plan is not None:
+                plans.append(plan)
+                if self._holds(plan):
+                    break
+        return plans
+
+    def _near_tolerance(self, scale: FloatArray, margin: float) -> IntArray | None:
+        """Whole images of few in all, with rates about within the tolerance.
+
+        The largest cliques get what they lack. How many more images of them, within their
+        tolerance, and of the others are best, a linear programme tells.
+        """
+        sizes, n_classes = self.cliques.sizes(), len(scale)
+        kinds = sorted(set(sizes.tolist()))
+        fits = [one for one in kinds[:-1] if (sizes <= one).sum() * n_classes <= MOST_RATES]
+        low = max(fits, default=kinds[0])
+        programme = self._strict(scale, margin)
+        images = self._filled(programme, low)
+        after = programme.after(images)
+        tolerance = programme.tolerance
+        highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
+        room = np.floor(np.maximum(highest[:, None] / scale - after, 0) + 1e-6)
+        room[(sizes <= low) | (tolerance.weights == 0)] = np.inf
+        if self.caps.query is not None:
+            room = np.minimum(room, np.maximum(self.caps.query - images, 0))
+        next_size = min((one for one in kinds if one > low), default=0)
+        roomy = np.flatnonzero((sizes == next_size) & room.any(axis=1))
+        rows = np.flatnonzero(sizes <= low)
+        most = max(MOST_RATES // n_classes - len(rows), 0)
+        frequent = roomy[np.argsort(-after[roomy].sum(axis=1), kind="stable")[:most]]
+        rows = np.append(rows, frequent)
+        cliques = replace(
+            self.cliques.take(rows),
+            counts=after[rows],
+            class_sizes=self.cliques.class_sizes + images.sum(axis=0),
+        )
+        weights = np.where(sizes <= low, tolerance.weights, 0)
+        half = replace(tolerance, slack=tolerance.slack * LINEAR, weights=weights).take(rows)
+        part = Programme(cliques, half, replace(self.caps, budget=None), scale, most=room[rows])
+        answer = part.fewest(whole=False, seconds=np.inf, gap=0)
+        if answer.images is None:
+            return None
+        wanted = images.astype(np.float64)
+        wanted[rows] += answer.images
+        before = self.cliques.class_sizes
+        images = round_near(programme, wanted, np.rint(before + wanted.sum(axis=0)))
+        for _ in range(REPAIRS):
+            images = fill(self._programme(class_scale(before + images.sum(axis=0))), images)
+        return images
+
+    def _strict(self, scale: FloatArray, margin: float) -> Programme:
+        programme = self._programme(scale)
+        programme.tolerance = replace(programme.tolerance, slack=margin * programme.tolerance.slack)
+        return programme
 
     def _at(self, percent: int) -> "Search":
         share = np.full(len(self.cliques), percent / 100)
         return replace(self, tolerance=replace(self.tolerance, share=share))
 
-    def _in_proportion(self, scale: FloatArray, first: float) -> Programme:
-        half = replace(self.tolerance, slack=np.tile(scale / 2, (len(self.cliques), 1)))
-        caps = replace(self.caps, budget=None)
-        return Programme(self.cliques, half, caps, scale, first_size=first)
-
-    def _settled(self, images: IntArray) -> IntArray | None:
-        """Raise images until gaps are within the tolerance for sizes that follow; None if not."""
-        most = SPARE * int(images.sum()) + RUNAWAY
-        while images.sum() <= most:
-            programme = self._programme(class_scale(self.cliques.class_sizes + images.sum(axis=0)))
-            filled = fill(programme, images)
-            if (filled == images).all():
-                return images if self._fits(programme, images) else None
-            images = filled
-        return None
+    def _holds(self, images: IntArray) -> bool:
+        """Whether rates are within the tolerance, to the nearest image."""
+        sizes = self.cliques.class_sizes + images.sum(axis=0)
+        return self._fits(self._programme(class_scale(sizes)), images)
 
     def _fewest(self) -> PlannedImages | int | None:
         """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
