@@ -105,8 +105,8 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     Raises
     ------
     OptionError
-        The caps are known to leave no plan, the options ask for sizes that were not mined, or a
-        weight is no weight.
+        The caps leave no plan (by rates: none was found), the options ask for sizes that were not
+        mined, or a weight is no weight.
     UnknownNameError
         A weight names a clique that is none of those given.
 
