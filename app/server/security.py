@@ -93,7 +93,9 @@ class HostAndOriginCheck:
         if self._origin is not None:
             return origin == self._origin
         schemes = {scheme.replace("ws", "http"), *(("http", "https") if self._host else ())}
-        return origin in {f"{one}://{name}" for one in schemes for name in (host, self._host)}
+        return origin in {
+            f"{one}://{name}" for one in schemes for name in (host, self._host or host)
+        }
 
     @staticmethod
     async def _refuse(scope: Scope, receive: Receive, send: Send, host: str) -> None:

@@ -113,18 +113,21 @@ class Search:
         if self._at(asked)._holds(nothing):
             return settled(nothing)
         scales = [self._at(0)._balanced_scale(margin) for margin in MARGINS]
+        leasts: dict[int, int] = {}
         plans: dict[int, list[IntArray]] = {}
         for percent in range(asked, asked + 1 if self._is_capped else 100):
             best, most = None, np.inf
             for step in range(percent, -1, -1):
                 one = self._at(step)
-                least = fill_size(one._programme(scales[0]), nothing, largest).sum()
-                if least >= most:
+                if step not in leasts:
+                    programme = one._programme(scales[0])
+                    leasts[step] = int(fill_size(programme, nothing, largest).sum())
+                if leasts[step] >= most:
                     break
                 if step not in plans:
                     plans[step] = one._whole_rates(scales)
                 for plan in plans[step]:
-                    if least <= plan.sum() < most and self._at(percent)._holds(plan):
+                    if leasts[step] <= plan.sum() < most and self._at(percent)._holds(plan):
                         best, most = plan, plan.sum()
             if best is not None:
                 note = f"No plan within {asked}% was found; this one is within {percent}%."
