@@ -7,18 +7,10 @@ WORKDIR /opt/cobalance
 COPY requirements requirements
 RUN pip install --no-cache-dir --require-hashes -r requirements/${PARTS}.txt
 COPY pyproject.toml README.md LICENSE ./
-COPY graph graph
-COPY ingest ingest
-COPY generation generation
-COPY evaluation evaluation
-COPY annotation annotation
-COPY app app
 COPY cobalance cobalance
 RUN pip install --no-cache-dir --no-deps .
 
 RUN useradd --create-home cobalance
 USER cobalance
 WORKDIR /data
-# Fails where a package was not copied, which the wheel leaves out without a word.
-RUN python -c "import cobalance"
 ENTRYPOINT ["cobalance"]

@@ -24,24 +24,24 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from app.services.stores import open_store
-from app.services.workers import worker_resources
-from app.settings import Settings
-from generation.backends.backend import ImageOptions
-from generation.image_request import GeneratedImage, ImageRequest, seed_of
-from generation.jobs import rounds
-from generation.jobs.chunks import candidate_id
-from generation.jobs.settlement import Settler
-from generation.output.chunk_records import read_records
-from generation.output.folder import OutputFolder
-from generation.worker.worker import Worker, WorkerOptions
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import read_job
-from graph.plugins import Plugin
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.app.services.stores import open_store
+from cobalance.app.services.workers import worker_resources
+from cobalance.app.settings import Settings
+from cobalance.generation.backends.backend import ImageOptions
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, seed_of
+from cobalance.generation.jobs import rounds
+from cobalance.generation.jobs.chunks import candidate_id
+from cobalance.generation.jobs.settlement import Settler
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.plugins import Plugin
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 DATASET = "benchmark"
 CHUNK = 16
@@ -222,7 +222,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rounds.MAX_ROUND = arguments.round
     SLEEP_S[0] = arguments.ms / 1000
-    sys.modules["generation.backends.procedural"] = sys.modules[__name__]
+    sys.modules["cobalance.generation.backends.procedural"] = sys.modules[__name__]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.ms:g} ms an image")
     print(f"  rounds of {arguments.round:,} candidates at most")
     with tempfile.TemporaryDirectory(prefix="cobalance-best-of-") as place:

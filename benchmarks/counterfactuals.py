@@ -14,10 +14,10 @@ import time
 
 import pandas as pd
 
-from app.services.ordering.group_words import combined_words
-from generation.planning.counterfactuals import plan_counterfactuals
-from generation.planning.source_selection import select_sources
-from generation.recipes import RECIPES
+from cobalance.app.services.ordering.group_words import combined_words
+from cobalance.generation.planning.counterfactuals import plan_counterfactuals
+from cobalance.generation.planning.source_selection import select_sources
+from cobalance.generation.recipes import RECIPES
 from tests.memory import peak_mb
 
 SUBJECTS = (

@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from transformers import BitImageProcessorPil, Dinov2Config, Dinov2Model
 
-from evaluation.training.examples import Examples
-from evaluation.training.features import FEATURES
-from ingest.models.loading import quiet
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.ingest.models.loading import quiet
 
 
 def main() -> None:

@@ -40,31 +40,31 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from app.services.stores import open_store
-from app.services.workers import worker_resources
-from app.settings import Settings
-from generation.backends import BACKENDS
-from generation.backends.backend import Backend
-from generation.filters import FILTERS
-from generation.image_request import ImageRequest, seed_of
-from generation.jobs import rounds
-from generation.jobs.chunks import Chunk, candidate_id, cut_round
-from generation.jobs.settings import JobSettings, read_job_settings
-from generation.output.chunk_records import ChunkRecord
-from generation.output.image_files import save_images
-from generation.output.job_manifest import manifest_name
-from generation.worker.job_runner import JobRunner
-from generation.worker.resources import WorkerResources
-from generation.worker.worker import Worker, WorkerOptions
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import start_queries
-from graph.jobs.rounds import Round, Span
-from graph.jobs.status import read_job
-from graph.records import Annotations, ImageRecord, Mention, PlannedQuery
-from ingest.models.prompts import prompt_for
+from cobalance.app.services.stores import open_store
+from cobalance.app.services.workers import worker_resources
+from cobalance.app.settings import Settings
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.backend import Backend
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import ImageRequest, seed_of
+from cobalance.generation.jobs import rounds
+from cobalance.generation.jobs.chunks import Chunk, candidate_id, cut_round
+from cobalance.generation.jobs.settings import JobSettings, read_job_settings
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.image_files import save_images
+from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.generation.worker.job_runner import JobRunner
+from cobalance.generation.worker.resources import WorkerResources
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.jobs.rounds import Round, Span
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.models.prompts import prompt_for
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 DATASET = "benchmark"

@@ -25,17 +25,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from app.cli.collector import collector_paused, freeze_objects
-from app.services.datasets import load_dataset
-from app.services.stores import open_store
-from app.settings import Settings
 from benchmarks.ingest import drop_if_there
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset import statements
-from graph.dataset.names import foreign_images
-from ingest.load import read_annotations
-from ingest.options import ReadLimits, ReadOptions
+from cobalance.app.cli.collector import collector_paused, freeze_objects
+from cobalance.app.services.datasets import load_dataset
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.names import foreign_images
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadLimits, ReadOptions
 from tests.memory import peak_mb
 
 DATASET = "growth"

@@ -33,15 +33,15 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.services.stores import open_store
-from app.settings import Settings
 from benchmarks.hub_folders import hub_folders, mutated_folder, write_files
-from graph.console.run import run_console_query
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.errors import CobalanceError, check_known
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.console.run import run_console_query
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError, check_known
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
 from tests.memory import peak_mb
 

@@ -18,27 +18,27 @@ from typing import LiteralString
 import numpy as np
 from neo4j import ManagedTransaction
 
-from app.cli.collector import collector_paused
-from app.services.ordering.plans import plan_dataset
-from app.services.stores import open_store
-from app.settings import Settings
 from benchmarks.coco_file import CLASSES, write_coco
-from generation.planning.plan import PlanOptions
-from graph.database import schema
-from graph.database.statements import merge_statement
-from graph.database.store import GraphStore
-from graph.dataset.contents import ImageContents
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE
-from graph.queries.imbalances import Ranking, read_imbalances
-from graph.records import Annotations, plain_values
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.app.cli.collector import collector_paused
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import merge_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.contents import ImageContents
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.records import Annotations, plain_values
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"

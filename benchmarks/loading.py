@@ -19,16 +19,16 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from app.cli.collector import collector_paused
-from app.services.stores import open_store
-from app.settings import Settings
 from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there, load_plainly
-from graph.counting.incidence import Incidence
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.records import ANNOTATION, Annotations, image_frame
+from cobalance.app.cli.collector import collector_paused
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import ANNOTATION, Annotations, image_frame
 
 DATA = Path(__file__).parent / "data"
 LOADED, PLAIN = "loading", "loading plain"

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from app.cli.collector import collector_paused
 from benchmarks.coco_file import CLASSES, write_coco
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.app.cli.collector import collector_paused
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"

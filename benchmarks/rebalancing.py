@@ -19,23 +19,23 @@ from typing import Any
 
 import pandas as pd
 
-from app.demo.digits import make_training_digits
-from app.demo.experiment import GENERATED, MEASURES, Line, compare, run_table, summarise
-from app.demo.full import MAKING, held_out_name, read_images, run_full_demo
-from app.demo.runs import pictures_folder, queue_url
-from app.services.ordering.plans import plan_dataset
-from app.services.stores import open_store
-from app.services.workers import run_here
-from app.settings import Settings
-from evaluation.training.data.images import LabelledImages
-from evaluation.training.data.sets import training_set
-from generation.output.folder import OutputFolder
-from generation.output.job_manifest import read_job_manifest
-from generation.planning.plan import PlanOptions
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset.plans import read_plan
-from graph.jobs.lifecycle import create_job
+from cobalance.app.demo.digits import make_training_digits
+from cobalance.app.demo.experiment import GENERATED, MEASURES, Line, compare, run_table, summarise
+from cobalance.app.demo.full import MAKING, held_out_name, read_images, run_full_demo
+from cobalance.app.demo.runs import pictures_folder, queue_url
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.app.services.stores import open_store
+from cobalance.app.services.workers import run_here
+from cobalance.app.settings import Settings
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.evaluation.training.data.sets import training_set
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import read_job_manifest
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.jobs.lifecycle import create_job
 
 WHOLE = PlanOptions(min_size=1, max_size=2)
 
@@ -53,7 +53,7 @@ class Variant:
     exemplars : int
         Training images of each concept that its looks are cut from.
     planner : str
-        A name in `generation.planners.PLANNERS`.
+        A name in `cobalance.generation.planners.PLANNERS`.
     """
 
     title: str

@@ -20,24 +20,24 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.cli.collector import collector_paused, freeze_objects
-from app.services.stores import open_store
-from app.settings import Settings
 from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
-from graph.database.local import server as local_server
-from graph.database.store import GraphStore
-from graph.dataset import statements
-from graph.dataset.cliques import clique_totals, load_cliques
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.sampled import Sample, write_sampled
-from graph.dataset.write import write_annotations
-from graph.queries.catalogue import CATALOGUE
-from graph.queries.clique_images import read_clique_images
-from ingest.load import read_annotations
-from ingest.options import ReadLimits, ReadOptions
+from cobalance.app.cli.collector import collector_paused, freeze_objects
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.cliques import clique_totals, load_cliques
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadLimits, ReadOptions
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"

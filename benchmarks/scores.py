@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from annotation.labelling.labels import label_summary, read_labels
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from generation.output.folder import OutputFolder
-from ingest.annotators.annotator import Scores
+from cobalance.annotation.labelling.labels import label_summary, read_labels
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.ingest.annotators.annotator import Scores
 
 
 @contextmanager

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.services.spark.session import spark_session
 from benchmarks.generate import Shape, generate
-from graph.counting.cliques import mine_cliques
-from graph.counting.incidence import Incidence
-from ingest.spark.counting import count_with_spark
-from ingest.spark.images import SparkOptions
+from cobalance.app.services.spark.session import spark_session
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.ingest.spark.counting import count_with_spark
+from cobalance.ingest.spark.images import SparkOptions
 from tests.memory import peak_mb
 
 _ROWS = 250_000

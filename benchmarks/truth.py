@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from annotation.measuring.truth import read_truth
+from cobalance.annotation.measuring.truth import read_truth
 
 ATTRIBUTES, PARTS = 40, 312
 _CERTAINTIES = (0.1, 0.1, 0.3, 0.5)  # of not visible, guessing, probably and definitely

@@ -22,25 +22,25 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
-from app.services.presenting.facets import read_facets
-from app.services.stores import open_store
-from app.settings import Settings
-from graph.database import schema
-from graph.database.store import GraphStore
-from graph.dataset.cliques import clique_totals, load_cliques
-from graph.dataset.names import class_sizes
-from graph.dataset.state import dataset_state, list_datasets
-from graph.jobs.lifecycle import create_job
-from graph.jobs.reports import workers_alive
-from graph.jobs.status import list_jobs, measured_speeds, read_queries
-from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE
-from graph.queries.clique_images import read_clique_images
-from graph.queries.contrasts import read_contrasts
-from graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
-from graph.queries.neighbourhood import read_neighbourhood, shortest_link
-from graph.queries.overview import read_overview
-from graph.queries.own_effects import read_own_effects
+from cobalance.app.services.presenting.facets import read_facets
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import clique_totals, load_cliques
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.reports import workers_alive
+from cobalance.graph.jobs.status import list_jobs, measured_speeds, read_queries
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.graph.queries.contrasts import read_contrasts
+from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
+from cobalance.graph.queries.neighbourhood import read_neighbourhood, shortest_link
+from cobalance.graph.queries.overview import read_overview
+from cobalance.graph.queries.own_effects import read_own_effects
 from tests.browser import chromium
 from tests.browser.server import environment_of, running
 

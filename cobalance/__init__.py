@@ -13,10 +13,6 @@ docs/python.md is a tour.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from cobalance.shadowing import require_own_packages
-
-require_own_packages()
-
 if TYPE_CHECKING:
     from cobalance.analysis.diagnosis import (
         Comparison,
@@ -41,13 +37,13 @@ if TYPE_CHECKING:
     from cobalance.analysis.published import PublishedComparison, compare_published
     from cobalance.data.reading import Data, from_frame, read, urbancars
     from cobalance.datasets import Dataset
+    from cobalance.graph.errors import CobalanceError
     from cobalance.making.jobs import Job
     from cobalance.models.annotations import Labels
     from cobalance.models.evaluations import Evaluations, Scores, evaluate
     from cobalance.people.audits import Audit
     from cobalance.people.studies import Study
     from cobalance.stores import Store, connect
-    from graph.errors import CobalanceError
 
 __all__ = [
     "Audit",
@@ -116,7 +112,7 @@ _HOMES = {
         "weights",
     ),
     "cobalance.analysis.published": ("PublishedComparison", "compare_published"),
-    "graph.errors": ("CobalanceError",),
+    "cobalance.graph.errors": ("CobalanceError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

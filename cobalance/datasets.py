@@ -7,26 +7,39 @@ from typing import Any
 
 import pandas as pd
 
-from app.report.contents import ReportOptions
-from app.report.writing import write_report
-from app.services.datasets import rename_dataset
-from app.services.graph_files.tables import dataset_incidence
-from app.services.mining import Engine, mine
-from app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
-from app.services.ordering.job_settings import check_settings
-from app.services.ordering.orders import order_plan, read_order
-from app.services.ordering.plans import keep_plan, plan_dataset
-from app.services.ordering.resampling import resample_dataset
-from app.services.presenting.texts import describe_mining
-from app.services.published import compare_dataset
-from app.settings import Settings
 from cobalance.analysis.counterfactuals import CounterfactualPlan
 from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison
 from cobalance.analysis.graphs import ConceptGraph
 from cobalance.analysis.planning import Plan, Simulation
 from cobalance.analysis.published import PublishedComparison
+from cobalance.app.report.contents import ReportOptions
+from cobalance.app.report.writing import write_report
+from cobalance.app.services.datasets import rename_dataset
+from cobalance.app.services.graph_files.tables import dataset_incidence
+from cobalance.app.services.mining import Engine, mine
+from cobalance.app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
+from cobalance.app.services.ordering.job_settings import check_settings
+from cobalance.app.services.ordering.orders import order_plan, read_order
+from cobalance.app.services.ordering.plans import keep_plan, plan_dataset
+from cobalance.app.services.ordering.resampling import resample_dataset
+from cobalance.app.services.presenting.texts import describe_mining
+from cobalance.app.services.published import compare_dataset
+from cobalance.app.settings import Settings
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.simulation import simulate
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.mining import MAX_CLIQUES
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.evaluations.reading import list_evaluations
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.queries.splits import compare_dataset_splits
 from cobalance.making.jobs import Job
 from cobalance.models.annotations import Annotated
 from cobalance.models.embeddings import Embedded
@@ -34,19 +47,6 @@ from cobalance.models.evaluations import Evaluations
 from cobalance.people.tags import Tagged
 from cobalance.questions import Questions
 from cobalance.wording import methods_speak_python
-from generation.planning.plan import PlanOptions
-from generation.planning.simulation import simulate
-from graph.database.store import GraphStore
-from graph.dataset.cliques import load_cliques, mined_with
-from graph.dataset.mining import MAX_CLIQUES
-from graph.dataset.names import class_sizes
-from graph.dataset.read import read_annotations
-from graph.dataset.state import dataset_state
-from graph.evaluations.reading import list_evaluations
-from graph.names import clean_name
-from graph.progress import Progress, silent
-from graph.queries.comparison import compare_imbalances
-from graph.queries.splits import compare_dataset_splits
 
 
 @methods_speak_python
@@ -197,7 +197,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         **options
             What differs from the recipe's, such as ``groups=("woman", "man")``, ``limit=100``,
             ``concepts=("tie",)``, ``cliques=(("dog", "tie"),)``; see
-            `generation.planning.counterfactuals.CounterfactualOptions`.
+            `cobalance.generation.planning.counterfactuals.CounterfactualOptions`.
 
         Raises
         ------
@@ -343,15 +343,15 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         *others : Dataset or str
             Such as what a job made of it.
         **order
-            As `app.services.evaluations.orders.EvaluationOrder` has it: `methods`, `seeds`,
-            `training_sets`, `preset`, `test`, `test_split`, `shortcuts` and the like.
+            As `cobalance.app.services.evaluations.orders.EvaluationOrder` has it: `methods`,
+            `seeds`, `training_sets`, `preset`, `test`, `test_split`, `shortcuts` and the like.
 
         Raises
         ------
         OptionError
             There are no test images, or an option or the images cannot be used.
         """
-        from app.services.evaluations.orders import EvaluationOrder, order_evaluations
+        from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
 
         names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
         asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)

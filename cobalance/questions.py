@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from app.services.console import ConsoleQuery, result_frame
-from app.services.presenting.frames import jobs_frame
+from cobalance.app.services.console import ConsoleQuery, result_frame
+from cobalance.app.services.presenting.frames import jobs_frame
 from cobalance.display import ALL
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.status import list_jobs
+from cobalance.graph.queries.binding import bind_named
 from cobalance.wording import methods_speak_python
-from graph.database.store import GraphStore
-from graph.jobs.status import list_jobs
-from graph.queries.binding import bind_named
 
 
 @methods_speak_python

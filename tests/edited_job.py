@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from app.services.workers import run_here
-from app.settings import Settings
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.jobs.lifecycle import create_job
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.app.services.workers import run_here
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 GROUPS = ("man", "woman")
 BEST_OF = 4

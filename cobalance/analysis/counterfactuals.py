@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from app.services.ordering.counterfactual_plans import CounterfactualPlan as Made
+from cobalance.app.services.ordering.counterfactual_plans import CounterfactualPlan as Made
 from cobalance.display import Result
-from generation.planning.plan import Plan as PlanRecord
-from generation.planning.plan_file import plan_to_json
-from graph.whole_files import replacing
+from cobalance.generation.planning.plan import Plan as PlanRecord
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.graph.whole_files import replacing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,7 +18,7 @@ class CounterfactualPlan(Result):
 
     Parameters
     ----------
-    made : app.services.ordering.counterfactual_plans.CounterfactualPlan
+    made : cobalance.app.services.ordering.counterfactual_plans.CounterfactualPlan
         The plan, and how its images were chosen.
     name : str
         What the dataset calls it.

@@ -6,32 +6,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from app.services.presenting.findings import (
+from cobalance.app.services.presenting.findings import (
     NO_COMMON_CONCEPT,
     describe_leaning,
     not_compared,
     sizes_of,
 )
-from app.services.presenting.texts import change_text, describe_splits, splits_table
-from app.services.presenting.texts import imbalance_table as table_for_people
-from app.services.spark.session import spark_session
+from cobalance.app.services.presenting.texts import change_text, describe_splits, splits_table
+from cobalance.app.services.presenting.texts import imbalance_table as table_for_people
+from cobalance.app.services.spark.session import spark_session
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
+from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord
+from cobalance.graph.diagnosis.comparison import compare_cliques
+from cobalance.graph.diagnosis.evidence import EVIDENCE, by_evidence
+from cobalance.graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
+from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects
+from cobalance.graph.diagnosis.selection import CliqueFilter
+from cobalance.graph.diagnosis.splits import ComparedSplits
+from cobalance.graph.diagnosis.summary import summarize
+from cobalance.graph.errors import OptionError, UnknownNameError, worded
+from cobalance.graph.names import clean_name
+from cobalance.ingest.spark.counting import count_with_spark
+from cobalance.ingest.spark.images import SparkOptions
 from cobalance.wording import in_python, methods_speak_python, speaks_python
-from graph.arrays import IntArray
-from graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
-from graph.diagnosis.comparison import Comparison as ComparedRecord
-from graph.diagnosis.comparison import compare_cliques
-from graph.diagnosis.evidence import EVIDENCE, by_evidence
-from graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
-from graph.diagnosis.own_effect import closed_cliques, own_effects
-from graph.diagnosis.selection import CliqueFilter
-from graph.diagnosis.splits import ComparedSplits
-from graph.diagnosis.summary import summarize
-from graph.errors import OptionError, UnknownNameError, worded
-from graph.names import clean_name
-from ingest.spark.counting import count_with_spark
-from ingest.spark.images import SparkOptions
 
 
 @methods_speak_python
@@ -44,7 +44,7 @@ class Imbalances(Result):
     cliques : Cliques
         All cliques that were mined.
     table : pandas.DataFrame
-        The row of each, from `graph.diagnosis.imbalance.imbalance_table`.
+        The row of each, from `cobalance.graph.diagnosis.imbalance.imbalance_table`.
     rows : int array
         Which of them `frame` has, in its order.
     """
@@ -67,7 +67,7 @@ class Imbalances(Result):
         ``over_represented``, ``under_represented``, ``lift``, ``log_odds_ratio`` with ``_low`` and
         ``_high``, ``p_value``, ``q_value`` (over all cliques that were mined), ``test``,
         ``leans``, ``effect``, ``highest_rate``, ``lowest_rate`` and ``disagreement``;
-        `graph.diagnosis.imbalance.imbalance_table` says which classes each compares.
+        `cobalance.graph.diagnosis.imbalance.imbalance_table` says which classes each compares.
         """
         return self.table.iloc[self.rows].reset_index(drop=True)
 
@@ -153,8 +153,8 @@ class Imbalances(Result):
     def own_effects(self) -> pd.DataFrame:
         """What smaller combinations explain of each row of `frame`, and what is its own.
 
-        The columns are those of `graph.diagnosis.own_effect.own_effects`; q-values are over all
-        cliques that were mined.
+        The columns are those of `cobalance.graph.diagnosis.own_effect.own_effects`; q-values are
+        over all cliques that were mined.
         """
         return own_effects(self.cliques).iloc[self.rows].reset_index(drop=True)
 
@@ -162,7 +162,7 @@ class Imbalances(Result):
         """The combinations that stand on their own, of all that were mined.
 
         In groups of concepts that occur together, with ``own_effect`` and ``own_q_value``; see
-        `graph.diagnosis.summary.summarize`.
+        `cobalance.graph.diagnosis.summary.summarize`.
 
         Raises
         ------
@@ -376,7 +376,7 @@ class SplitComparison(Result):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row a combination: columns of `graph.diagnosis.splits.compare_splits`."""
+        """A row a combination: columns of `cobalance.graph.diagnosis.splits.compare_splits`."""
         return self.record.cliques
 
     def title(self) -> str:

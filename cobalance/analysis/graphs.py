@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from app.services.graph_files.files import save_graph
-from app.services.graph_files.networkx_graph import networkx_graph
-from app.services.graph_files.tables import LEAN, GraphTables, class_counts, graph_tables
 from cobalance.analysis.diagnosis import Imbalances
+from cobalance.app.services.graph_files.files import save_graph
+from cobalance.app.services.graph_files.networkx_graph import networkx_graph
+from cobalance.app.services.graph_files.tables import LEAN, GraphTables, class_counts, graph_tables
 from cobalance.data.reading import Data, concept_counts
 from cobalance.display import Result
+from cobalance.graph.counting.cooccurrence import cooccurrence
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.diagnosis.centrality import centrality
+from cobalance.graph.diagnosis.summary import SEED
+from cobalance.graph.errors import needs_extra
 from cobalance.wording import methods_speak_python
-from graph.counting.cooccurrence import cooccurrence
-from graph.counting.incidence import Incidence
-from graph.diagnosis.centrality import centrality
-from graph.diagnosis.summary import SEED
-from graph.errors import needs_extra
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -127,7 +127,8 @@ class ConceptGraph(Result):
         """How central concepts are, and their communities, as further columns of `nodes`.
 
         ``degree``, ``strength``, ``betweenness``, ``pagerank`` and ``community`` (Leiden, by the
-        images that concepts share); see `graph.diagnosis.centrality`. `seed` is of the communities.
+        images that concepts share); see `cobalance.graph.diagnosis.centrality`. `seed` is of the
+        communities.
         """
         counted = cooccurrence(self.incidence)
         found = centrality(counted.concept_pairs, counted.pair_images, len(self.nodes), seed=seed)

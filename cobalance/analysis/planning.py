@@ -8,31 +8,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.services.presenting.findings import (
+from cobalance.analysis.diagnosis import Imbalances, imbalances
+from cobalance.app.services.presenting.findings import (
     NO_COMMON_CONCEPT,
     contradicted_by_rates,
     describe_balance,
     no_images,
     plan_warnings,
 )
-from app.services.presenting.texts import change_text
-from cobalance.analysis.diagnosis import Imbalances, imbalances
+from cobalance.app.services.presenting.texts import change_text
 from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html
+from cobalance.generation.planners import PLANNERS
+from cobalance.generation.planners import plan as make_plan
+from cobalance.generation.planning.effects import effect_table, touched_rows
+from cobalance.generation.planning.plan import GenerationQuery, PlanOptions
+from cobalance.generation.planning.plan import Plan as PlanRecord
+from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
+from cobalance.generation.planning.resampling import image_list
+from cobalance.generation.planning.sample_weights import balancing_weights
+from cobalance.generation.planning.simulation import simulate, summarize_plan
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.errors import UnknownNameError, worded
+from cobalance.graph.whole_files import replacing
 from cobalance.wording import in_python
-from generation.planners import PLANNERS
-from generation.planners import plan as make_plan
-from generation.planning.effects import effect_table, touched_rows
-from generation.planning.plan import GenerationQuery, PlanOptions
-from generation.planning.plan import Plan as PlanRecord
-from generation.planning.plan_file import plan_from_json, plan_to_json
-from generation.planning.resampling import image_list
-from generation.planning.sample_weights import balancing_weights
-from generation.planning.simulation import simulate, summarize_plan
-from graph.counting.cliques import Cliques
-from graph.dataset.mining_options import MiningOptions
-from graph.errors import UnknownNameError, worded
-from graph.whole_files import replacing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +41,7 @@ class Plan(Result):
 
     Parameters
     ----------
-    record : generation.planning.plan.Plan
+    record : cobalance.generation.planning.plan.Plan
         Planner, options and queries.
     cliques : Cliques
         The counts before.
@@ -254,7 +254,7 @@ def compare_planners(
         PLANNERS.check(name, own[name])
     options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     incidence = None if isinstance(source, Imbalances) else source.incidence()
-    from app.services.ordering.comparison import compare_all  # loads the driver, too
+    from cobalance.app.services.ordering.comparison import compare_all  # loads the driver, too
 
     return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
 
@@ -280,7 +280,7 @@ def budget_curve(
     """
     found = _measured(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, largest_first=largest_first)
-    from app.services.ordering.comparison import budget_curve as curve_of
+    from cobalance.app.services.ordering.comparison import budget_curve as curve_of
 
     return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from cobalance.wording import KEYWORDS
-from ingest.options import (
+from cobalance.ingest.options import (
     ClassOptions,
     ReadLimits,
     ReadOptions,
@@ -13,6 +12,7 @@ from ingest.options import (
     TableOptions,
     VocabularyOptions,
 )
+from cobalance.wording import KEYWORDS
 
 
 class ReaderOptions(TypedDict, total=False):

@@ -8,12 +8,12 @@ import pandas as pd
 
 from cobalance.data.reader_options import ReaderOptions, read_options
 from cobalance.display import Result, card, table_html
+from cobalance.graph.counting.incidence import Incidence, incidence_of
+from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.records import Annotations
+from cobalance.ingest.load import read_annotations, read_frame, refine
+from cobalance.ingest.options import ReadOptions, Refinement
 from cobalance.wording import speaks_python
-from graph.counting.incidence import Incidence, incidence_of
-from graph.diagnosis.imbalance import COUNT
-from graph.records import Annotations
-from ingest.load import read_annotations, read_frame, refine
-from ingest.options import ReadOptions, Refinement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +207,7 @@ def from_frame(
 
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
-    from app.demo import NAME
-    from app.demo import urbancars as records
+    from cobalance.app.demo import NAME
+    from cobalance.app.demo import urbancars as records
 
     return Data(Annotations.from_records(records()), NAME)

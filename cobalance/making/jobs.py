@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from app.services.presenting.frames import candidates_frame
-from app.settings import Settings
+from cobalance.app.services.presenting.frames import candidates_frame
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import needs_extra
+from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
+from cobalance.graph.jobs.candidates import decide
+from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
+from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.safe_text import safe_text
+from cobalance.graph.studies.reading import studies_of_job
 from cobalance.making.exports import Export
 from cobalance.making.progress import JobProgress
 from cobalance.people.studies import Study, draw
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
-from graph.database.store import GraphStore
-from graph.errors import needs_extra
-from graph.jobs.candidate_pages import Candidate, list_candidates
-from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
-from graph.jobs.status import read_job, read_queries
-from graph.progress import Progress, silent
-from graph.safe_text import safe_text
-from graph.studies.reading import studies_of_job
 
 if TYPE_CHECKING:
     from cobalance.datasets import Dataset
@@ -200,12 +200,12 @@ class Job:
             for.
         **result
             Of a job that edits images, which images the new dataset has: those of
-            `generation.planning.composition.ResultOptions`, such as ``real="none"``.
+            `cobalance.generation.planning.composition.ResultOptions`, such as ``real="none"``.
         """
         from cobalance.datasets import Dataset
 
         with needs_extra("Reading generated images", "worker"):
-            from app.services.results.merging import merge_job
+            from cobalance.app.services.results.merging import merge_job
         merged = merge_job(
             self.graph,
             self.settings,
@@ -240,8 +240,8 @@ class Job:
         result : mapping, optional
             As `rebalance` takes it.
         **options
-            Those of `generation.export.options.ExportOptions`, such as ``reference=True``,
-            ``skip_missing=True`` and ``overwrite=True``.
+            Those of `cobalance.generation.export.options.ExportOptions`, such as
+            ``reference=True``, ``skip_missing=True`` and ``overwrite=True``.
 
         Raises
         ------
@@ -249,8 +249,8 @@ class Job:
             The folder or an option cannot be used, or images cannot be read.
         """
         with needs_extra("Exporting images", "worker"):
-            from app.services.results.exports import export_job
-        from generation.export import ExportOptions
+            from cobalance.app.services.results.exports import export_job
+        from cobalance.generation.export import ExportOptions
 
         target = Path(folder)
         report = export_job(

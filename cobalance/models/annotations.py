@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from annotation.auditing.sample import PER_STRATUM
-from app.settings import Settings
+from cobalance.annotation.auditing.sample import PER_STRATUM
+from cobalance.app.settings import Settings
 from cobalance.display import Result
+from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
+from cobalance.graph.audits.reading import audits_of_dataset, audits_of_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.studies.reading import studies_of_dataset
+from cobalance.ingest.concepts.plurals import counted
 from cobalance.people.audits import Audit, draw
 from cobalance.people.studies import Study
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
-from graph.annotations.runs import AnnotationRun, list_runs, read_run
-from graph.audits.reading import audits_of_dataset, audits_of_run
-from graph.database.store import GraphStore
-from graph.errors import OptionError, needs_extra
-from graph.progress import Progress, silent
-from graph.studies.reading import studies_of_dataset
-from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
-    from annotation.labelling.score_files import ScoreFiles
-    from annotation.labelling.settings import LabelSettings
-    from generation.output.folder import OutputFolder
+    from cobalance.annotation.labelling.score_files import ScoreFiles
+    from cobalance.annotation.labelling.settings import LabelSettings
+    from cobalance.generation.output.folder import OutputFolder
 
 
 @methods_speak_python
@@ -60,13 +60,13 @@ class Labels(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """How many images show each concept: see `annotation.labelling.labels.label_summary`."""
-        from annotation.labelling.labels import label_summary
+        from cobalance.annotation.labelling.labels import label_summary
 
         return label_summary(*self._files())
 
     def images(self) -> pd.DataFrame:
         """What was found: ``image``, ``concept`` and ``score``, a row for each label."""
-        from annotation.labelling.labels import read_labels
+        from cobalance.annotation.labelling.labels import read_labels
 
         return read_labels(*self._files())
 
@@ -92,7 +92,7 @@ class Labels(Result):
         multi: bool | None = None,
     ) -> "Labels":
         """Change from which scores on labels count, without any model."""
-        from app.services.annotations.decisions import change_thresholds
+        from cobalance.app.services.annotations.decisions import change_thresholds
 
         change_thresholds(
             self.graph,
@@ -166,7 +166,7 @@ class Labels(Result):
         return self.frame if ready else pd.DataFrame()
 
     def _decide(self, state: Any, decided_by: str) -> "Labels":
-        from app.services.annotations.decisions import decide_labels
+        from cobalance.app.services.annotations.decisions import decide_labels
 
         decide_labels(
             self.graph,
@@ -179,13 +179,13 @@ class Labels(Result):
         return self
 
     def _folder(self) -> "OutputFolder":
-        from generation.output.folder import OutputFolder
+        from cobalance.generation.output.folder import OutputFolder
 
         return OutputFolder(self.settings.output_folder())
 
     def _files(self) -> "tuple[ScoreFiles, LabelSettings]":
-        from annotation.labelling.score_files import ScoreFiles
-        from annotation.labelling.settings import LabelSettings
+        from cobalance.annotation.labelling.score_files import ScoreFiles
+        from cobalance.annotation.labelling.settings import LabelSettings
 
         settings = LabelSettings.read(self.record().settings)
         return ScoreFiles(self._folder(), self.id), settings
@@ -210,8 +210,8 @@ class Annotated:
         annotator : str
             Such as ``owlv2``; see ``cobalance annotate label --help``.
         **order
-            As `app.services.annotations.labelling.LabelOrder` has it: `options`, `level`, `base`,
-            `concepts`, `rule`, `threshold`, `split` and the like.
+            As `cobalance.app.services.annotations.labelling.LabelOrder` has it: `options`, `level`,
+            `base`, `concepts`, `rule`, `threshold`, `split` and the like.
 
         Raises
         ------
@@ -219,8 +219,8 @@ class Annotated:
             There is nothing to look for, no image, or an option cannot be used.
         """
         with needs_extra("Labelling images", "worker"):
-            from app.services.annotations.labelling import LabelOrder, order_labels
-            from generation.output.folder import OutputFolder
+            from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
+            from cobalance.generation.output.folder import OutputFolder
 
         folder = OutputFolder(self.settings.output_folder())
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))

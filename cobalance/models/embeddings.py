@@ -7,15 +7,15 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from app.services.embeddings.vectors import USUAL, keep_embeddings, require_embedded
-from app.settings import Settings
+from cobalance.app.services.embeddings.vectors import USUAL, keep_embeddings, require_embedded
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.progress import Progress
+from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
-from graph.database.store import GraphStore
-from graph.errors import OptionError, needs_extra
-from graph.progress import Progress
-from graph.tasks.status import read_task
-from ingest.embeddings.reading import check_vectors, read_embeddings
 
 
 @methods_speak_python
@@ -60,7 +60,8 @@ class Embedded:
         Parameters
         ----------
         features : str
-            What gives an image its vector: a name in `evaluation.training.features.FEATURES`.
+            What gives an image its vector: a name in
+            `cobalance.evaluation.training.features.FEATURES`.
         **options
             Of these features, such as ``model`` for a folder with weights.
 
@@ -72,7 +73,7 @@ class Embedded:
             A worker, or what the features need, is not installed.
         """
         with needs_extra("A worker", "worker"):
-            from app.services.embeddings.tasks import order_embeddings
+            from cobalance.app.services.embeddings.tasks import order_embeddings
         task = order_embeddings(self.graph, self.name, features, options)
         run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from app.settings import Settings
+from cobalance.app.settings import Settings
 from cobalance.display import Result
+from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.metric import Scored
+from cobalance.evaluation.predictions import check_predictions, read_predictions
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.concepts.plurals import counted
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python, speaks_python
-from evaluation.metrics import Inputs
-from evaluation.metrics.metric import Scored
-from evaluation.predictions import check_predictions, read_predictions
-from graph.database.store import GraphStore
-from graph.evaluations.reading import Evaluation, read_evaluation
-from graph.progress import Progress, silent
-from ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
     from cobalance.making.jobs import Job
@@ -68,21 +68,24 @@ def evaluate(
     Parameters
     ----------
     predictions : DataFrame or file
-        See `evaluation.predictions.check_predictions`: ``image``, ``class_name``, and ``predicted``
-        or ``p_<class>``; of several runs ``method`` and ``seed``; of a confusion table ``n``.
+        See `cobalance.evaluation.predictions.check_predictions`: ``image``, ``class_name``, and
+        ``predicted`` or ``p_<class>``; of several runs ``method`` and ``seed``; of a confusion
+        table ``n``.
     groups : DataFrame, optional
         ``image`` and a column a shortcut: ``common``, ``uncommon`` or ``none``. They may be columns
         of the predictions, too.
     training : DataFrame, optional
         The same columns for training images, with ``class_name``, for metrics that compare.
     metrics : sequence of str
-        Names in `evaluation.metrics.METRICS`; by default all that what is given suffices for.
+        Names in `cobalance.evaluation.metrics.METRICS`; by default all that what is given suffices
+        for.
     options : mapping, optional
         Options of metrics by name, such as ``{"group_accuracy": {"confidence": .9}}``.
     seed : int
         Of what metrics draw at random.
     **tables : DataFrame
-        Others that `evaluation.metrics.Inputs` has, such as `table`, `edited` or `captions`.
+        Others that `cobalance.evaluation.metrics.Inputs` has, such as `table`, `edited` or
+        `captions`.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def evaluate(
     UnknownNameError, OptionError
         There is no such metric or option, or a named metric cannot be computed.
     """
-    from app.services.evaluations.scoring import score_tables
+    from cobalance.app.services.evaluations.scoring import score_tables
 
     checked = None
     if isinstance(predictions, pd.DataFrame):
@@ -141,20 +144,20 @@ class Evaluations(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """Means and standard deviations over seeds: a row a model, metric and group."""
-        from app.services.evaluations.summaries import summary_frame
+        from cobalance.app.services.evaluations.summaries import summary_frame
 
         return summary_frame(self.graph, self.records())
 
     def scores(self) -> pd.DataFrame:
         """A row for each score of each evaluation."""
-        from app.services.evaluations.summaries import scores_frame
+        from cobalance.app.services.evaluations.summaries import scores_frame
 
         return scores_frame(self.graph, self.records())
 
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
-        from app.services.evaluations.predictions import read_saved_predictions
-        from generation.output.folder import OutputFolder
+        from cobalance.app.services.evaluations.predictions import read_saved_predictions
+        from cobalance.generation.output.folder import OutputFolder
 
         folder = OutputFolder(self.settings.output_folder())
         tables = [
@@ -167,8 +170,8 @@ class Evaluations(Result):
 
         `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
-        from app.services.evaluations.summaries import differences_frame
-        from generation.output.folder import OutputFolder
+        from cobalance.app.services.evaluations.summaries import differences_frame
+        from cobalance.generation.output.folder import OutputFolder
 
         folder = OutputFolder(self.settings.output_folder())
         return differences_frame(folder, self.records(), baseline, seed=seed)
@@ -178,7 +181,7 @@ class Evaluations(Result):
 
         `first` and `second` are the predicted groups whose ratio shifts.
         """
-        from app.services.evaluations.artefacts import run_artefact_test
+        from cobalance.app.services.evaluations.artefacts import run_artefact_test
 
         name = job if isinstance(job, str) else job.id
         tables = [
@@ -191,7 +194,7 @@ class Evaluations(Result):
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
-        from app.services.evaluations.activations import map_activations
+        from cobalance.app.services.evaluations.activations import map_activations
 
         tables = [
             map_activations(
@@ -209,8 +212,8 @@ class Evaluations(Result):
         EvaluationRunningError
             A worker runs one; those before it are deleted.
         """
-        from app.services.evaluations.files import delete_evaluations
-        from generation.output.folder import OutputFolder
+        from cobalance.app.services.evaluations.files import delete_evaluations
+        from cobalance.generation.output.folder import OutputFolder
 
         folder = OutputFolder(self.settings.output_folder())
         delete_evaluations(self.graph, self.settings, folder, self.ids)

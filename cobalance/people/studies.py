@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from app.services.studies.answering import progress_frame, take_tasks, task_sheet
-from app.services.studies.creating import Sample, draw_study
-from app.services.studies.results import results_frame
+from cobalance.app.services.studies.answering import progress_frame, take_tasks, task_sheet
+from cobalance.app.services.studies.creating import Sample, draw_study
+from cobalance.app.services.studies.results import results_frame
 from cobalance.display import Result
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.studies.reading import Study as StudyRecord
+from cobalance.graph.studies.reading import read_study
+from cobalance.graph.studies.writing import close_study
+from cobalance.ingest.concepts.plurals import counted
 from cobalance.wording import methods_speak_python
-from graph.database.store import GraphStore
-from graph.studies.reading import Study as StudyRecord
-from graph.studies.reading import read_study
-from graph.studies.writing import close_study
-from ingest.concepts.plurals import counted
 
 
 @methods_speak_python
@@ -73,7 +73,7 @@ class Study(Result):
     def result(self) -> pd.DataFrame:
         """Shares of answers with intervals, and how far people agree.
 
-        See `evaluation.study.results.study_results`.
+        See `cobalance.evaluation.study.results.study_results`.
 
         Raises
         ------

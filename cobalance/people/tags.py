@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cobalance.wording import methods_speak_python
-from graph.database.store import GraphStore
-from graph.marks.applying import TagChanges, apply_tags
-from graph.marks.tags import (
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.marks.applying import TagChanges, apply_tags
+from cobalance.graph.marks.tags import (
     TagRole,
     delete_tag,
     images_of_tag,
@@ -18,7 +17,8 @@ from graph.marks.tags import (
     untag_images,
     write_note,
 )
-from graph.progress import Progress
+from cobalance.graph.progress import Progress
+from cobalance.wording import methods_speak_python
 
 
 @methods_speak_python

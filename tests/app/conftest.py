@@ -12,15 +12,15 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from app.settings import Settings
-from app.views.state import session
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.settings import Settings
+from cobalance.app.views.state import session
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
-MAIN = Path(__file__).parents[2] / "app" / "main.py"
+MAIN = Path(__file__).parents[2] / "cobalance" / "app" / "main.py"
 
 OpenPage = Callable[..., AppTest]
 WriteDataset = Callable[..., str]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.settings import Settings
+from cobalance.app.settings import Settings
 from tests.waiting import until
 
 START_S = 60
@@ -83,7 +83,7 @@ def running(
     environment: Mapping[str, str],
     *arguments: str,
     port: int = 0,
-    program: Sequence[str] = (sys.executable, "-m", "app"),
+    program: Sequence[str] = (sys.executable, "-m", "cobalance.app"),
 ) -> Iterator[WebApp]:
     """Run `cobalance app` in `folder`, which is its home too, until the end of the block."""
     command = [*program, "app", "--no-browser", "--port", str(port)]

@@ -9,8 +9,8 @@ from typing import Any
 
 from streamlit.runtime.state import SafeSessionState
 
-from app.cli.main import run
-from app.views.state import session
+from cobalance.app.cli.main import run
+from cobalance.app.views.state import session
 
 END_S = 0.5
 """How long a run is over without having said so."""

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.evaluations.reading import list_evaluations
-from graph.records import Annotations
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.evaluations.reading import list_evaluations
+from cobalance.graph.records import Annotations
 from tests.app.services.evaluations.conftest import BIASED, EVEN, draw
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
@@ -63,7 +63,7 @@ def test_from_the_form_to_the_images(
     page.get_by_role("button", name="Train 4 models").click()
     expect(page.get_by_text("4 evaluations ordered")).to_be_visible()
     done = subprocess.run(
-        [sys.executable, "-m", "app", "work", "--until-idle"],
+        [sys.executable, "-m", "cobalance.app", "work", "--until-idle"],
         env=environment,
         cwd=tmp_path,
         capture_output=True,

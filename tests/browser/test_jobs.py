@@ -7,15 +7,15 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Page, expect
 
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import finish_queries, start_queries
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import finish_queries, start_queries
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import WebApp, running
 from tests.waiting import until

@@ -9,15 +9,15 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from graph.database.store import GraphStore
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.status import list_jobs
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.status import list_jobs
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, screenshot, settle, walk
 from tests.browser.server import WebApp, running
 from tests.waiting import until
@@ -186,7 +186,7 @@ def test_from_the_form_to_the_candidates(
     assert job.settings["making"] == {"width_px": 128, "height_px": 128}
     page.evaluate("window.sameDocument = true")
     made = subprocess.run(
-        [sys.executable, "-m", "app", "work", "--until-idle"],
+        [sys.executable, "-m", "cobalance.app", "work", "--until-idle"],
         env=environment,
         cwd=tmp_path,
         capture_output=True,

@@ -7,14 +7,14 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from app.demo import urbancars
-from app.main import PAGES
-from graph.database.store import GraphStore
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.demo import urbancars
+from cobalance.app.main import PAGES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
 from tests.waiting import until
 

@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from app.services.stores import open_store
-from app.settings import Settings
-from graph.database.local import server as local_server
-from graph.database.local.server import ensure_running
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.local.server import ensure_running
 from tests.browser.pages import Pages, settle
 from tests.browser.server import running
 from tests.forwarder import Forwarder

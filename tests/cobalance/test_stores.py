@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from generation.planning.plan_file import plan_from_json
-from generation.worker.worker import Worker
-from graph.errors import (
+from cobalance.generation.planning.plan_file import plan_from_json
+from cobalance.generation.worker.worker import Worker
+from cobalance.graph.errors import (
     DatasetExistsError,
     DatasetNotFoundError,
     JobNotFoundError,

@@ -8,8 +8,8 @@ import pytest
 
 import cobalance as cb
 from cobalance.data.reader_options import ReaderOptions
+from cobalance.graph.errors import InputError
 from cobalance.wording import CALLS, KEYWORDS
-from graph.errors import InputError
 
 
 def test_a_keyword_of_a_reader_is_named(tmp_path):

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions, TableOptions
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions
 
 HOSTILE = [
     'o\'hare "quoted" `ticked`',

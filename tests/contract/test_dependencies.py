@@ -14,18 +14,30 @@ from packaging.utils import canonicalize_name
 from tests.contract.syntax import ROOT, trees
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PACKAGES = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 PRODUCT = [extra for extra in EXTRAS if extra not in ("bench", "dev")]
 
 STARTS_WITH = {
-    "": ("cobalance", "app.__main__", "app.cli.commands"),
-    "app": ("app.main", "app.server", "app.views"),
-    "worker": ("generation.worker", "generation.jobs", "generation.filters"),
-    "models": ("generation.backends", "generation.sources", "annotation.language.local"),
-    "annotate": ("annotation.language.endpoint", "annotation.proposing"),
-    "evaluate": ("evaluation.study", "evaluation.reports"),
-    "train": ("evaluation.training",),
+    "": (
+        *(f"cobalance.{name}" for name in ("analysis", "data", "making", "models", "people")),
+        "cobalance.stores",
+        "cobalance.app.__main__",
+        "cobalance.app.cli.commands",
+    ),
+    "app": ("cobalance.app.main", "cobalance.app.server", "cobalance.app.views"),
+    "worker": (
+        "cobalance.generation.worker",
+        "cobalance.generation.jobs",
+        "cobalance.generation.filters",
+    ),
+    "models": (
+        "cobalance.generation.backends",
+        "cobalance.generation.sources",
+        "cobalance.annotation.language.local",
+    ),
+    "annotate": ("cobalance.annotation.language.endpoint", "cobalance.annotation.proposing"),
+    "evaluate": ("cobalance.evaluation.study", "cobalance.evaluation.reports"),
+    "train": ("cobalance.evaluation.training",),
 }
 """What starts with an extra or with none: modules, and packages with all that is in them."""
 
@@ -69,7 +81,7 @@ def declared(*extras: str) -> set[str]:
 
 def modules() -> dict[str, ast.Module]:
     """The product's modules, by name."""
-    found = [one for package in PACKAGES for one in trees(package).items()]
+    found = trees("cobalance").items()
     names = (path.removesuffix(".py").removesuffix("/__init__") for path, _ in found)
     return {name.replace("/", "."): tree for name, (_, tree) in zip(names, found, strict=True)}
 
@@ -92,7 +104,7 @@ def imports(node: ast.AST, *, at_once: bool) -> Iterator[str]:
 
 def third_party(imported: Iterable[str]) -> set[str]:
     """The modules among these that others install, by their first names."""
-    return {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - set(PACKAGES)
+    return {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - {"cobalance"}
 
 
 @cache

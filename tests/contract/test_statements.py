@@ -6,25 +6,25 @@ from types import ModuleType
 import pytest
 from neo4j import GraphDatabase
 
-from graph.annotations import statements as annotation_statements
-from graph.audits import statements as audit_statements
-from graph.console.guard import check_read_only
-from graph.database import schema
-from graph.database import statements as database_statements
-from graph.database.job_nodes import JOB_COUNTERS
-from graph.database.local.server import ensure_running
-from graph.database.query import Statement
-from graph.dataset import statements as dataset_statements
-from graph.evaluations import statements as evaluation_statements
-from graph.jobs import reads as job_reads
-from graph.jobs import statements as job_statements
-from graph.jobs import verdict_statements
-from graph.jobs.counters import RECOUNT
-from graph.marks import statements as mark_statements
-from graph.queries import statements as query_statements
-from graph.queries.catalogue import CATALOGUE
-from graph.studies import statements as study_statements
-from graph.tasks import statements as task_statements
+from cobalance.graph.annotations import statements as annotation_statements
+from cobalance.graph.audits import statements as audit_statements
+from cobalance.graph.console.guard import check_read_only
+from cobalance.graph.database import schema
+from cobalance.graph.database import statements as database_statements
+from cobalance.graph.database.job_nodes import JOB_COUNTERS
+from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.database.query import Statement
+from cobalance.graph.dataset import statements as dataset_statements
+from cobalance.graph.evaluations import statements as evaluation_statements
+from cobalance.graph.jobs import reads as job_reads
+from cobalance.graph.jobs import statements as job_statements
+from cobalance.graph.jobs import verdict_statements
+from cobalance.graph.jobs.counters import RECOUNT
+from cobalance.graph.marks import statements as mark_statements
+from cobalance.graph.queries import statements as query_statements
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.studies import statements as study_statements
+from cobalance.graph.tasks import statements as task_statements
 
 
 def named(*modules: ModuleType) -> dict[str, Statement]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from app.cli.main import command_line
+from cobalance.app.cli.main import command_line
 
 
 def unknown_parts(command: str) -> list[str]:

@@ -15,36 +15,36 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from app.services.stores import open_store
-from app.settings import Settings
-from evaluation.metrics import METRICS, Inputs
-from evaluation.predictions import check_predictions
-from evaluation.training.examples import Examples
-from evaluation.training.method import Run
-from evaluation.training.methods import METHODS
-from evaluation.training.run import Recipe, train_run
-from generation.backends import BACKENDS
-from generation.export import EXPORTERS, ExportDataset, ExportOptions, export
-from generation.filters import FILTERS
-from generation.image_request import ImageRequest, SourceImage
-from generation.jobs.settings import read_job_settings
-from generation.output.manifest import manifest_frame
-from generation.planners import PLANNERS, plan
-from generation.planning.plan import PlanOptions
-from generation.recipes import RECIPES
-from generation.worker.resources import TaskRun
-from graph.counting.cliques import Cliques
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.write import write_annotations
-from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE
-from graph.records import Annotations, ImageRecord, Mention
-from graph.tasks.lifecycle import end_task, start_task
-from graph.tasks.status import read_task
-from ingest.annotators import ANNOTATORS
-from ingest.formats import FORMATS
-from ingest.load import read_annotations
-from ingest.options import ReadOptions
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.run import Recipe, train_run
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions, export
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import ImageRequest, SourceImage
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.generation.planners import PLANNERS, plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.recipes import RECIPES
+from cobalance.generation.worker.resources import TaskRun
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tasks.lifecycle import end_task, start_task
+from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
 
 
 def request(concepts: tuple[str, ...] = ("sofa",)) -> ImageRequest:

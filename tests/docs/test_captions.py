@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from ingest.captions.editor import CaptionEditor
-from ingest.concepts.word_lists import load_group_words
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "captions.md"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.ingest.models.options import ModelOptions
 from docs.generate import DOCS, PAGES, job_settings
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.sources.segmenters import SEGMENTERS
-from ingest.models.options import ModelOptions
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -4,9 +4,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from generation.output.job_manifest import manifest_name
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import read_job, read_queries
+from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job, read_queries
 from tests.e2e.scored import RANK_BY, known, places
 from tests.manifests import read_manifest
 

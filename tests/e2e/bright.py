@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from graph.plugins import Plugin
-from ingest.annotators.annotator import Scores
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.annotators.annotator import Scores
 
 PLUGIN = Plugin("owlv2", "Brightness.", extra=None)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.workers import worker_resources
-from generation.worker.worker import Worker, WorkerOptions
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.e2e import failing
 
 
@@ -55,7 +55,7 @@ def work(own, options):
 @pytest.fixture
 def fails(monkeypatch):
     """The backend that fails as asked, in place of the procedural one."""
-    monkeypatch.setitem(sys.modules, "generation.backends.procedural", failing)
+    monkeypatch.setitem(sys.modules, "cobalance.generation.backends.procedural", failing)
     monkeypatch.setattr(failing, "POISON", set())
     monkeypatch.setattr(failing, "CAPACITY", [1_000])
     monkeypatch.setattr(failing, "SEEN", [])

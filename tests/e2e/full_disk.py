@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 from neo4j.exceptions import DatabaseError
 
-from app.services.stores import open_store
-from app.settings import Settings
-from graph.database.local import server
-from graph.database.local.home import Home, ServerState
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.errors import StoreUnavailableError
-from graph.progress import Progress, silent
-from graph.records import Annotations
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database.local import server
+from cobalance.graph.database.local.home import Home, ServerState
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import StoreUnavailableError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations
 
 MB = 1 << 20
 FULL = r"The disk of .* is full"

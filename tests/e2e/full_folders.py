@@ -12,15 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.tables import write_text
-from app.services.importing.sources import temporary_files
-from generation.export.options import ExportError
-from generation.export.writing.staging import staged
-from generation.jobs.chunk_queue import Queue
-from generation.output.folder import OutputFolder
-from graph.errors import CobalanceError, JobBlockedError, StoreError, StoreUnavailableError
-from graph.whole_files import replacing
-from ingest.stored.dataset_files import DatasetFiles
+from cobalance.app.cli.tables import write_text
+from cobalance.app.services.importing.sources import temporary_files
+from cobalance.generation.export.options import ExportError
+from cobalance.generation.export.writing.staging import staged
+from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import (
+    CobalanceError,
+    JobBlockedError,
+    StoreError,
+    StoreUnavailableError,
+)
+from cobalance.graph.whole_files import replacing
+from cobalance.ingest.stored.dataset_files import DatasetFiles
 
 LARGE = b"x" * (2 << 20)
 

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from graph.database.store import GraphStore
-from graph.jobs.status import read_job
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.status import read_job
 from tests.waiting import until
 
 

@@ -2,13 +2,13 @@
 
 import sys
 
-from app.services.workers import worker_resources
-from app.settings import Settings
-from generation.worker.worker import Worker, WorkerOptions
+from cobalance.app.services.workers import worker_resources
+from cobalance.app.settings import Settings
+from cobalance.generation.worker.worker import Worker, WorkerOptions
 from tests.e2e import bright
 
 if __name__ == "__main__":
-    sys.modules["ingest.annotators.owlv2"] = bright
+    sys.modules["cobalance.ingest.annotators.owlv2"] = bright
     settings = Settings.from_environment()
     Worker(
         worker_resources(settings),

@@ -6,8 +6,8 @@ from math import isnan, nan
 from typing import Any
 from zlib import crc32
 
-from generation.filters.blank import BlankOptions
-from generation.filters.filter import FilterPlugin, Judgement
+from cobalance.generation.filters.blank import BlankOptions
+from cobalance.generation.filters.filter import FilterPlugin, Judgement
 
 PLUGIN = FilterPlugin("blank", "Scores.", "worker", BlankOptions)
 

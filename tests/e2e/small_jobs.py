@@ -4,11 +4,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from generation.output.chunk_records import read_records
-from generation.output.folder import OutputFolder
-from generation.output.job_manifest import manifest_name
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.status import read_job
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.status import read_job
 from tests.manifests import read_manifest
 
 QUERIES = [("country", ("cow", "gate"), 5), ("urban", ("cow",), 4), ("urban", ("gate",), 3)]

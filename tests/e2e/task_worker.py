@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from app.services.workers import worker_resources
-from app.settings import Settings
-from generation.worker.worker import Worker, WorkerOptions
+from cobalance.app.services.workers import worker_resources
+from cobalance.app.settings import Settings
+from cobalance.generation.worker.worker import Worker, WorkerOptions
 
 
 def count(run):

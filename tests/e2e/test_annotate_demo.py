@@ -2,14 +2,14 @@
 
 import pytest
 
-from app.cli.annotate_demo import show_annotate
-from app.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
-from generation.output.folder import OutputFolder
-from graph.annotations.runs import NewRun, create_run
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord
+from cobalance.app.cli.annotate_demo import show_annotate
+from cobalance.app.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import NewRun, create_run
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord
 
 
 @pytest.fixture

@@ -4,19 +4,19 @@ import sys
 
 import pytest
 
-from app.services.results.merging import merge_job
-from app.services.workers import worker_resources
-from generation.jobs import rounds
-from generation.worker import executor
-from generation.worker.worker import Worker, WorkerOptions
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import retry_job
-from graph.jobs.merge import read_accepted
-from graph.jobs.status import read_job, read_queries
+from cobalance.app.services.results.merging import merge_job
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.jobs import rounds
+from cobalance.generation.worker import executor
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import decide
+from cobalance.graph.jobs.lifecycle import retry_job
+from cobalance.graph.jobs.merge import read_accepted
+from cobalance.graph.jobs.status import read_job, read_queries
 from tests.browser.server import environment_of
 from tests.e2e import scored
 from tests.e2e.best_of import BEST_OF, QUERIES, assert_counted, assert_settled, order, winners
@@ -25,7 +25,7 @@ from tests.e2e.killing import kill_workers
 
 @pytest.fixture(autouse=True)
 def known_scores(monkeypatch):
-    monkeypatch.setitem(sys.modules, "generation.filters.blank", scored)
+    monkeypatch.setitem(sys.modules, "cobalance.generation.filters.blank", scored)
 
 
 def test_the_winners_are_those_of_brute_force(store, loaded, own, work):

@@ -8,15 +8,15 @@ import threading
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from app.services import gpu_workers
-from app.services.workers import worker_resources
-from generation.jobs.chunk_queue import Queue
-from generation.worker.worker import Worker
-from graph.database.store import GraphStore
-from graph.errors import StoreError, StoreUnavailableError
-from graph.jobs.lifecycle import create_job
-from graph.jobs.reports import workers_alive
-from graph.jobs.statements import ADD_CANDIDATES
+from cobalance.app.services import gpu_workers
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.worker.worker import Worker
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import StoreError, StoreUnavailableError
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.reports import workers_alive
+from cobalance.graph.jobs.statements import ADD_CANDIDATES
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
 from tests.forwarder import Forwarder
 from tests.waiting import until

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from app.cli.counterfactual_demo import further_commands, show_counterfactual
-from app.demo.counterfactual import run_counterfactual_demo
-from app.demo.scenes import NAME, make_scenes
-from app.services.datasets import drop_dataset
-from graph.dataset.state import find_dataset
-from graph.errors import DatasetExistsError
-from graph.jobs.status import list_jobs
-from ingest.images.masks import mask
+from cobalance.app.cli.counterfactual_demo import further_commands, show_counterfactual
+from cobalance.app.demo.counterfactual import run_counterfactual_demo
+from cobalance.app.demo.scenes import NAME, make_scenes
+from cobalance.app.services.datasets import drop_dataset
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.errors import DatasetExistsError
+from cobalance.graph.jobs.status import list_jobs
+from cobalance.ingest.images.masks import mask
 from tests.docs.commands import unknown_parts
 
 AUGMENTED, SYNTHETIC = f"{NAME}-augmented", f"{NAME}-synthetic"

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.results.merging import merge_job
-from app.services.workers import worker_resources
-from generation.planning.counterfactuals import plan_counterfactuals
-from generation.worker.worker import Worker, WorkerOptions
-from graph.dataset.cliques import load_cliques
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import read_annotations
-from graph.dataset.write import write_annotations
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import read_job
-from graph.records import Annotations, ImageRecord, Mention, PlannedQuery
-from ingest.images.regions import write_regions
+from cobalance.app.services.results.merging import merge_job
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.planning.counterfactuals import plan_counterfactuals
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.images.regions import write_regions
 from tests.browser.server import environment_of
 from tests.e2e import scored
 from tests.e2e.killing import kill_workers
@@ -76,7 +76,7 @@ def balanced(store, own, job, real):
 def test_every_clique_is_balanced_after_kills_and_failures(
     store, dataset, people, own, settings, tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(sys.modules, "generation.filters.blank", scored)
+    monkeypatch.setitem(sys.modules, "cobalance.generation.filters.blank", scored)
     frame = read_annotations(store, dataset).images
     concepts = {record.id: concepts_of(record) for record in people}
     planned = plan_counterfactuals(

@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 from scipy.ndimage import binary_dilation
 
-from generation.output.chunk_records import read_records
-from generation.output.folder import OutputFolder
-from generation.sources.segmenters import SEGMENTERS
-from graph.dataset.plans import PlannedQuery
-from graph.jobs.lifecycle import create_job, retry_job
-from graph.jobs.status import read_job, read_queries
-from graph.records import Edit
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.graph.dataset.plans import PlannedQuery
+from cobalance.graph.jobs.lifecycle import create_job, retry_job
+from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.records import Edit
 from tests.e2e.small_jobs import PLAIN, draw_masks
 from tests.tiny.diffusion import inpainting
 from tests.tiny.vision import save_clipseg, save_mask2former

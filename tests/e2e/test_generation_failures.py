@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.workers import worker_resources
-from generation.image_request import GeneratedImage
-from generation.output.chunk_records import read_records
-from generation.output.folder import OutputFolder
-from generation.worker.worker import Worker
-from graph.errors import OutOfMemoryError
-from graph.jobs.lifecycle import cancel_job, create_job, retry_job
-from graph.jobs.status import read_job
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.worker.worker import Worker
+from cobalance.graph.errors import OutOfMemoryError
+from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
+from cobalance.graph.jobs.status import read_job
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete, candidates, draw_masks
 from tests.tiny.diffusion import inpainting

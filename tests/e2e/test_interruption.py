@@ -12,11 +12,11 @@ from random import Random
 
 import pytest
 
-from app.services.stores import open_store
-from graph.database.local import server as local_server
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.state import find_dataset
-from graph.errors import StoreUnavailableError
+from cobalance.app.services.stores import open_store
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.errors import StoreUnavailableError
 from tests.app.cli.calling import call
 from tests.waiting import until
 
@@ -73,7 +73,7 @@ def log(home):
 def start(environment, annotations, log):
     with log.open("w") as errors:
         return subprocess.Popen(
-            [sys.executable, "-X", "importtime", "-m", "app", *INGEST, str(annotations)],
+            [sys.executable, "-X", "importtime", "-m", "cobalance.app", *INGEST, str(annotations)],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=errors,

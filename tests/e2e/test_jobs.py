@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.services.workers import worker_resources
-from generation.output.chunk_records import read_records
-from generation.output.folder import OutputFolder
-from generation.output.job_manifest import manifest_name
-from generation.worker.worker import Worker
-from graph.dataset.drop_rename import rename_dataset
-from graph.errors import OptionError
-from graph.jobs.candidates import decide
-from graph.jobs.lifecycle import cancel_job, create_job, retry_job
-from graph.jobs.status import read_job
+from cobalance.app.services.workers import worker_resources
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.generation.worker.worker import Worker
+from cobalance.graph.dataset.drop_rename import rename_dataset
+from cobalance.graph.errors import OptionError
+from cobalance.graph.jobs.candidates import decide
+from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
+from cobalance.graph.jobs.status import read_job
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates
 from tests.manifests import read_manifest
@@ -94,7 +94,7 @@ def test_jobs_of_two_backends_take_turns_on_the_device(
     other = SimpleNamespace(
         PLUGIN=replace(failing.PLUGIN, name="paste"), open_backend=failing.open_backend
     )
-    monkeypatch.setitem(sys.modules, "generation.backends.paste", other)
+    monkeypatch.setitem(sys.modules, "cobalance.generation.backends.paste", other)
     wanted = PLAIN | {"chunk_size": 1}
     jobs = [
         create_job(store, loaded, "plan", QUERIES, settings=wanted | {"backend": backend})

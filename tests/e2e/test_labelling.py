@@ -11,24 +11,24 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from annotation.labelling.labels import label_summary, read_labels
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelSettings
-from app.services.annotations.decisions import change_thresholds, decide_labels
-from app.services.annotations.labelling import LabelOrder, order_labels
-from generation.output.folder import OutputFolder
-from graph.annotations.attributes import (
+from cobalance.annotation.labelling.labels import label_summary, read_labels
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.app.services.annotations.decisions import change_thresholds, decide_labels
+from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import (
     Decision,
     ProposedAttribute,
     decide_attributes,
     save_attributes,
 )
-from graph.annotations.runs import NewRun, create_run, read_run
-from graph.dataset.read import load_incidence
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.records import Annotations, ImageRecord
-from ingest.annotators import ANNOTATORS
+from cobalance.graph.annotations.runs import NewRun, create_run, read_run
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.annotators import ANNOTATORS
 from tests.e2e import bright
 from tests.tiny.vision import save_owlv2
 from tests.waiting import until
@@ -184,7 +184,7 @@ def many(store, dataset, tmp_path):
 
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.soak)])
 def test_kills_leave_every_score_once(store, many, folder, own, address, monkeypatch, kills):
-    monkeypatch.setitem(sys.modules, "ingest.annotators.owlv2", bright)
+    monkeypatch.setitem(sys.modules, "cobalance.ingest.annotators.owlv2", bright)
     order = LabelOrder(many, "owlv2", {}, "object", concepts=COLOURS, chunk_images=8)
     run = order_labels(store, folder, order)
     files = ScoreFiles(folder, run)

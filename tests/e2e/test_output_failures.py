@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.jobs.lifecycle import create_job, retry_job
-from graph.jobs.status import read_job
+from cobalance.graph.jobs.lifecycle import create_job, retry_job
+from cobalance.graph.jobs.status import read_job
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates
 
 

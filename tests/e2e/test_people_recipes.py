@@ -10,15 +10,15 @@ from PIL import Image
 from scipy.ndimage import binary_dilation
 from scipy.stats import rankdata
 
-from app.services.datasets import drop_dataset
-from generation.output.folder import OutputFolder
-from generation.output.vector_files import read_vectors
-from generation.recipes.pinpoint import SKIN
-from generation.recipes.resampled_control import BODY_PARTS
-from generation.sources.segmenters import SEGMENTERS
-from graph.dataset.state import find_dataset
-from graph.jobs.status import read_job
-from ingest.captions.image_texts import read_image_texts
+from cobalance.app.services.datasets import drop_dataset
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.vector_files import read_vectors
+from cobalance.generation.recipes.pinpoint import SKIN
+from cobalance.generation.recipes.resampled_control import BODY_PARTS
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.jobs.status import read_job
+from cobalance.ingest.captions.image_texts import read_image_texts
 from tests.app.cli.calling import call, spawn
 from tests.browser.server import environment_of
 from tests.manifests import read_manifest

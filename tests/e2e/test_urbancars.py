@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generation.planners import plan
-from generation.planning.plan import PlanOptions
-from generation.planning.simulation import simulate, summarize_plan
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import build_incidence
-from graph.diagnosis.imbalance import imbalance_table
+from cobalance.generation.planners import plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.simulation import simulate, summarize_plan
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
+from cobalance.graph.diagnosis.imbalance import imbalance_table
 from tests.counted import Images, count_cliques, urbancars
 
 ROOT = Path(__file__).parents[2]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.output.job_manifest import manifest_name
-from graph.dataset.write import write_annotations
-from graph.jobs.lifecycle import create_job
-from graph.jobs.status import read_job
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.generation.output.job_manifest import manifest_name
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 from tests.manifests import read_manifest
 from tests.provenance import read_provenance
@@ -43,7 +43,7 @@ class Workers:
     def start(self, which):
         with (self.folder / f"worker-{which}.log").open("ab") as log:
             self.processes[which] = subprocess.Popen(
-                [sys.executable, "-m", "app", "work", "--dead-after", "3"],
+                [sys.executable, "-m", "cobalance.app", "work", "--dead-after", "3"],
                 env=self.environment,
                 stdout=log,
                 stderr=log,

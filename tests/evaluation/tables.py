@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from evaluation.predictions import check_predictions
+from cobalance.evaluation.predictions import check_predictions
 
 CELLS = (
     ("common", "common"),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.differences import bootstrap_differences, mean_and_sd
+from cobalance.evaluation.differences import bootstrap_differences, mean_and_sd
 
 
 def statistics(accuracy: np.ndarray) -> np.ndarray:

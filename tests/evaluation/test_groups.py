@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from evaluation.groups import check_groups, group_rows
-from evaluation.intervals import summed_interval, wilson
-from evaluation.predictions import check_predictions
-from graph.errors import InputError
+from cobalance.evaluation.groups import check_groups, group_rows
+from cobalance.evaluation.intervals import summed_interval, wilson
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError
 
 ROWS = {"image": ["1", "2"], "class_name": ["a", "a"], "predicted": ["a", "b"]}
 

@@ -2,14 +2,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.predictions import (
+from cobalance.evaluation.predictions import (
     check_predictions,
     class_columns,
     known_rows,
     read_predictions,
     runs,
 )
-from graph.errors import InputError
+from cobalance.graph.errors import InputError
 
 TABLE = {"image": ["1", "2"], "class_name": ["cat", "dog"], "predicted": ["cat", "cat"]}
 

@@ -2,11 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.shortcuts import Shortcuts, concepts_of, shortcut_groups
-from graph.counting.cliques import Cliques
-from graph.diagnosis.imbalance import imbalance_table
-from graph.errors import InputError, OptionError
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.evaluation.shortcuts import Shortcuts, concepts_of, shortcut_groups
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 TOML = """
 [background]

@@ -1,6 +1,6 @@
 """Image requests: seeds."""
 
-from generation.image_request import seed_of
+from cobalance.generation.image_request import seed_of
 
 
 def test_seeds_differ_and_fit():

@@ -8,11 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from generation.planners import PLANNERS, plan
-from generation.planning.plan import GenerationQuery, PlanOptions
-from generation.planning.simulation import simulate
-from graph.counting.cliques import Cliques
-from graph.errors import OptionError, UnknownNameError
+from cobalance.generation.planners import PLANNERS, plan
+from cobalance.generation.planning.plan import GenerationQuery, PlanOptions
+from cobalance.generation.planning.simulation import simulate
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.errors import OptionError, UnknownNameError
 
 CONCEPTS = "abcde"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.ranking import rank_candidates, rank_scores, sum_ranks
-from graph.errors import OptionError
+from cobalance.generation.ranking import rank_candidates, rank_scores, sum_ranks
+from cobalance.graph.errors import OptionError
 
 NAN = float("nan")
 INF = float("inf")

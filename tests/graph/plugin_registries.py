@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from evaluation.metrics import METRICS
-from evaluation.training.learners import LEARNERS
-from evaluation.training.methods import METHODS
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.planners import PLANNERS
-from generation.recipes import RECIPES
-from generation.sources.segmenters import SEGMENTERS
-from graph.plugins import Declarations, Plugins
-from ingest.annotators import ANNOTATORS
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.planners import PLANNERS
+from cobalance.generation.recipes import RECIPES
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.graph.plugins import Declarations, Plugins
+from cobalance.ingest.annotators import ANNOTATORS
 
 REGISTRIES: tuple[Plugins[Any], ...] = (
     BACKENDS,

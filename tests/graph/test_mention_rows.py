@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph import mention_rows
-from graph.counting.incidence import incidence_of
-from graph.dataset import contents
-from graph.dataset.contents import ImageContents, image_digests
-from graph.mention_rows import MentionRows
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph import mention_rows
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.dataset import contents
+from cobalance.graph.dataset.contents import ImageContents, image_digests
+from cobalance.graph.mention_rows import MentionRows
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 mentions = st.builds(
     Mention,

@@ -9,8 +9,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from graph.errors import DuplicateNameError, MissingExtraError, OptionError, UnknownNameError
-from graph.plugins import Plugins
+from cobalance.graph.errors import (
+    DuplicateNameError,
+    MissingExtraError,
+    OptionError,
+    UnknownNameError,
+)
+from cobalance.graph.plugins import Plugins
 from tests.graph.plugin_registries import DECLARATIONS, REGISTRIES
 
 BAD = {
@@ -40,8 +45,8 @@ found = [[name, plugin.purpose] for one in DECLARATIONS for name, plugin in one.
 print(json.dumps(found))
 """
 ORDER = """
-from generation.jobs.settings import read_job_settings
-from graph.errors import OptionError
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.graph.errors import OptionError
 said = []
 for settings in json.loads(sys.argv[1]):
     try:
@@ -88,7 +93,7 @@ def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins
     ):
         declared = "other" if name == "misnamed" else name
         (tmp_path / f"{name}_reader.py").write_text(
-            "from graph.plugins import Plugin\n"
+            "from cobalance.graph.plugins import Plugin\n"
             f"PLUGIN = Plugin({declared!r}, 'Reads.', {extra!r})\n"
             f"def open_reader(options):\n    {body}\n"
         )

@@ -5,11 +5,11 @@ import stat
 
 import pytest
 
-from generation.jobs.queue_database import check_url
-from generation.output.folder import OutputFolder
-from graph.private_files import make_file, make_folder
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import write_regions
+from cobalance.generation.jobs.queue_database import check_url
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.private_files import make_file, make_folder
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.regions import write_regions
 
 
 def mode(path):

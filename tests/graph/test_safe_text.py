@@ -2,8 +2,8 @@
 
 import pytest
 
-from graph.errors import CobalanceError, InputError, OptionError, Setting
-from graph.safe_text import mask_credentials, safe_text, show_controls
+from cobalance.graph.errors import CobalanceError, InputError, OptionError, Setting
+from cobalance.graph.safe_text import mask_credentials, safe_text, show_controls
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A small COCO instances file and a captions file, as Python objects."""
 
-from ingest.options import ClassOptions
+from cobalance.ingest.options import ClassOptions
 
 INSTANCES = {
     "info": {},

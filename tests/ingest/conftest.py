@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import InputError, worded
-from graph.records import Annotations
-from ingest.load import read_annotations
-from ingest.options import ReadOptions
+from cobalance.graph.errors import InputError, worded
+from cobalance.graph.records import Annotations
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
 
 Write = Callable[[str | bytes], Path]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from graph.errors import InputError
-from ingest.concepts.renaming import read_concept_table
-from ingest.concepts.word_lists import load_word_list
-from ingest.documents import decode_json, decode_toml, decode_yaml
-from ingest.images.masks import SegmentationError, parse_segmentation
-from ingest.problems import Problems
+from cobalance.graph.errors import InputError
+from cobalance.ingest.concepts.renaming import read_concept_table
+from cobalance.ingest.concepts.word_lists import load_word_list
+from cobalance.ingest.documents import decode_json, decode_toml, decode_yaml
+from cobalance.ingest.images.masks import SegmentationError, parse_segmentation
+from cobalance.ingest.problems import Problems
 
 DEEP = "[" * 5_000 + "]" * 5_000
 DIGITS = "9" * 5_000

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graph.errors import InputError, OptionError, UnknownNameError, worded
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.formats import FORMATS
-from ingest.load import detect_format, read_annotations, refine
-from ingest.options import (
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError, worded
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.load import detect_format, read_annotations, refine
+from cobalance.ingest.options import (
     ClassOptions,
     ReadOptions,
     Refinement,

@@ -5,12 +5,17 @@ import json
 import pandas as pd
 import pytest
 
-from graph.errors import InputError
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.load import read_annotations
-from ingest.options import ReadOptions
-from ingest.preview import category_names, find_files, sample_table
-from ingest.summary import first_images, images_by_class, images_by_concept, skipped_records
+from cobalance.graph.errors import InputError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.preview import category_names, find_files, sample_table
+from cobalance.ingest.summary import (
+    first_images,
+    images_by_class,
+    images_by_concept,
+    skipped_records,
+)
 from tests.ingest.dataset_files import DATASETS, NAMES, archive
 
 

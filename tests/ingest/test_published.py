@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.errors import InputError
-from ingest.published import read_published
+from cobalance.graph.errors import InputError
+from cobalance.ingest.published import read_published
 
 
 @pytest.fixture(autouse=True)

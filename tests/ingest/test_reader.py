@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import InputError, worded
-from graph.records import ImageRecord, Mention
-from ingest.concepts.vocabulary_file import load_vocabulary
-from ingest.load import read_annotations
-from ingest.options import VocabularyOptions
+from cobalance.graph.errors import InputError, worded
+from cobalance.graph.records import ImageRecord, Mention
+from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import VocabularyOptions
 
 
 def spreadsheet():

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from graph.errors import InputError
-from ingest.trees import is_tree, open_tree
+from cobalance.graph.errors import InputError
+from cobalance.ingest.trees import is_tree, open_tree
 
 FILES = {"a/1.txt": b"one", "a/b/2.XML": b"two", "top.xml": b"", ".git/config": b"hidden"}
 

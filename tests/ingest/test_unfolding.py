@@ -191,11 +191,11 @@ BOMBS: dict[str, tuple[Callable[[Path], None], str]] = {
 READ = """
 import json, sys
 from pathlib import Path
-from evaluation.cells import read_frame
-from graph.errors import CobalanceError
-from ingest.embeddings.reading import read_embeddings
-from ingest.load import read_annotations
-from ingest.published import read_published
+from cobalance.evaluation.cells import read_frame
+from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.embeddings.reading import read_embeddings
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.published import read_published
 from tests.memory import peak_mb
 readers = {
     "embeddings": read_embeddings, "predictions": read_frame,

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
-from generation.backends.dual_branch.model import BrushNetModel
-from ingest.models.loading import quiet
+from cobalance.generation.backends.dual_branch.model import BrushNetModel
+from cobalance.ingest.models.loading import quiet
 
 PUBLISHED: dict[str, Any] = {
     "_class_name": "BrushNetModel",

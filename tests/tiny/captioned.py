@@ -15,8 +15,8 @@ from transformers import (
     GPT2Tokenizer,
 )
 
-from evaluation.training.examples import Examples
-from ingest.models.loading import quiet
+from cobalance.evaluation.training.examples import Examples
+from cobalance.ingest.models.loading import quiet
 from tests.tiny.labelled import tiny_examples
 
 COLOURS, GROUNDS = ("red", "blue"), ("dark", "bright")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.training.examples import Examples, IntArray, Pixels
+from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 
 
 def tiny_examples(

@@ -40,7 +40,7 @@ from transformers import (
     T5EncoderModel,
 )
 
-from ingest.models.loading import quiet
+from cobalance.ingest.models.loading import quiet
 from tests.tiny.diffusion import flux_fill, make_unet, make_vae, text_to_image
 from tests.tiny.text import clip_text_config, clip_tokenizer
 

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.auditing.consensus import consensus
+from cobalance.annotation.auditing.consensus import consensus
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from annotation.auditing.correction import corrected_counts, rates
+from cobalance.annotation.auditing.correction import corrected_counts, rates
 
 COLUMNS = ["concept", "class_name", "labelled", "shows"]
 ROWS = st.lists(

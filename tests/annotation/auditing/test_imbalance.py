@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from annotation.auditing.answers import decided
-from annotation.auditing.correction import corrected_counts, rates
-from annotation.auditing.imbalance import clique_verdicts, corrected_imbalances
-from annotation.auditing.sample import draw_labels
+from cobalance.annotation.auditing.answers import decided
+from cobalance.annotation.auditing.correction import corrected_counts, rates
+from cobalance.annotation.auditing.imbalance import clique_verdicts, corrected_imbalances
+from cobalance.annotation.auditing.sample import draw_labels
 
 KEYS = ["concept", "class_name"]
 CORRECTED = ["concept", "class_name", "labelled", "unlabelled", "corrected", "low", "high"]

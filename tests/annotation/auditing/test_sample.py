@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.auditing.sample import assign_people, draw_labels
-from graph.errors import OptionError
+from cobalance.annotation.auditing.sample import assign_people, draw_labels
+from cobalance.graph.errors import OptionError
 
 
 @settings(max_examples=40)

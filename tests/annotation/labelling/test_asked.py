@@ -15,14 +15,19 @@ from hypothesis import strategies as st
 from PIL import Image
 from pydantic import SecretStr
 
-from annotation.labelling.asked import AskedYesNo, check_asked, open_asked, probability_of_yes
-from annotation.language.chat import LanguageModelError, Question, Reply
-from annotation.language.endpoint import Endpoint
-from annotation.language.endpoint_settings import EndpointSettings
-from annotation.language.transcript import Transcript
-from app.demo.scripted_endpoint import Answer, scripted_endpoint
-from generation.output.folder import OutputFolder
-from graph.errors import OptionError
+from cobalance.annotation.labelling.asked import (
+    AskedYesNo,
+    check_asked,
+    open_asked,
+    probability_of_yes,
+)
+from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
+from cobalance.annotation.language.endpoint import Endpoint
+from cobalance.annotation.language.endpoint_settings import EndpointSettings
+from cobalance.annotation.language.transcript import Transcript
+from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import OptionError
 
 KEY = "sk-very-secret-0123456789"
 GREYS = (0, 51, 204)

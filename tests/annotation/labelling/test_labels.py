@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from annotation.labelling.labels import examples, present
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from generation.output.folder import OutputFolder
-from ingest.annotators.annotator import Scores
+from cobalance.annotation.labelling.labels import examples, present
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.ingest.annotators.annotator import Scores
 
 
 @pytest.mark.parametrize("lowest", [0.1, 0.3, 0.7, 0.9])

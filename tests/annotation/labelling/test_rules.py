@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from annotation.labelling.rules import image_level, object_level
+from cobalance.annotation.labelling.rules import image_level, object_level
 
 SCORES = arrays.arrays(
     np.float64,

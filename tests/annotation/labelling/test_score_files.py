@@ -11,13 +11,13 @@ from hypothesis import settings as runs
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from annotation.labelling.chunk import score_chunk
-from annotation.labelling.labels import examples, label_summary, read_labels
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from generation.output.folder import OutputFolder
-from ingest.annotators.annotator import Scores
-from ingest.annotators.captions import CaptionAnnotator
+from cobalance.annotation.labelling.chunk import score_chunk
+from cobalance.annotation.labelling.labels import examples, label_summary, read_labels
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.ingest.annotators.annotator import Scores
+from cobalance.ingest.annotators.captions import CaptionAnnotator
 
 NAMES = ["cow", "</script>", "o'hare", "cow"]
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from annotation.language.chat import LanguageModelError, Question
-from annotation.language.endpoint import Endpoint
-from annotation.language.endpoint_settings import read_key
-from annotation.language.transcript import Transcript
-from app.demo.scripted_endpoint import Answer, scripted_endpoint
-from generation.output.folder import OutputFolder
-from graph.errors import OptionError
+from cobalance.annotation.language.chat import LanguageModelError, Question
+from cobalance.annotation.language.endpoint import Endpoint
+from cobalance.annotation.language.endpoint_settings import read_key
+from cobalance.annotation.language.transcript import Transcript
+from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import OptionError
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object"}
@@ -192,7 +192,7 @@ def test_an_answer_that_unpacks_to_gigabytes_is_not_read():
     start = b'{"choices": [{"message": {"content": "'
     ask = (
         "import sys\n"
-        "from annotation.language.endpoint import Endpoint, Question\n"
+        "from cobalance.annotation.language.endpoint import Endpoint, Question\n"
         "from tests.memory import peak_mb\n"
         "try:\n    Endpoint(sys.argv[1], 'm').ask(Question('?'))\n"
         "except Exception as error:\n    print(error)\n"

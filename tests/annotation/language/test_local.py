@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from annotation.language.chat import LanguageModelError, Question
-from annotation.language.local import LocalModel, LocalOptions
+from cobalance.annotation.language.chat import LanguageModelError, Question
+from cobalance.annotation.language.local import LocalModel, LocalOptions
 from tests.tiny.conversation import save_qwen3_vl
 
 IMAGE = np.random.default_rng(0).integers(0, 255, (40, 24, 3), np.uint8)

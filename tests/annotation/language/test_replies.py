@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.language.replies import UnreadableReplyError, read_list, read_yes_no
+from cobalance.annotation.language.replies import UnreadableReplyError, read_list, read_yes_no
 
 WORDS = st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=5)
 

@@ -5,8 +5,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.measuring.shift import shift_chart, shift_table
-from evaluation.metrics import attribute_shift
+from cobalance.annotation.measuring.shift import shift_chart, shift_table
+from cobalance.evaluation.metrics import attribute_shift
 
 COLUMNS = ["category", "attribute", "real", "generated", "n_real", "n_generated"]
 

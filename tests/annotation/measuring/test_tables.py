@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from annotation.measuring.tables import macro_table, read_macro_table
-from graph.errors import InputError
+from cobalance.annotation.measuring.tables import macro_table, read_macro_table
+from cobalance.graph.errors import InputError
 
 PUBLISHED = {
     "DeepFashion": {

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from annotation.measuring.matching import TruthOf, match_concepts, match_images
-from annotation.measuring.truth import read_mapping, read_truth
-from graph.errors import InputError
+from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images
+from cobalance.annotation.measuring.truth import read_mapping, read_truth
+from cobalance.graph.errors import InputError
 
 
 def test_celebas_list_has_ones_and_their_opposites(tmp_path):

@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.decomposition import PCA
 
-from annotation.measuring.vocabulary import best_cosines, effective_dimension, vocabulary_recall
+from cobalance.annotation.measuring.vocabulary import (
+    best_cosines,
+    effective_dimension,
+    vocabulary_recall,
+)
 
 
 def test_best_cosines_of_nine_and_seven_tenths_give_half():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.language.chat import LanguageModelError, Reply
-from annotation.proposing.extract import extract, singular_names, span_checked
+from cobalance.annotation.language.chat import LanguageModelError, Reply
+from cobalance.annotation.proposing.extract import extract, singular_names, span_checked
 
 WORDS = st.lists(st.sampled_from(["a", "b", "ab", "c"]), min_size=1, max_size=6)
 

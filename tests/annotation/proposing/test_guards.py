@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.proposing.guards import (
+from cobalance.annotation.proposing.guards import (
     PERSONAL,
     flagged,
     is_sensitive,
@@ -13,7 +13,7 @@ from annotation.proposing.guards import (
     tells_sensitive,
     unseen,
 )
-from graph.annotations.attributes import ProposedAttribute
+from cobalance.graph.annotations.attributes import ProposedAttribute
 
 NAMES = ["sofa", "couch", "sofas", "couch"]
 VECTORS = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 0.4], [0.0, 1.0]])

@@ -6,16 +6,16 @@ import threading
 
 import pytest
 
-from annotation.language.chat import LanguageModelError, Reply
-from annotation.language.endpoint import Endpoint
-from annotation.language.transcript import Transcript
-from annotation.proposing.captions import caption_of
-from annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
-from annotation.proposing.options import read_preset
-from annotation.proposing.propose import propose
-from app.demo.scripted_endpoint import Answer, scripted_endpoint
-from generation.output.folder import OutputFolder
-from graph.errors import OptionError, UnknownNameError
+from cobalance.annotation.language.chat import LanguageModelError, Reply
+from cobalance.annotation.language.endpoint import Endpoint
+from cobalance.annotation.language.transcript import Transcript
+from cobalance.annotation.proposing.captions import caption_of
+from cobalance.annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
+from cobalance.annotation.proposing.options import read_preset
+from cobalance.annotation.proposing.propose import propose
+from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import OptionError, UnknownNameError
 
 CAPTION = "a photo of a bird"
 
@@ -173,7 +173,7 @@ def test_replies_that_cannot_be_read_are_an_error_after_three_tries():
 
 def test_the_order_does_not_depend_on_the_hash_seed():
     program = (
-        "from annotation.proposing.voting import vote;"
+        "from cobalance.annotation.proposing.voting import vote;"
         "said=[['Color','Size','Pose'],['size','background','color'],['size','color','pose']];"
         "print([one.name for one in vote(said, 3)])"
     )

@@ -3,9 +3,9 @@ import io
 import pandas as pd
 import pytest
 
-from annotation.proposing.review import accept_all, read_decisions, review_frame
-from graph.annotations.attributes import COLUMNS, Decision
-from graph.errors import InputError
+from cobalance.annotation.proposing.review import accept_all, read_decisions, review_frame
+from cobalance.graph.annotations.attributes import COLUMNS, Decision
+from cobalance.graph.errors import InputError
 from tests.conftest import HOSTILE
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-import annotation
-from annotation.proposing.voting import plain_name, vote
+import cobalance
+from cobalance.annotation.proposing.voting import plain_name, vote
 
 SAID = [["Color", "Size", "Pose"], ["size", "background", "color"], ["size", "color", "pose"]]
 NAMES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "A", " d ", "e"])), max_size=6)
@@ -15,9 +15,10 @@ NAMES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "A", " d ", "e"])), ma
 
 def test_the_order_does_not_depend_on_the_hash_seed():
     code = (
-        f"from annotation.proposing.voting import vote; print([v.name for v in vote({SAID!r}, 3)])"
+        "from cobalance.annotation.proposing.voting import vote; "
+        f"print([v.name for v in vote({SAID!r}, 3)])"
     )
-    root = str(Path(annotation.__file__).parents[1])
+    root = str(Path(cobalance.__file__).parents[1])
     for first in range(0, 100, 4):  # without site, as the module needs the standard library alone
         runs = [
             subprocess.Popen(

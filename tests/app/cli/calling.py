@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
-from app.__main__ import main
-from app.cli import common
+from cobalance.app.__main__ import main
+from cobalance.app.cli import common
 
 EXTRAS = {
     "worker": ("dbos", "fsspec", "imagehash", "PIL"),
@@ -55,7 +55,7 @@ def spawn(
     environment: Mapping[str, str], *arguments: object, answer: str | None = None
 ) -> "CompletedProcess[str]":
     """Run a command in a process of its own, with an answer to what it asks."""
-    return _python(environment, "-m", "app", *map(str, arguments), answer=answer)
+    return _python(environment, "-m", "cobalance.app", *map(str, arguments), answer=answer)
 
 
 def run_code(environment: Mapping[str, str], code: str) -> str:
@@ -71,7 +71,7 @@ def run_without(
     """Run a command in a process that lacks the packages of some extras."""
     command = [*map(str, arguments)]
     code = f"{hide(extras)}; sys.argv = ['cobalance', *{command!r}]; "
-    return _python(environment, "-c", f"{code}from app.__main__ import main; main()")
+    return _python(environment, "-c", f"{code}from cobalance.app.__main__ import main; main()")
 
 
 def run_each_without(

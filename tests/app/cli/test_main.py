@@ -18,14 +18,14 @@ import pandas as pd
 import pytest
 from typer.main import get_command
 
-from app.cli.commands.console import parse_free, parse_named
-from app.cli.main import COMMANDS, command_line
-from generation.planning.plan_file import plan_from_json
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.names import class_sizes
-from graph.dataset.state import list_datasets
-from graph.errors import OptionError
-from graph.queries.catalogue import CATALOGUE
+from cobalance.app.cli.commands.console import parse_free, parse_named
+from cobalance.app.cli.main import COMMANDS, command_line
+from cobalance.generation.planning.plan_file import plan_from_json
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import list_datasets
+from cobalance.graph.errors import OptionError
+from cobalance.graph.queries.catalogue import CATALOGUE
 from tests.app.cli.calling import call, run_code
 from tests.browser.server import environment_of
 from tests.unequal import images, rows_of
@@ -326,7 +326,7 @@ def on_terminal(columns, environment, *arguments):
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     unset = {name: value for name, value in environment.items() if name != "COLUMNS"}
     with subprocess.Popen(
-        [sys.executable, "-m", "app", *arguments],
+        [sys.executable, "-m", "cobalance.app", *arguments],
         env=unset | {"TERM": "dumb"},
         stdin=theirs,
         stdout=theirs,
@@ -344,22 +344,22 @@ def on_terminal(columns, environment, *arguments):
 
 def test_the_version_needs_no_other_package(environment):
     without = "import sys; sys.modules['pandas'] = sys.modules['typer'] = None"
-    told = "sys.argv[1:] = ['--version']; from app.__main__ import main; main()"
+    told = "sys.argv[1:] = ['--version']; from cobalance.app.__main__ import main; main()"
     said = run_code(environment, f"{without}; {told}")
     assert said == f"cobalance {version('cobalance')}\n"
 
 
 def test_no_command_waits_for_scipy_that_does_not_need_it(environment):
-    imported = "from app.cli.main import command_line; command_line()"
+    imported = "from cobalance.app.cli.main import command_line; command_line()"
     said = run_code(environment, f"{imported}; import sys; print('scipy' in sys.modules)")
     assert said == "False\n"
 
 
 def test_a_command_imports_its_own_modules_alone(environment):
-    listed = "[name for name in sys.modules if name.startswith('app.cli.commands.')]"
-    told = "sys.argv[1:] = ['mine', '--help']; from app.cli.main import run"
+    listed = "[name for name in sys.modules if name.startswith('cobalance.app.cli.commands.')]"
+    told = "sys.argv[1:] = ['mine', '--help']; from cobalance.app.cli.main import run"
     code = f"import sys, atexit; atexit.register(lambda: print({listed})); {told}; run()"
-    assert run_code(environment, code).endswith("['app.cli.commands.diagnosis']\n")
+    assert run_code(environment, code).endswith("['cobalance.app.cli.commands.diagnosis']\n")
 
 
 def test_every_command_is_there_and_can_be_there_alone():

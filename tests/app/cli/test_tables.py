@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from app.cli.tables import Format, as_text, write_frame
+from cobalance.app.cli.tables import Format, as_text, write_frame
 
 LONG = "ü" * 300
 NAMES = pd.DataFrame(

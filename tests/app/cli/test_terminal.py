@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from rich.progress import Progress, TextColumn
 
-from app.cli.tables import Format, write_frame
-from app.cli.terminal import Terminal
+from cobalance.app.cli.tables import Format, write_frame
+from cobalance.app.cli.terminal import Terminal
 from tests.app.cli.calling import call, spawn
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.concept_graph.beeswarm import (
+from cobalance.app.concept_graph.beeswarm import (
     LABEL_HEIGHT_PX,
     SIZES_PX,
     axis_x_px,
@@ -15,8 +15,8 @@ from app.concept_graph.beeswarm import (
     node_sizes_px,
     skew_axis_layout,
 )
-from graph.diagnosis.skew import skew
-from graph.errors import OptionError
+from cobalance.graph.diagnosis.skew import skew
+from cobalance.graph.errors import OptionError
 
 WIDTH, HEIGHT = 900, 560
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import app.concept_graph
-from app.concept_graph.browser_part import BUILD
-from app.concept_graph.component import Exchange, Outlines, next_exchange, payload
-from app.concept_graph.elements import (
+import cobalance.app.concept_graph
+from cobalance.app.concept_graph.browser_part import BUILD
+from cobalance.app.concept_graph.component import Exchange, Outlines, next_exchange, payload
+from cobalance.app.concept_graph.elements import (
     GraphEdge,
     GraphNode,
     GraphPicture,
@@ -20,7 +20,7 @@ from app.concept_graph.elements import (
     GraphStory,
 )
 
-FRONTEND = Path(app.concept_graph.__file__).parent / "frontend"
+FRONTEND = Path(cobalance.app.concept_graph.__file__).parent / "frontend"
 HOSTILE = "<img src=x onerror=alert(1)>'\"`\u202e\n שלום" + "x" * 300
 BUILT = sorted(BUILD.glob("*.js"))
 
@@ -274,8 +274,8 @@ class TestSelection:
 def page():
     import streamlit as st
 
-    from app.concept_graph.component import concept_graph
-    from app.concept_graph.elements import GraphNode, GraphPicture
+    from cobalance.app.concept_graph.component import concept_graph
+    from cobalance.app.concept_graph.elements import GraphNode, GraphPicture
 
     nodes = [GraphNode(name, name, "concept", 0, 0, 20) for name in ("dog", "cat")]
     wanted = ("dog",) if st.checkbox("dog") else ()

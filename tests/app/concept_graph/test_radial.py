@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.concept_graph.beeswarm import LABEL_HEIGHT_PX
-from app.concept_graph.radial import grow_layout, radial_layout
+from cobalance.app.concept_graph.beeswarm import LABEL_HEIGHT_PX
+from cobalance.app.concept_graph.radial import grow_layout, radial_layout
 
 
 def star(n: int) -> list[tuple[int, int]]:

@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from app.concept_graph.overview import Axis, of_overview
-from app.concept_graph.svg import picture_svg
-from graph.queries.overview import Overview
+from cobalance.app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from cobalance.app.concept_graph.overview import Axis, of_overview
+from cobalance.app.concept_graph.svg import picture_svg
+from cobalance.graph.queries.overview import Overview
 
 
 def drawn(picture):

@@ -5,11 +5,11 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.cypher_editor.component import MOST_CHARACTERS, Written, next_text
-from graph.console.guard import check_read_only
-from graph.console.words import FUNCTIONS, KEYWORDS, editor_words
-from graph.database import schema
-from graph.database.store import GraphStore
+from cobalance.app.cypher_editor.component import MOST_CHARACTERS, Written, next_text
+from cobalance.graph.console.guard import check_read_only
+from cobalance.graph.console.words import FUNCTIONS, KEYWORDS, editor_words
+from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
 
 
 def report(request: int, text: object) -> dict[str, object]:
@@ -41,7 +41,7 @@ def test_what_a_browser_says_is_not_trusted(said: object) -> None:
 def page() -> None:
     import streamlit as st
 
-    from app.cypher_editor.component import Mistake, cypher_editor
+    from cobalance.app.cypher_editor.component import Mistake, cypher_editor
 
     text = "RETURN 1 +" if st.checkbox("other") else "RETURN\r\n1"
     mistake = Mistake("RETURN 1 +", 10, "Invalid input")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.demo.digits import Digits, make_training_digits
+from cobalance.app.demo.digits import Digits, make_training_digits
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.demo.digits import (
+from cobalance.app.demo.digits import (
     BACKGROUNDS,
     NAME,
     THINGS,
@@ -18,14 +18,14 @@ from app.demo.digits import (
     make_training_digits,
     uri_of,
 )
-from app.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
-from generation.backends.compositing.exemplars import read_exemplars
-from generation.sources.mask_settings import MaskSettings
-from generation.sources.object_regions import object_regions
-from graph.errors import OptionError
-from ingest.images.masks import mask
-from ingest.images.regions import read_regions, write_regions
-from ingest.load import read_annotations
+from cobalance.app.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
+from cobalance.generation.backends.compositing.exemplars import read_exemplars
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.object_regions import object_regions
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.images.masks import mask
+from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.ingest.load import read_annotations
 
 
 @pytest.fixture(scope="module")

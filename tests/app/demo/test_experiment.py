@@ -7,10 +7,15 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from app.demo import experiment
-from app.demo.digits import Digits, make_held_out_digits, make_test_digits, make_training_digits
-from evaluation.shortcuts import shortcut_groups
-from evaluation.training.data.images import LabelledImages, joined
+from cobalance.app.demo import experiment
+from cobalance.app.demo.digits import (
+    Digits,
+    make_held_out_digits,
+    make_test_digits,
+    make_training_digits,
+)
+from cobalance.evaluation.shortcuts import shortcut_groups
+from cobalance.evaluation.training.data.images import LabelledImages, joined
 
 
 def labelled(digits: Digits, name: str, *, synthetic: bool = False) -> LabelledImages:

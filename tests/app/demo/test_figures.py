@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.demo.figures import CAPTIONS, INSTANCES, draw_scene, write_figures
-from app.demo.scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
-from ingest.images.masks import mask, mask_box
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.app.demo.figures import CAPTIONS, INSTANCES, draw_scene, write_figures
+from cobalance.app.demo.scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
+from cobalance.ingest.images.masks import mask, mask_box
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from app.demo import digits, loading
-from app.services.image_files import image_reader
-from app.settings import Settings
-from graph.database.store import GraphStore
-from graph.dataset.cliques import mined_with
-from graph.progress import silent
-from graph.queries.clique_images import read_clique_images
-from ingest.images.regions import read_regions
+from cobalance.app.demo import digits, loading
+from cobalance.app.services.image_files import image_reader
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.progress import silent
+from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.ingest.images.regions import read_regions
 
 
 def test_the_digits_have_their_pictures(

@@ -11,8 +11,8 @@ from tests.app.concept_graph.test_component import components
 def page() -> None:
     import streamlit as st
 
-    from app.image_grid.component import GridImage, OpenedImage, image_grid
-    from app.pictures.thumbnails import Picture
+    from cobalance.app.image_grid.component import GridImage, OpenedImage, image_grid
+    from cobalance.app.pictures.thumbnails import Picture
 
     opened = st.session_state.get("opened")
     image_grid(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.image_grid.review import ACTS, Decision, new_decisions
+from cobalance.app.image_grid.review import ACTS, Decision, new_decisions
 
 entries = st.lists(st.tuples(st.sampled_from(ACTS), st.lists(st.sampled_from("abc"), max_size=3)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.pictures import ImageFiles
+from cobalance.app.pictures import ImageFiles
 
 RED, BLUE = (220, 30, 30), (30, 30, 220)
 HOSTILE = (

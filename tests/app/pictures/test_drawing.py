@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from PIL import ExifTags, Image
 
-from app.pictures import GalleryImage
-from app.pictures.drawing import draw_regions
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import read_regions, write_regions
+from cobalance.app.pictures import GalleryImage
+from cobalance.app.pictures.drawing import draw_regions
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.regions import read_regions, write_regions
 from tests.app.pictures.conftest import HOSTILE, cached, close, content, pixels, saved
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.pictures.heat import draw_heat
-from ingest.images.image_file import ImageFileError
+from cobalance.app.pictures.heat import draw_heat
+from cobalance.ingest.images.image_file import ImageFileError
 
 
 def encoded(pixels):

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image
 
-from app.pictures import ImageFiles
-from app.settings import Settings
-from ingest.images.image_file import MAX_BYTES
+from cobalance.app.pictures import ImageFiles
+from cobalance.app.settings import Settings
+from cobalance.ingest.images.image_file import MAX_BYTES
 from tests.app.pictures.conftest import (
     BLUE,
     HOSTILE,

@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.report.contents import ReportOptions, read_contents
-from app.report.page import page
-from app.services.ordering.plans import plan_dataset
-from generation.planning.plan import PlanOptions
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.report.contents import ReportOptions, read_contents
+from cobalance.app.report.page import page
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, save_scores
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.report.reading import Read
 
 CONCEPTS = (

@@ -12,14 +12,14 @@ from itertools import combinations
 import pandas as pd
 import pytest
 
-from app.report.contents import ReportOptions, read_contents
-from app.report.markup import PALETTES
-from app.report.page import page
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.queries.binding import bind_named
-from graph.records import Annotations
+from cobalance.app.report.contents import ReportOptions, read_contents
+from cobalance.app.report.markup import PALETTES
+from cobalance.app.report.page import page
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.records import Annotations
 from tests import unequal
 from tests.app.report.conftest import CLASSES, CONCEPTS, SIZES, images
 from tests.app.report.reading import Read

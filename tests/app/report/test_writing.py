@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.report.contents import ReportOptions
-from app.report.writing import report, write_report
+from cobalance.app.report.contents import ReportOptions
+from cobalance.app.report.writing import report, write_report
 from cobalance.datasets import Dataset
-from graph.errors import CobalanceError, DatasetNotFoundError, OptionError
+from cobalance.graph.errors import CobalanceError, DatasetNotFoundError, OptionError
 
 DATED = ReportOptions(date="2026-01-02")
 

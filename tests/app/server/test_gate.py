@@ -13,10 +13,10 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.conftest import AUTH
 from tests.browser.server import WebApp, environment_of, running
 
@@ -153,4 +153,4 @@ def test_no_message_empties_what_the_app_keeps(app):
         answers(page, draw, "script_finished")
         page.send(BackMsg(clear_cache=True).SerializeToString())
         answers(page, BackMsg(app_heartbeat=True), "heartbeat_ack")
-        assert any("app.views" in line for line in metrics(app, "cache_memory_bytes"))
+        assert any("cobalance.app.views" in line for line in metrics(app, "cache_memory_bytes"))

@@ -4,8 +4,8 @@ import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.media_file_storage import MediaFileKind, MediaFileStorageError
 
-from app.server import media
-from app.server.media import KEPT_S, LingeringStorage
+from cobalance.app.server import media
+from cobalance.app.server.media import KEPT_S, LingeringStorage
 
 
 class Clock:

@@ -14,13 +14,13 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from app.demo import NAME
-from app.server.login import read_login
-from app.server.serve import PORT, listen, streamlit_options
-from app.settings import Settings
-from graph.database.local import server as local_server
-from graph.database.local.server import ensure_running
-from graph.errors import OptionError
+from cobalance.app.demo import NAME
+from cobalance.app.server.login import read_login
+from cobalance.app.server.serve import PORT, listen, streamlit_options
+from cobalance.app.settings import Settings
+from cobalance.graph.database.local import server as local_server
+from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.errors import OptionError
 from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running
 from tests.forwarder import Forwarder
@@ -63,7 +63,7 @@ def get(app, path, **headers):
 def attempt(folder, environment, *arguments):
     """Run a command that is not to come as far as serving."""
     return subprocess.run(
-        [sys.executable, "-m", "app", "app", "--no-browser", *map(str, arguments)],
+        [sys.executable, "-m", "cobalance.app", "app", "--no-browser", *map(str, arguments)],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -170,7 +170,9 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path, environment):
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path, environment):
-    without = "import sys; sys.modules['streamlit'] = None; from app.cli.main import run; run()"
+    without = (
+        "import sys; sys.modules['streamlit'] = None; from cobalance.app.cli.main import run; run()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", without, "app"],
         cwd=tmp_path,

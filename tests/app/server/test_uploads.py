@@ -10,10 +10,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 from websockets.sync.client import ClientConnection, connect
 
-from app.server.uploads import MOST_FILES, UploadLimits, UploadRefusedError
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.server.uploads import MOST_FILES, UploadLimits, UploadRefusedError
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import WebApp, environment_of, running
 from tests.waiting import until
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import start_queries
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 SQUARE = "[[1,1,3,1,3,3,1,3]]"
 

@@ -7,11 +7,11 @@ import sys
 import pytest
 from mcp import Client, StdioServerParameters
 
-from app.services.assistant import open_assistant
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.services.assistant import open_assistant
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.browser.server import environment_of
 
 ROWS = [("country", ("cow", "field"), 6), ("urban", ("cow", "sign"), 2), ("urban", ("sign",), 3)]
@@ -94,7 +94,9 @@ def test_more_rows_than_asked_for_are_said(store, cars):
 def test_the_command_serves_standard_input_and_output(settings, cars):
     async def talk():
         server = StdioServerParameters(
-            command=sys.executable, args=["-m", "app", "mcp"], env=environment_of(settings)
+            command=sys.executable,
+            args=["-m", "cobalance.app", "mcp"],
+            env=environment_of(settings),
         )
         async with Client(server) as client:
             return await client.call_tool("imbalances", {"dataset": cars, "limit": 1})

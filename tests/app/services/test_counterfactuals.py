@@ -8,27 +8,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.results.exports import export_job
-from app.services.results.merging import rebalanced_dataset
-from generation.export import ExportOptions
-from generation.output.chunk_records import ChunkRecord
-from generation.output.folder import OutputFolder
-from graph.database.query import Statement
-from graph.dataset.cliques import load_cliques
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import read_annotations
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError, UnknownNameError
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.merge import read_accepted
-from graph.jobs.status import read_job
-from graph.queries.binding import bind_named
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
-from ingest.captions.image_texts import read_image_texts, write_image_texts
+from cobalance.app.services.results.exports import export_job
+from cobalance.app.services.results.merging import rebalanced_dataset
+from cobalance.generation.export import ExportOptions
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.query import Statement
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.merge import read_accepted
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from tests.generation.export.conftest import Stores, generated_row
 
 COUNT = Statement(

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from ingest.captions.image_texts import read_image_texts
-from ingest.images.regions import read_regions, regions_path
+from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.ingest.images.regions import read_regions, regions_path
 from tests.app.cli.calling import call
 
 

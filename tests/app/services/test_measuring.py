@@ -5,20 +5,24 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelSettings
-from annotation.measuring.matching import TruthOf
-from annotation.measuring.truth import GroundTruth
-from app.services.annotations.comparing import compare_generator
-from app.services.annotations.decisions import decide_labels
-from app.services.annotations.measuring import measure_run, measure_vocabulary, truth_of_dataset
-from generation.output.folder import OutputFolder
-from graph.annotations.attributes import ProposedAttribute, save_attributes
-from graph.annotations.runs import NewRun, create_run, end_run
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.annotators.annotator import Scores
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.measuring.matching import TruthOf
+from cobalance.annotation.measuring.truth import GroundTruth
+from cobalance.app.services.annotations.comparing import compare_generator
+from cobalance.app.services.annotations.decisions import decide_labels
+from cobalance.app.services.annotations.measuring import (
+    measure_run,
+    measure_vocabulary,
+    truth_of_dataset,
+)
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import ProposedAttribute, save_attributes
+from cobalance.graph.annotations.runs import NewRun, create_run, end_run
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.annotators.annotator import Scores
 
 SCORES = {"sky": [0.9, 0.4, 0.6, 0.1], "o'sea {x}": [0.1, 0.2, 0.3, 0.9]}
 

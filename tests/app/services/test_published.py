@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from graph.counting.chosen import count_chosen
-from graph.errors import CobalanceError
+from cobalance.graph.counting.chosen import count_chosen
+from cobalance.graph.errors import CobalanceError
 
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "data"

@@ -5,9 +5,9 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.main import PAGES
-from graph.database.store import GraphStore
-from graph.jobs.lifecycle import create_job
+from cobalance.app.main import PAGES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.lifecycle import create_job
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 PATHS = [path for _, path, _, _ in PAGES]

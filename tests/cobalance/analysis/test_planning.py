@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from graph.errors import InputError, OptionError, UnknownNameError
-from graph.options import Options
-from graph.plugins import Plugin, Plugins
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin, Plugins
 
 
 def test_a_plan_closes_every_gap_and_says_what_it_changes(found):
@@ -36,7 +36,9 @@ def test_a_planner_s_own_options_reach_it_and_are_kept(found, monkeypatch):
     few.PLUGIN = Plugin("few", "As many images of every clique.", options=Own)
     few.open_planner = lambda own: lambda cliques, _: np.full_like(cliques.counts, own.images)
     monkeypatch.setitem(sys.modules, "few", few)
-    monkeypatch.setattr("generation.planners.PLANNERS", Plugins("planner", {"few": "few"}))
+    monkeypatch.setattr(
+        "cobalance.generation.planners.PLANNERS", Plugins("planner", {"few": "few"})
+    )
     plan = cb.plan(found, "few", planner_options={"images": 2})
     assert set(plan.frame["n"]) == {2}
     assert plan.record.planner_options == {"images": 2}

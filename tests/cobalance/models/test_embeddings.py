@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 import cobalance as cb
-from app.settings import Settings
-from graph.database.store import GraphStore
-from graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError
 
 VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings
+from cobalance.app.settings import Settings
 
 
 @pytest.fixture

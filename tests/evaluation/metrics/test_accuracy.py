@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import (
+from cobalance.evaluation.metrics import (
     METRICS,
     Inputs,
     balanced_accuracy,
@@ -13,8 +13,8 @@ from evaluation.metrics import (
     out_of_distribution,
     worst_group,
 )
-from evaluation.predictions import check_predictions
-from graph.errors import InputError, OptionError
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image
 
 STATES = ("common", "uncommon", "none")

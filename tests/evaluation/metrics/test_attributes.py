@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.metrics import METRICS, Inputs, attribute_counts, attribute_shift
-from evaluation.metrics.attributes import newcombe
-from graph.errors import InputError
+from cobalance.evaluation.metrics import METRICS, Inputs, attribute_counts, attribute_shift
+from cobalance.evaluation.metrics.attributes import newcombe
+from cobalance.graph.errors import InputError
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:

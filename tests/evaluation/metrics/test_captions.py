@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import METRICS, Inputs, clip_score, meteor
-from evaluation.metrics.captions import PREFIX, caption_cosines
-from generation.filters import FILTERS
-from generation.image_request import GeneratedImage
-from graph.errors import CobalanceError, OptionError
+from cobalance.evaluation.metrics import METRICS, Inputs, clip_score, meteor
+from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.graph.errors import CobalanceError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.metrics import (
+from cobalance.evaluation.metrics import (
     METRICS,
     Inputs,
     balanced_accuracy,
@@ -13,8 +13,8 @@ from evaluation.metrics import (
     shortcut_gaps,
     worst_group,
 )
-from evaluation.predictions import check_predictions
-from graph.errors import InputError, UnknownNameError
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError, UnknownNameError
 from tests.evaluation.tables import cars, frame_f, one_row_an_image
 
 BETTER = cars((97, 90, 80, 60), (96, 88, 75, 65))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics import METRICS, Inputs, shortcut_gaps
-from evaluation.metrics.gaps import common_rates
-from evaluation.predictions import check_predictions
-from graph.errors import InputError, OptionError
+from cobalance.evaluation.metrics import METRICS, Inputs, shortcut_gaps
+from cobalance.evaluation.metrics.gaps import common_rates
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import background_reader, cars, frame_f, one_row_an_image
 
 RATES = {"background": 0.95, "object": 0.95}

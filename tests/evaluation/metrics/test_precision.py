@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import mean_average_precision
-from evaluation.metrics.precision import average_precision
-from evaluation.predictions import check_predictions
-from graph.errors import InputError
+from cobalance.evaluation.metrics import mean_average_precision
+from cobalance.evaluation.metrics.precision import average_precision
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError
 
 images = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.integers(1, 3)),

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.metrics import METRICS, Inputs, artefact_shift, caption_predictions, ratio
-from evaluation.metrics.ratios import folded
-from evaluation.predictions import check_predictions
-from graph.errors import InputError, OptionError
+from cobalance.evaluation.metrics import METRICS, Inputs, artefact_shift, caption_predictions, ratio
+from cobalance.evaluation.metrics.ratios import folded
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError, OptionError
 
 TABLE_3 = {
     "original": ((3.5, 3.0, 14.3), (3.1, 2.6, 16.1), (2.3, 2.5, 8.7), (2.3, 2.4, 4.4)),

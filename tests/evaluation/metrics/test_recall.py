@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from evaluation.metrics import (
+from cobalance.evaluation.metrics import (
     METRICS,
     Inputs,
     opportunity_gap,
     retrieval_ranks,
     retrieval_recall,
 )
-from evaluation.predictions import check_predictions
-from graph.errors import InputError
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import InputError
 
 OCCUPATIONS = ("Dancer", "Doctor", "Patient", "Farmer", "Nurse", "Singer")
 TABLE_8 = {

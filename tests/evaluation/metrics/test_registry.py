@@ -5,10 +5,10 @@ from dataclasses import fields
 import pandas as pd
 import pytest
 
-from evaluation.metrics import METRICS, Inputs
-from evaluation.metrics.metric import COLUMNS
-from evaluation.predictions import check_predictions
-from graph.errors import OptionError
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics.metric import COLUMNS
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image
 
 HEAVY = ("sklearn", "torch", "transformers", "PIL")
@@ -25,7 +25,9 @@ def test_a_metric_declares_what_it_takes(name):
 
 
 def test_metrics_import_without_heavy_packages():
-    code = f"import sys, evaluation.metrics; print([n for n in {HEAVY} if n in sys.modules])"
+    code = (
+        f"import sys, cobalance.evaluation.metrics; print([n for n in {HEAVY} if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.differences import mean_and_sd
-from evaluation.reports.formats import REPORTS
-from evaluation.reports.tables import RUN, SCORE, arrange
+from cobalance.evaluation.differences import mean_and_sd
+from cobalance.evaluation.reports.formats import REPORTS
+from cobalance.evaluation.reports.tables import RUN, SCORE, arrange
 
 HOSTILE = "a_b & 50% <script>alert(1)</script> \\input{x} $~^#\n"
 

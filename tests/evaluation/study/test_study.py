@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
-from evaluation.study.results import (
+from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
+from cobalance.evaluation.study.results import (
     ALPHA,
     ASKED,
     BOTH,
@@ -21,10 +21,10 @@ from evaluation.study.results import (
     alphas,
     study_results,
 )
-from evaluation.study.sample import assign, draw_pairs
-from graph.errors import OptionError
-from ingest.captions.editor import CaptionEditor
-from ingest.concepts.word_lists import load_group_words
+from cobalance.evaluation.study.sample import assign, draw_pairs
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.word_lists import load_group_words
 from tests.conftest import HOSTILE
 
 GROUPS = ("man", "woman")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from evaluation.training.data.images import LabelledImages
-from evaluation.training.examples import Examples
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.evaluation.training.examples import Examples
 
 CLASSES = ("cat", "dog")
 SIZES = (40, 6, 6, 2)

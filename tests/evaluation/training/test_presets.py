@@ -1,8 +1,8 @@
 """Presets: their learners take their options."""
 
-from evaluation.training.learners import LEARNERS
-from evaluation.training.methods import METHODS
-from evaluation.training.presets import PRESETS
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS
 
 
 def test_presets_are_those_of_the_papers_and_of_a_laptop():

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from generation.backends.brushnet import BrushNetOptions
-from generation.backends.brushnet import open_backend as open_brushnet
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import ImageRequest, SourceImage
+from cobalance.generation.backends.brushnet import BrushNetOptions
+from cobalance.generation.backends.brushnet import open_backend as open_brushnet
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.generation.image_request import ImageRequest, SourceImage
 from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask, Find
 from tests.tiny.brushnet import save_brushnet
 from tests.tiny.diffusion import save_pipeline

@@ -12,16 +12,16 @@ import pytest
 import torch
 from PIL import Image
 
-from generation.backends.compositing.framing import fit_source
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.filters import FILTERS
-from generation.image_request import GeneratedImage, GenerationError, ImageRequest
-from generation.output.image_files import image_file
-from generation.output.rows import new_row
-from graph.errors import OutOfMemoryError
-from ingest.images.arrays import MaskArray
+from cobalance.generation.backends.compositing.framing import fit_source
+from cobalance.generation.backends.paste import PasteOptions
+from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
+from cobalance.generation.output.image_files import image_file
+from cobalance.generation.output.rows import new_row
+from cobalance.graph.errors import OutOfMemoryError
+from cobalance.ingest.images.arrays import MaskArray
 
 TOLERANCE = 2e-6
 """How much pixels from 0 to 1 may depend on the batch in single precision.

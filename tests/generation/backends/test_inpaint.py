@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.backends.compositing.framing import fit_source
-from generation.backends.inpaint import InpaintOptions
-from generation.backends.inpaint import open_backend as open_inpaint
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.image_request import ImageRequest, SourceImage
-from graph.errors import JobBlockedError, OptionError
+from cobalance.generation.backends.compositing.framing import fit_source
+from cobalance.generation.backends.inpaint import InpaintOptions
+from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.generation.image_request import ImageRequest, SourceImage
+from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Find
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.backends.compositing.framing import fit_source
-from generation.backends.instruct import InstructOptions
-from generation.backends.instruct import open_backend as open_instruct
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from graph.errors import JobBlockedError
+from cobalance.generation.backends.compositing.framing import fit_source
+from cobalance.generation.backends.instruct import InstructOptions
+from cobalance.generation.backends.instruct import open_backend as open_instruct
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Copied, Find
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.backends import BACKENDS
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from graph.errors import JobBlockedError, OptionError
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.paste import PasteOptions
+from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Find
 

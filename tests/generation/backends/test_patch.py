@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.backends import BACKENDS
-from generation.backends.compositing.framing import fit_source
-from generation.image_request import GenerationError, SourceImage
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.compositing.framing import fit_source
+from cobalance.generation.image_request import GenerationError, SourceImage
 from tests.generation.backends.suite import Ask, check_kept
 from tests.generation.filters.making import noise
 

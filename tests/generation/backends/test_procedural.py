@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generation.backends import BACKENDS
-from generation.backends.compositing.exemplars import (
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.compositing.exemplars import (
     Exemplar,
     read_exemplars,
     write_exemplars,
 )
-from generation.backends.procedural import SIDE_PX, ProceduralOptions
-from generation.image_request import (
+from cobalance.generation.backends.procedural import SIDE_PX, ProceduralOptions
+from cobalance.generation.image_request import (
     GeneratedImage,
     GenerationError,
     ImageRequest,
     SourceImage,
     seed_of,
 )
-from graph.errors import OptionError
+from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import HOSTILE, check_kept, same
 
 RED, BLUE = (220, 30, 30), (30, 30, 220)

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from generation.export import EXPORTERS, ExportDataset, ExportOptions
-from generation.export.images.file_names import split_names
-from generation.output.manifest import manifest_frame
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import read_regions, write_regions
+from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions
+from cobalance.generation.export.images.file_names import split_names
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.regions import read_regions, write_regions
 
 FORMATS = list(EXPORTERS)
 TRAIN = 11  # images of the split train: 7 real ones and 4 generated

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from ingest.images.arrays import MaskArray
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
+from cobalance.ingest.images.arrays import MaskArray
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -10,10 +10,10 @@ import torch
 from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
-from generation.filters import FILTERS
-from generation.filters.clip import CLIP_REVISION, ClipFilter, ClipOptions
-from generation.image_request import GeneratedImage, ImageRequest
-from graph.errors import JobBlockedError, OptionError, OutOfMemoryError
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.clip import CLIP_REVISION, ClipFilter, ClipOptions
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.errors import JobBlockedError, OptionError, OutOfMemoryError
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.training.examples import Examples
-from evaluation.training.method import Method, Run
-from evaluation.training.networks.learner import NetworkLearner
-from evaluation.training.networks.options import NetworkOptions
-from generation.filters import FILTERS
-from generation.filters.filter import Judgement
-from generation.image_request import GeneratedImage, ImageRequest
-from generation.jobs.settings import read_job_settings
-from generation.recipes import RECIPES
-from graph.errors import JobBlockedError
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.networks.learner import NetworkLearner
+from cobalance.evaluation.training.networks.options import NetworkOptions
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.errors import JobBlockedError
 from tests.tiny.labelled import tiny_examples
 
 

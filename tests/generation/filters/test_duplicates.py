@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.filters import FILTERS
-from generation.filters.duplicates import find_duplicates
-from generation.image_request import GeneratedImage
-from graph.errors import OptionError
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.duplicates import find_duplicates
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise, pasted, request, source
 
 

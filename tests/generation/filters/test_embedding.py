@@ -12,12 +12,17 @@ from PIL import Image
 from sklearn.neighbors import NearestNeighbors
 from transformers import CLIPImageProcessorPil, CLIPModel, ViTImageProcessorPil, ViTModel
 
-from generation.filters import FILTERS
-from generation.filters.embedding import EmbeddingFilter, EmbeddingOptions, crop_object, judge_pool
-from generation.filters.pool import EmbeddedImage, Pool
-from generation.filters.same_colours import reduce_by_area
-from generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from graph.errors import JobBlockedError, OptionError
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.embedding import (
+    EmbeddingFilter,
+    EmbeddingOptions,
+    crop_object,
+    judge_pool,
+)
+from cobalance.generation.filters.pool import EmbeddedImage, Pool
+from cobalance.generation.filters.same_colours import reduce_by_area
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
+from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.filters.making import Pixels, noise, object_mask, request, source
 from tests.tiny.vision import save_clip, save_dino, save_owlv2
 

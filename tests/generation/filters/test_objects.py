@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.filters import FILTERS
-from generation.filters.filter import Judgement
-from generation.image_request import GeneratedImage
-from graph.errors import JobBlockedError, OptionError
-from ingest.models.detector import Detector
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.ingest.models.detector import Detector
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_owlv2
 

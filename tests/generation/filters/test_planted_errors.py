@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from generation.ranking import rank_candidates
-from ingest.models.detector import Detector
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
+from cobalance.generation.ranking import rank_candidates
+from cobalance.ingest.models.detector import Detector
 from tests.generation.filters.making import Pixels
 from tests.tiny.vision import save_owlv2
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.filters.pool import EmbeddedImage, Pool
-from graph.errors import OptionError
+from cobalance.generation.filters.pool import EmbeddedImage, Pool
+from cobalance.graph.errors import OptionError
 
 
 def vector(*values: float) -> np.ndarray:

@@ -8,15 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from generation.filters import FILTERS
-from generation.filters.filter import Judgement
-from generation.filters.same_colours import (
-    LARGEST,
-    colour_difference,
-    reduce_by_area,
-)
-from generation.image_request import GeneratedImage, SourceImage
-from graph.errors import OptionError
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.filters.same_colours import LARGEST, colour_difference, reduce_by_area
+from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import Pixels, noise, object_mask, pasted, request, source
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-import generation.filters.same_objects
-from generation.filters import FILTERS
-from generation.filters.same_objects import f1_of_names
-from generation.image_request import GeneratedImage, SourceImage
-from graph.errors import OptionError
-from ingest.models.detector import Detector
+import cobalance.generation.filters.same_objects
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.same_objects import f1_of_names
+from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.detector import Detector
 from tests.generation.filters.making import Pixels, noise, object_mask, request
 from tests.tiny.vision import save_owlv2
 
@@ -149,7 +149,7 @@ def test_an_image_that_is_another_under_the_same_id_is_looked_at(opened: Judge) 
 def test_few_sources_are_remembered(
     opened: Judge, seen: list[Pixels], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation.filters.same_objects, "MAX_SOURCES", 2)
+    monkeypatch.setattr(cobalance.generation.filters.same_objects, "MAX_SOURCES", 2)
     objects = opened()
 
     def look(*seeds: int) -> int:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from generation.filters import FILTERS
-from generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from graph.errors import OptionError
-from ingest.images.arrays import MaskArray
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.images.arrays import MaskArray
 from tests.generation.filters.making import noise, object_mask, pasted, request, source
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from generation.filters import FILTERS
-from generation.filters.filter import Scored, compared, number_text
-from generation.image_request import GeneratedImage
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Scored, compared, number_text
+from cobalance.generation.image_request import GeneratedImage
 from tests.generation.filters.making import request
 
 SCORES = st.floats(0, 2.5)

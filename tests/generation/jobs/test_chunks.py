@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.jobs.chunks import Chunk, cut_round
-from graph.jobs.rounds import Round, Span
+from cobalance.generation.jobs.chunks import Chunk, cut_round
+from cobalance.graph.jobs.rounds import Round, Span
 
 
 @given(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.jobs.rounds import MAX_ROUND, is_complete, next_spans
-from graph.jobs.rounds import QueryProgress, Round, Span
+from cobalance.generation.jobs.rounds import MAX_ROUND, is_complete, next_spans
+from cobalance.graph.jobs.rounds import QueryProgress, Round, Span
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(1, 4), st.data())

@@ -8,25 +8,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from generation.filters.filter import FilterPlugin, Judgement, PoolCheck
-from generation.filters.pool import EmbeddedImage
-from generation.jobs import pool as pools
-from generation.jobs.chunks import candidate_id
-from generation.jobs.rounds import is_complete, next_round, report_chunk
-from generation.jobs.settings import read_job_settings
-from generation.jobs.settlement import rank_query
-from generation.output.chunk_records import ChunkRecord
-from generation.output.folder import OutputFolder
-from generation.output.job_manifest import read_job_manifest
-from generation.output.vector_files import read_vectors, write_vectors
-from graph.dataset.write import write_annotations
-from graph.jobs.candidates import decide, read_verdicts
-from graph.jobs.lifecycle import create_job, retry_job
-from graph.jobs.reports import start_queries
-from graph.jobs.rounds import read_query_progress, read_round
-from graph.jobs.settlement import MadeCandidate
-from graph.jobs.status import read_job, read_queries
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.generation.filters.filter import FilterPlugin, Judgement, PoolCheck
+from cobalance.generation.filters.pool import EmbeddedImage
+from cobalance.generation.jobs import pool as pools
+from cobalance.generation.jobs.chunks import candidate_id
+from cobalance.generation.jobs.rounds import is_complete, next_round, report_chunk
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.jobs.settlement import rank_query
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import read_job_manifest
+from cobalance.generation.output.vector_files import read_vectors, write_vectors
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidates import decide, read_verdicts
+from cobalance.graph.jobs.lifecycle import create_job, retry_job
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.jobs.rounds import read_query_progress, read_round
+from cobalance.graph.jobs.settlement import MadeCandidate
+from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.e2e.best_of import accepted, assert_counted
 from tests.e2e.scored import RANK_BY, known, places
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from generation.jobs.words import FilterWords
+from cobalance.generation.jobs.words import FilterWords
 
 NAN = float("nan")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from generation.image_request import ImageRequest, SourceImage
-from generation.output.rows import new_row
+from cobalance.generation.image_request import ImageRequest, SourceImage
+from cobalance.generation.output.rows import new_row
 from tests.conftest import HOSTILE
 
 ABOUT = {

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from generation.output import folder as output
-from generation.output.folder import OutputFolder, OutputMissingError
-from graph.errors import JobBlockedError, OptionError
+from cobalance.generation.output import folder as output
+from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+from cobalance.graph.errors import JobBlockedError, OptionError
 
 
 @pytest.fixture(params=["path", "file URL", "memory"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.output.image_files import image_file, mask_file
+from cobalance.generation.output.image_files import image_file, mask_file
 from tests.conftest import HOSTILE
 from tests.provenance import read_provenance, xmp_of
 

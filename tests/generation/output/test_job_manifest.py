@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.jobs.chunks import candidate_id
-from generation.output.chunk_records import ChunkRecord, read_records
-from generation.output.folder import OutputFolder
-from generation.output.job_manifest import stream_manifest
-from generation.output.settlement_records import SettlementRecord, Settlements
+from cobalance.generation.jobs.chunks import candidate_id
+from cobalance.generation.output.chunk_records import ChunkRecord, read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import stream_manifest
+from cobalance.generation.output.settlement_records import SettlementRecord, Settlements
 
 JOB = "5f1c"
 

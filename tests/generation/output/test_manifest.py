@@ -7,13 +7,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from generation.output.manifest import (
+from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,
     manifest_table,
     write_table,
 )
-from graph.errors import OptionError
+from cobalance.graph.errors import OptionError
 from tests.manifests import read_manifest
 
 

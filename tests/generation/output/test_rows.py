@@ -2,10 +2,10 @@
 
 import json
 
-from generation.filters.filter import Judgement
-from generation.image_request import GeneratedImage
-from generation.output.manifest import manifest_frame
-from generation.output.rows import judged_row
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.generation.output.rows import judged_row
 
 
 def test_settings_are_all_that_decides_pixels_and_verdicts(row):

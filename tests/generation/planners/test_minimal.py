@@ -9,14 +9,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from generation.planners import plan
-from generation.planners.minimal import MinimalOptions, insignificant_gaps, plan_minimal
-from generation.planning.plan import PlanOptions, run_planner
-from generation.planning.programmes import search
-from generation.planning.programmes.programme import whole_line
-from generation.planning.simulation import simulate, simulate_images
-from graph.counting.cliques import Cliques
-from graph.errors import OptionError
+from cobalance.generation.planners import plan
+from cobalance.generation.planners.minimal import MinimalOptions, insignificant_gaps, plan_minimal
+from cobalance.generation.planning.plan import PlanOptions, run_planner
+from cobalance.generation.planning.programmes import search
+from cobalance.generation.planning.programmes.programme import whole_line
+from cobalance.generation.planning.simulation import simulate, simulate_images
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.errors import OptionError
 
 COVERS = np.array([[1, 0, 1], [0, 1, 1], [0, 0, 1]])  # a, b, and both, by what shows them
 

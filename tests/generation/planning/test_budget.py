@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from generation.planners import PLANNERS, plan
-from generation.planning.budget import share_budget
-from generation.planning.plan import PlanOptions
-from generation.planning.simulation import simulate
-from graph.errors import OptionError
+from cobalance.generation.planners import PLANNERS, plan
+from cobalance.generation.planning.budget import share_budget
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.simulation import simulate
+from cobalance.graph.errors import OptionError
 
 amounts = arrays(
     np.int64, st.tuples(st.integers(0, 6), st.integers(1, 3)), elements=st.integers(0, 9)

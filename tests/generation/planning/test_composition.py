@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.composition import ResultOptions, compose_dataset
-from graph.errors import CobalanceError, OptionError
-from graph.records import Counterfactual
+from cobalance.generation.planning.composition import ResultOptions, compose_dataset
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.records import Counterfactual
 
 GROUPS = ("man", "woman", "neither", "both")
 

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
-from graph.errors import OptionError, UnknownNameError
-from graph.records import Edit
+from cobalance.generation.planning.counterfactuals import (
+    CounterfactualOptions,
+    plan_counterfactuals,
+)
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.records import Edit
 
 GROUPS = ("woman", "man", "darker-skinned woman", 'o\'hare "x" {class}')
 

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from generation.planners import PLANNERS
-from generation.planning.effects import (
+from cobalance.generation.planners import PLANNERS
+from cobalance.generation.planning.effects import (
     compare_planners,
     effect_table,
     images_for,
     measure,
     touched_rows,
 )
-from generation.planning.plan import PlanOptions, queries_of
-from generation.planning.simulation import simulate, simulate_images
-from graph.diagnosis.selection import find_rows
+from cobalance.generation.planning.plan import PlanOptions, queries_of
+from cobalance.generation.planning.simulation import simulate, simulate_images
+from cobalance.graph.diagnosis.selection import find_rows
 
 IMAGES = {
     ("x", frozenset("abc")): 4,

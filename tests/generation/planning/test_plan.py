@@ -1,7 +1,7 @@
 import pytest
 
-from generation.planning.plan import GenerationQuery, Plan, PlanOptions
-from graph.errors import OptionError
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.graph.errors import OptionError
 
 
 @pytest.mark.parametrize("concepts", [(), ("b", "a"), ("a", "a")])

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.plan import GenerationQuery, Plan, PlanOptions
-from generation.planning.plan_file import plan_from_json, plan_to_json
-from graph.errors import InputError
-from graph.records import Edit
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
+from cobalance.graph.errors import InputError
+from cobalance.graph.records import Edit
 
 name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.resampling import (
+from cobalance.generation.planning.resampling import (
     BASELINES,
     group_images,
     image_list,
     image_multiples,
     simulate_baseline,
 )
-from graph.counting.cliques import mine_cliques
-from graph.counting.incidence import build_incidence
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
 
 IMAGES = st.lists(
     st.tuples(st.sampled_from("xyz"), st.frozensets(st.sampled_from("abcd"), max_size=3)),

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planning.sample_weights import balancing_weights
+from cobalance.generation.planning.sample_weights import balancing_weights
 
 IMAGES = st.lists(st.tuples(st.sampled_from("gh"), st.sampled_from("abc")), max_size=30)
 

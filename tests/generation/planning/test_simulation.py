@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from generation.planners import plan
-from generation.planning.plan import GenerationQuery, Plan, PlanOptions
-from generation.planning.simulation import simulate, summarize_plan
-from graph.errors import UnknownNameError
+from cobalance.generation.planners import plan
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.simulation import simulate, summarize_plan
+from cobalance.graph.errors import UnknownNameError
 
 IMAGES = {
     ("x", frozenset("abc")): 4,

@@ -6,11 +6,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from generation.planning.counterfactuals import CounterfactualOptions, plan_counterfactuals
-from generation.planning.source_selection import select_sources
-from graph.errors import OptionError, UnknownNameError
-from ingest.captions.edited import MANY_GROUPS
-from ingest.concepts.word_lists import load_group_words
+from cobalance.generation.planning.counterfactuals import (
+    CounterfactualOptions,
+    plan_counterfactuals,
+)
+from cobalance.generation.planning.source_selection import select_sources
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.ingest.captions.edited import MANY_GROUPS
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 WORDS = load_group_words("coco-gb")
 SEXES = ("woman", "man")

@@ -1,7 +1,7 @@
 import pytest
 
-from generation.recipes import RECIPES
-from generation.recipes.recipe import Recipe
+from cobalance.generation.recipes import RECIPES
+from cobalance.generation.recipes.recipe import Recipe
 
 
 @pytest.mark.parametrize("name", list(RECIPES))

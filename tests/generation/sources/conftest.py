@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.sources.mask_settings import MaskSettings
-from generation.sources.sampler import Sources
-from graph.dataset.read import ClassImages
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import read_regions, write_regions
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.sampler import Sources
+from cobalance.graph.dataset.read import ClassImages
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.regions import read_regions, write_regions
 
 Annotate = Callable[..., Sources]
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.ndimage import binary_dilation
 
-from generation.image_request import GenerationError
-from generation.jobs.settings import read_job_settings
-from generation.sources.body_parts import grow
-from graph.errors import OptionError
-from graph.records import Mention
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.sources.body_parts import grow
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Mention
 
 SQUARE = np.ones((3, 3), bool)
 PERSON = Mention("person", segmentation=json.dumps([[10, 10, 30, 10, 30, 30, 10, 30]]))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.image_request import GenerationError
-from generation.sources.instances import choose_instances
-from generation.sources.mask_settings import MaskSettings
-from generation.sources.unusable import UnusableError
-from graph.records import Box, Mention
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.instances import choose_instances
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.unusable import UnusableError
+from cobalance.graph.records import Box, Mention
 
 SIZE = (600, 400)
 TWO = {"instances": "largest_box", "second_above_px": 55_000}

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.mask_settings import MaskSettings
 
 
 @pytest.mark.parametrize(

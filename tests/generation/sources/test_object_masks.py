@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from generation.image_request import GenerationError
-from generation.jobs.settings import read_job_settings
-from generation.sources.mask_cache import KEPT, MaskCache
-from generation.sources.unusable import UnusableError
-from graph.errors import OptionError
-from graph.records import Mention
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.sources.mask_cache import KEPT, MaskCache
+from cobalance.generation.sources.unusable import UnusableError
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Mention
 
 
 def of(rows: slice, columns: slice) -> np.ndarray:

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from generation.sources.object_regions import object_regions
+from cobalance.generation.sources.object_regions import object_regions
 
 
 def test_what_the_object_is():

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.image_request import GenerationError
-from generation.sources.mask_settings import MaskSettings
-from generation.sources.sampler import TRIES, Sources, shuffled
-from graph.dataset.read import ClassImages
-from graph.errors import InputError, JobBlockedError, OptionError
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.decoding import decode
-from ingest.images.regions import read_regions, write_regions
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.sampler import TRIES, Sources, shuffled
+from cobalance.graph.dataset.read import ClassImages
+from cobalance.graph.errors import InputError, JobBlockedError, OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.decoding import decode
+from cobalance.ingest.images.regions import read_regions, write_regions
 
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])
 

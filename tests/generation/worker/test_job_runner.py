@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import generation.sources.sampler
-from generation.backends import BACKENDS
-from generation.filters.filter import Judgement
-from generation.image_request import NoSourceError
-from generation.jobs.chunks import Chunk
-from generation.jobs.settings import JobSettings
-from generation.output.chunk_records import ChunkRecord
-from generation.output.folder import OutputFolder
-from generation.output.image_files import save_images
-from generation.output.vector_files import read_vectors, write_vectors
-from generation.sources.sampler import Sources, shuffled
-from generation.worker.job_runner import JobRunner
-from graph.dataset.read import ClassImages
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
-from ingest.images.regions import read_regions, write_regions
+import cobalance.generation.sources.sampler
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.image_request import NoSourceError
+from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.image_files import save_images
+from cobalance.generation.output.vector_files import read_vectors, write_vectors
+from cobalance.generation.sources.sampler import Sources, shuffled
+from cobalance.generation.worker.job_runner import JobRunner
+from cobalance.graph.dataset.read import ClassImages
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.images.regions import read_regions, write_regions
 
 SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])
@@ -96,7 +96,7 @@ def test_a_class_that_must_not_be_painted_fails_its_queries_once(open_runner):
 
 
 def test_an_image_without_a_usable_source_is_painted(open_runner, monkeypatch):
-    monkeypatch.setattr(generation.sources.sampler, "TRIES", 1)
+    monkeypatch.setattr(cobalance.generation.sources.sampler, "TRIES", 1)
     first = next(shuffled(2, 0))  # as seed 0 does
     contents = [b"none", b"none"]
     contents[first] = png()

@@ -4,11 +4,11 @@ import contextlib
 import sqlite3
 import threading
 
-from generation.jobs.chunk_queue import Queue
-from generation.jobs.chunks import Chunk
-from generation.output.folder import OutputFolder
-from generation.worker.resources import RetryingStore
-from generation.worker.supervisor import JobSupervisor
+from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.worker.resources import RetryingStore
+from cobalance.generation.worker.supervisor import JobSupervisor
 from tests.waiting import until
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from graph.annotations.attributes import (
+from cobalance.graph.annotations.attributes import (
     Decision,
     ProposedAttribute,
     decide_attributes,
@@ -11,8 +11,8 @@ from graph.annotations.attributes import (
     list_attributes,
     save_attributes,
 )
-from graph.annotations.found import apply_runs, source_of
-from graph.annotations.runs import (
+from cobalance.graph.annotations.found import apply_runs, source_of
+from cobalance.graph.annotations.runs import (
     NewRun,
     cancel_run,
     create_run,
@@ -24,13 +24,13 @@ from graph.annotations.runs import (
     read_run,
     retry_run,
 )
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.read import load_incidence
-from graph.dataset.write import write_annotations
-from graph.errors import JobNotFoundError, OptionError, UnknownNameError
-from graph.records import Annotations, ImageRecord, Mention
-from graph.tasks.lifecycle import end_task, fail_task, start_task
-from graph.tasks.status import list_tasks
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError, OptionError, UnknownNameError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tasks.lifecycle import end_task, fail_task, start_task
+from cobalance.graph.tasks.status import list_tasks
 
 SKY, SEA = ("scene", "sky"), ("scene", "o'sea {x}")
 

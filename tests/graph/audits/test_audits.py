@@ -3,13 +3,18 @@
 import pandas as pd
 import pytest
 
-from graph.annotations.runs import NewRun, create_run, delete_run
-from graph.audits.reading import audits_of_dataset, audits_of_run, read_answers, read_audit
-from graph.audits.writing import create_audit, save_answers
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import JobNotFoundError
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.annotations.runs import NewRun, create_run, delete_run
+from cobalance.graph.audits.reading import (
+    audits_of_dataset,
+    audits_of_run,
+    read_answers,
+    read_audit,
+)
+from cobalance.graph.audits.writing import create_audit, save_answers
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
 PEOPLE = ("ann", HOSTILE[0])

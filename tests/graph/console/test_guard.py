@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.console.guard import FUNCTIONS, MAX_LENGTH, PROCEDURES, check_read_only
-from graph.errors import QueryRefusedError
-from graph.queries.catalogue import CATALOGUE
+from cobalance.graph.console.guard import FUNCTIONS, MAX_LENGTH, PROCEDURES, check_read_only
+from cobalance.graph.errors import QueryRefusedError
+from cobalance.graph.queries.catalogue import CATALOGUE
 
 CORPUS = json.loads((Path(__file__).parents[2] / "data" / "cypher_console.json").read_text("utf-8"))
 

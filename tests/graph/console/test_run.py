@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from neo4j import READ_ACCESS
 from neo4j.exceptions import Neo4jError
 
-from graph.console import run as console
-from graph.console.guard import PROCEDURES, check_read_only
-from graph.console.run import MAX_RUNNING, run_console_query
-from graph.database.local.server import ensure_running
-from graph.errors import (
+from cobalance.graph.console import run as console
+from cobalance.graph.console.guard import PROCEDURES, check_read_only
+from cobalance.graph.console.run import MAX_RUNNING, run_console_query
+from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.errors import (
     OptionError,
     QueryError,
     QueryRefusedError,
@@ -410,7 +410,7 @@ def test_a_single_value_that_is_too_large_is_not_unpacked(address, store):
         input=json.dumps([*address, store.database]),
         capture_output=True,
         text=True,
-        cwd=Path(console.__file__).parents[2],
+        cwd=Path(console.__file__).parents[3],
     )
     assert done.stderr == ""
     error, peak_mb = json.loads(done.stdout)
@@ -421,8 +421,8 @@ def test_a_single_value_that_is_too_large_is_not_unpacked(address, store):
 LARGE = """
 import json, sys
 from neo4j import GraphDatabase
-from graph.console.run import run_console_query
-from graph.errors import QueryError
+from cobalance.graph.console.run import run_console_query
+from cobalance.graph.errors import QueryError
 from tests.memory import peak_mb
 
 uri, username, password, database = json.loads(sys.stdin.read())
@@ -439,8 +439,8 @@ except QueryError as error:
 PROGRAM = f"""
 import json, sys
 from neo4j import GraphDatabase
-from graph.console.run import run_console_query
-from graph.errors import QueryTimeoutError
+from cobalance.graph.console.run import run_console_query
+from cobalance.graph.errors import QueryTimeoutError
 
 uri, username, password, database = json.loads(sys.stdin.read())
 try:
@@ -460,7 +460,7 @@ def test_the_process_can_end_while_the_server_computes(ask, store, address):
             input=json.dumps([*address, store.database]),
             capture_output=True,
             text=True,
-            cwd=Path(console.__file__).parents[2],
+            cwd=Path(console.__file__).parents[3],
         )
         assert (done.stdout, done.stderr, done.returncode) == ("given up\n", "", 0)
         return computing(store)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.counting.changes import MOST_CANDIDATES, changed_images, update_mined
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.counting.changes import MOST_CANDIDATES, changed_images, update_mined
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import Incidence, build_incidence
 
 Image = tuple[str, frozenset[str]]
 Options = tuple[int, int, tuple[str, ...] | None]

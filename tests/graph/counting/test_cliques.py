@@ -15,15 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph.counting import cliques as cliques_module
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.engines import expansion
-from graph.counting.engines.choice import choose_engine
-from graph.counting.engines.compiled import intrinsics
-from graph.counting.engines.compiled.intrinsics import entry_point, stored
-from graph.counting.engines.compiled.threads import shared
-from graph.counting.incidence import Incidence, build_incidence
-from graph.errors import OptionError, TooManyCliquesError, UnknownNameError
+from cobalance.graph.counting import cliques as cliques_module
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.engines import expansion
+from cobalance.graph.counting.engines.choice import choose_engine
+from cobalance.graph.counting.engines.compiled import intrinsics
+from cobalance.graph.counting.engines.compiled.intrinsics import entry_point, stored
+from cobalance.graph.counting.engines.compiled.threads import shared
+from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 
 Image = tuple[str, set[str]]
 Miner = Callable[..., Cliques]
@@ -335,8 +335,8 @@ def test_small_data_takes_the_path_without_a_compiler() -> None:
     assert choose_engine(larger, 6, numba_ready=False) == "numba"
     script = (
         "import sys\n"
-        "from graph.counting.incidence import build_incidence\n"
-        "from graph.counting.cliques import mine_cliques\n"
+        "from cobalance.graph.counting.incidence import build_incidence\n"
+        "from cobalance.graph.counting.cliques import mine_cliques\n"
         "mine_cliques(build_incidence([0, 0], [0, 1], [0], ['a', 'b'], ['y']))\n"
         "print([name for name in sys.modules if name.startswith(('numba', 'llvmlite'))])\n"
     )

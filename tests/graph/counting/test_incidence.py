@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.counting.cooccurrence import cooccurrence
-from graph.counting.incidence import Incidence, build_incidence
-from graph.errors import OptionError
+from cobalance.graph.counting.cooccurrence import cooccurrence
+from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.errors import OptionError
 
 ENTRIES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), max_size=40)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.counting.cliques import mine_cliques
-from graph.counting.incidence import build_incidence
-from graph.counting.sample import priorities, sample_rows
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
+from cobalance.graph.counting.sample import priorities, sample_rows
 
 
 def drawn(n_images, n_concepts, n_classes, seed, rate=0.4):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.counting.subsets import SubsetIndex
+from cobalance.graph.counting.subsets import SubsetIndex
 
 sets = st.lists(st.frozensets(st.integers(0, 7), max_size=5), max_size=12)
 

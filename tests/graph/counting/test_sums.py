@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import build_incidence
-from graph.counting.sums import select_cliques, sum_cliques, update_cliques
-from graph.errors import OptionError, UnknownNameError
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
+from cobalance.graph.counting.sums import select_cliques, sum_cliques, update_cliques
+from cobalance.graph.errors import OptionError, UnknownNameError
 
 CLASSES = ("a", "b", "c")
 Image = tuple[str, frozenset[str]]

@@ -9,12 +9,12 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import ClientError
 
-from graph.database.declarations import Definition
-from graph.database.local.server import Endpoint, ensure_running, stop
-from graph.database.migrations import MIGRATIONS, migrate
-from graph.database.schema import ALL_NODES
-from graph.database.store import GraphStore
-from graph.errors import SchemaVersionError
+from cobalance.graph.database.declarations import Definition
+from cobalance.graph.database.local.server import Endpoint, ensure_running, stop
+from cobalance.graph.database.migrations import MIGRATIONS, migrate
+from cobalance.graph.database.schema import ALL_NODES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import SchemaVersionError
 
 FROZEN = {
     17: "b7318377b9b9a92b24542d6240cc15065c77d9bdd15716f4c88141696f6b3a9b",

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graph.database.local.server import ensure_running
-from graph.database.store import PATIENCE, GraphStore
-from graph.errors import ConstraintViolatedError, StoreUnavailableError
+from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.database.store import PATIENCE, GraphStore
+from cobalance.graph.errors import ConstraintViolatedError, StoreUnavailableError
 from tests.forwarder import Forwarder
 
 

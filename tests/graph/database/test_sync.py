@@ -2,10 +2,10 @@
 
 import pytest
 
-from graph.database import schema
-from graph.database.sync import sync_edges
-from graph.dataset.state import claim
-from graph.errors import StoreError
+from cobalance.graph.database import schema
+from cobalance.graph.database.sync import sync_edges
+from cobalance.graph.dataset.state import claim
+from cobalance.graph.errors import StoreError
 
 EDGES = (
     "MATCH (a:Concept {dataset: $dataset})-[e:CO_OCCURS]->(b:Concept) "
@@ -45,7 +45,7 @@ def test_edges_become_those_wanted(store, dataset, concepts):
 
 
 def test_edges_of_several_batches(store, dataset, concepts, monkeypatch):
-    monkeypatch.setattr("graph.database.sync.EDGE_BATCH", 2)
+    monkeypatch.setattr("cobalance.graph.database.sync.EDGE_BATCH", 2)
     wanted = {(a, b): (ord(a) + ord(b),) for a in concepts for b in concepts if a < b}
     writer = claim(store, dataset)
     sync_edges(store, dataset, writer, schema.CO_OCCURS, wanted)

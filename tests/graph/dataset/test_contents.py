@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 
-from graph.dataset.contents import ImageContents
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.contents import ImageContents
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
     ImageRecord("a", "x", (Mention("tree", score=0.5), Mention("dog"), Mention("tree", score=0.9))),

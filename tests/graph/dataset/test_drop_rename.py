@@ -2,10 +2,10 @@
 
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.state import find_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import DatasetExistsError, DatasetNotFoundError, StaleError
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import DatasetExistsError, DatasetNotFoundError, StaleError
 
 
 def write(store, dataset, annotations, **options):

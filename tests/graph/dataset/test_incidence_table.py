@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from graph.counting.incidence import incidence_of
-from graph.dataset import incidence_table
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.incidence_table import SplitIncidence, read_incidence_table
-from graph.dataset.mining import MiningOptions, mine_dataset
-from graph.dataset.read import load_incidence, scan_incidence
-from graph.dataset.state import dataset_state, find_dataset
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.dataset import incidence_table
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
+from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
+from cobalance.graph.dataset.read import load_incidence, scan_incidence
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 PACKED = "MATCH (t:IncidenceTable {dataset: $d}) RETURN properties(t) AS part ORDER BY t.part"
 

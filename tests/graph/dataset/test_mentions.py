@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graph.dataset.mentions import replace_mentions
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.mentions import replace_mentions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
     ImageRecord("a", "bird", (Mention("sky"), Mention("sky", "old", 0.5)), "train", "a.jpg", 4, 3),

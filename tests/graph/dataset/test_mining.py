@@ -7,18 +7,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from app.demo import urbancars
-from app.services.ordering.plans import plan_dataset
-from generation.planning.plan import PlanOptions
-from graph.counting.cliques import mine_cliques
-from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import load_incidence
-from graph.dataset.state import dataset_state
-from graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
-from graph.queries.imbalances import Ranking, read_imbalances
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.demo import urbancars
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def brute_force(annotations, size):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from graph.dataset.contents import image_digests
-from graph.dataset.read import read_annotations, read_class_images
-from graph.dataset.state import dataset_state
-from graph.dataset.write import write_annotations
-from graph.errors import DatasetNotFoundError
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.contents import image_digests
+from cobalance.graph.dataset.read import read_annotations, read_class_images
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import DatasetNotFoundError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def write(store, dataset, annotations):

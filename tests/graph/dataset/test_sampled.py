@@ -4,23 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graph.counting.cliques import mine_cliques
-from graph.counting.incidence import incidence_of
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.names import class_sizes, split_sizes
-from graph.dataset.read import load_incidence, read_annotations
-from graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
-from graph.dataset.state import dataset_state, find_dataset
-from graph.dataset.write import IngestReport, dry_run, write_annotations
-from graph.errors import DatasetExistsError, OptionError
-from graph.queries.binding import bind_named
-from graph.queries.catalogue import CATALOGUE
-from graph.queries.clique_images import read_clique_images
-from graph.queries.imbalances import Ranking, read_imbalances
-from graph.queries.overview import read_overview
-from graph.queries.splits import compare_dataset_splits
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes, split_sizes
+from cobalance.graph.dataset.read import load_incidence, read_annotations
+from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
+from cobalance.graph.errors import DatasetExistsError, OptionError
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.queries.overview import read_overview
+from cobalance.graph.queries.splits import compare_dataset_splits
 
 OPTIONS = MiningOptions(max_size=3)
 PER_CLASS = 3

@@ -11,8 +11,8 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import Table2x2
 from statsmodels.stats.multitest import multipletests
 
-from graph.diagnosis import association as statistics
-from graph.diagnosis.association import (
+from cobalance.graph.diagnosis import association as statistics
+from cobalance.graph.diagnosis.association import (
     CHI_SQUARE,
     FISHER,
     FISHER_EACH_CLASS,
@@ -26,7 +26,7 @@ from graph.diagnosis.association import (
     log_odds_ratio,
     q_values,
 )
-from graph.errors import OptionError
+from cobalance.graph.errors import OptionError
 
 
 @st.composite

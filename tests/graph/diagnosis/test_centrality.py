@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.diagnosis.centrality import centrality
+from cobalance.graph.diagnosis.centrality import centrality
 
 
 @st.composite

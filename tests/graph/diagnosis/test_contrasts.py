@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.contingency_tables import Table
 
-from graph.diagnosis.contrasts import Contrast, standardized_residuals, strongest_contrast
+from cobalance.graph.diagnosis.contrasts import Contrast, standardized_residuals, strongest_contrast
 
 SIZES = st.lists(st.integers(0, 300), min_size=1, max_size=6).map(np.array)
 

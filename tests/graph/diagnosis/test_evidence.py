@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.diagnosis.evidence import (
+from cobalance.graph.diagnosis.evidence import (
     DISAGREEMENTS,
     by_evidence,
     disagreements,
     rate_differences,
 )
-from graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.diagnosis.imbalance import imbalance_table
 from tests.graph.diagnosis.test_imbalance import make_cliques
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 from scipy.stats import chi2_contingency, fisher_exact
 
-from graph.diagnosis import exact_tests
-from graph.diagnosis.association import FISHER, FISHER_EACH_CLASS, homogeneity_test
+from cobalance.graph.diagnosis import exact_tests
+from cobalance.graph.diagnosis.association import FISHER, FISHER_EACH_CLASS, homogeneity_test
 
 
 def by_listing(held, sizes, more=0.0):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import incidence_of
-from graph.diagnosis.imbalance import imbalance_table
-from graph.errors import OptionError
-from graph.records import Annotations
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations
 from tests.unequal import images, rows_of
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generation.planners import PLANNERS, plan
-from generation.planning.effects import images_for
-from generation.planning.plan import PlanOptions, queries_of
-from graph.diagnosis.imbalance import imbalance_table
-from graph.diagnosis.selection import CliqueFilter, find_rows, fold_repeats
-from graph.errors import OptionError, UnknownNameError
+from cobalance.generation.planners import PLANNERS, plan
+from cobalance.generation.planning.effects import images_for
+from cobalance.generation.planning.plan import PlanOptions, queries_of
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows, fold_repeats
+from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
 IMAGES = {

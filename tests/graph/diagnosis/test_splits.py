@@ -9,14 +9,14 @@ from statsmodels.genmod.families import Poisson
 from statsmodels.genmod.generalized_linear_model import GLM
 from statsmodels.stats.multitest import multipletests
 
-from graph.counting.cliques import Cliques, mine_cliques
-from graph.counting.incidence import build_incidence
-from graph.counting.splits import split_cliques
-from graph.diagnosis.association import homogeneity_test
-from graph.diagnosis.comparison import compare_cliques
-from graph.diagnosis.difference import differences
-from graph.diagnosis.splits import ComparedSplits
-from graph.errors import OptionError
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
+from cobalance.graph.counting.splits import split_cliques
+from cobalance.graph.diagnosis.association import homogeneity_test
+from cobalance.graph.diagnosis.comparison import compare_cliques
+from cobalance.graph.diagnosis.difference import differences
+from cobalance.graph.diagnosis.splits import ComparedSplits
+from cobalance.graph.errors import OptionError
 
 
 def incidence_of(shown, labels, classes, concepts="wxyz"):

@@ -5,15 +5,15 @@ import math
 import pandas as pd
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.errors import DatasetNotFoundError, JobNotFoundError, StoreError
-from graph.evaluations.reading import (
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.errors import DatasetNotFoundError, JobNotFoundError, StoreError
+from cobalance.graph.evaluations.reading import (
     list_evaluations,
     name_settings,
     read_evaluation,
     read_scores,
 )
-from graph.evaluations.writing import (
+from cobalance.graph.evaluations.writing import (
     EvaluationRunningError,
     NewEvaluation,
     begin_evaluation,
@@ -22,8 +22,8 @@ from graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
-from graph.tasks.lifecycle import cancel_task, fail_task, start_task
-from graph.tasks.status import active_tasks, read_task
+from cobalance.graph.tasks.lifecycle import cancel_task, fail_task, start_task
+from cobalance.graph.tasks.status import active_tasks, read_task
 
 NAN = math.nan
 

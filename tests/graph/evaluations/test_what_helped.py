@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from graph.evaluations.writing import (
+from cobalance.graph.evaluations.writing import (
     NewEvaluation,
     begin_evaluation,
     create_evaluations,
     save_scores,
 )
-from graph.queries.binding import bind_named
+from cobalance.graph.queries.binding import bind_named
 
 NAN = math.nan
 SETTINGS = {"preset": "small"}

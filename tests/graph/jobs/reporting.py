@@ -4,22 +4,17 @@ from dataclasses import asdict
 
 import pytest
 
-from graph.jobs.candidates import (
-    NewCandidate,
-    decide,
-    record_made,
-    reject_made,
-)
-from graph.jobs.lifecycle import QUERY_STATES, cancel_job, query_id, retry_job
-from graph.jobs.reports import (
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made, reject_made
+from cobalance.graph.jobs.lifecycle import QUERY_STATES, cancel_job, query_id, retry_job
+from cobalance.graph.jobs.reports import (
     end_job,
     fail_job,
     fail_queries,
     finish_queries,
     start_queries,
 )
-from graph.jobs.rounds import begin_round
-from graph.jobs.status import read_job, read_queries
+from cobalance.graph.jobs.rounds import begin_round
+from cobalance.graph.jobs.status import read_job, read_queries
 
 QUERIES = [("a", ("x", "y"), 3), ("b", ("x",), 2), ("a", ("y",), 5)]
 

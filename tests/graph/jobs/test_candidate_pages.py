@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import NewCandidate, decide, record_made
-from graph.jobs.lifecycle import query_id
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
+from cobalance.graph.jobs.lifecycle import query_id
 from tests.graph.jobs.reporting import accepted
 
 

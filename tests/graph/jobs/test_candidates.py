@@ -2,13 +2,11 @@
 
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import (
-    JobNotFoundError,
-)
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import (
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import (
     NewCandidate,
     QueryCounts,
     decide,
@@ -16,13 +14,10 @@ from graph.jobs.candidates import (
     record_made,
     reject_made,
 )
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import (
-    fail_job,
-    finish_queries,
-)
-from graph.jobs.status import read_job, read_queries
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import fail_job, finish_queries
+from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import accepted, counted, recounted, rejected, states
 
 

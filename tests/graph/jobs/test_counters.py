@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from graph.database.job_nodes import JOB_COUNTERS
-from graph.jobs.rounds import begin_round
+from cobalance.graph.database.job_nodes import JOB_COUNTERS
+from cobalance.graph.jobs.rounds import begin_round
 from tests.graph.jobs.reporting import (
     act_at_random,
     counted,

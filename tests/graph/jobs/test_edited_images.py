@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from graph.dataset.write import write_annotations
-from graph.errors import JobNotFoundError, OptionError
-from graph.jobs import edited_images, reads
-from graph.jobs.candidates import (
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError, OptionError
+from cobalance.graph.jobs import edited_images, reads
+from cobalance.graph.jobs.candidates import (
     NewCandidate,
     decide,
     read_decisions,
@@ -15,12 +15,17 @@ from graph.jobs.candidates import (
     record_made,
     restore_decisions,
 )
-from graph.jobs.edited_images import count_edited, count_reviewed, find_edited, read_edited
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.rounds import begin_round
-from graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
-from graph.jobs.status import read_queries
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.graph.jobs.edited_images import (
+    count_edited,
+    count_reviewed,
+    find_edited,
+    read_edited,
+)
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.rounds import begin_round
+from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
+from cobalance.graph.jobs.status import read_queries
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.graph.jobs.reporting import counted, recounted
 
 GROUPS = ("man", "woman")

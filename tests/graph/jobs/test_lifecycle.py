@@ -3,37 +3,32 @@
 import pandas as pd
 import pytest
 
-from app.services.ordering.plans import plan_dataset
-from generation.jobs.rounds import next_spans
-from generation.planning.plan import PlanOptions
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.errors import (
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.generation.jobs.rounds import next_spans
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import (
     DatasetNotFoundError,
     JobNotFoundError,
     OptionError,
     StoreError,
     UnknownNameError,
 )
-from graph.jobs.candidates import (
+from cobalance.graph.jobs.candidates import (
     NewCandidate,
     QueryCounts,
     decide,
     record_made,
     reject_made,
 )
-from graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
-from graph.jobs.reports import (
-    end_job,
-    fail_job,
-    finish_queries,
-    start_queries,
-)
-from graph.jobs.rounds import Span, read_query_progress
-from graph.jobs.status import list_jobs, read_job, read_queries
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
+from cobalance.graph.jobs.reports import end_job, fail_job, finish_queries, start_queries
+from cobalance.graph.jobs.rounds import Span, read_query_progress
+from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 
 

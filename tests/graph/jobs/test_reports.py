@@ -3,14 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from app.services.stores import open_store
-from graph.jobs.candidates import (
-    QueryCounts,
-    decide,
-    record_made,
-)
-from graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
-from graph.jobs.reports import (
+from cobalance.app.services.stores import open_store
+from cobalance.graph.jobs.candidates import QueryCounts, decide, record_made
+from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
+from cobalance.graph.jobs.reports import (
     end_job,
     fail_job,
     fail_queries,
@@ -20,7 +16,7 @@ from graph.jobs.reports import (
     stop_worker,
     workers_alive,
 )
-from graph.jobs.status import read_job, read_queries
+from cobalance.graph.jobs.status import read_job, read_queries
 from tests.graph.jobs.reporting import (
     QUERIES,
     accepted,

@@ -1,15 +1,10 @@
 """Rounds of a job: decisions about an earlier one are void."""
 
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import query_id, retry_job
-from graph.jobs.reports import (
-    end_job,
-    fail_queries,
-    finish_queries,
-    start_queries,
-)
-from graph.jobs.rounds import Span, begin_round, missing_numbers, read_query_progress
-from graph.jobs.status import read_job
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import query_id, retry_job
+from cobalance.graph.jobs.reports import end_job, fail_queries, finish_queries, start_queries
+from cobalance.graph.jobs.rounds import Span, begin_round, missing_numbers, read_query_progress
+from cobalance.graph.jobs.status import read_job
 from tests.graph.jobs.reporting import counted, recounted, states
 
 

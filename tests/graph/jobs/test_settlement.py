@@ -4,16 +4,16 @@ from random import Random
 
 import pytest
 
-from graph.dataset.read import read_annotations
-from graph.errors import OptionError
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import start_queries
-from graph.jobs.rounds import Span, begin_round
-from graph.jobs.settlement import RankedCandidate, Settlement, read_made, settle_queries
-from graph.jobs.status import read_job, read_queries
-from graph.records import Edit, PlannedQuery
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.jobs.rounds import Span, begin_round
+from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, read_made, settle_queries
+from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.records import Edit, PlannedQuery
 from tests.graph.jobs.reporting import counted, recounted
 
 MADE = 5

@@ -1,21 +1,19 @@
 """Progress of jobs: queries in parts, rates, and changes of the dataset."""
 
-from graph.dataset.write import write_annotations
-from graph.jobs.candidates import (
-    record_made,
-)
-from graph.jobs.lifecycle import create_job, query_id, retry_job
-from graph.jobs.reports import (
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidates import record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id, retry_job
+from cobalance.graph.jobs.reports import (
     end_job,
     fail_queries,
     heartbeat,
     start_queries,
     stop_worker,
 )
-from graph.jobs.rounds import begin_round
-from graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
-from graph.jobs.status import measured_speeds, read_job, read_queries
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.jobs.rounds import begin_round
+from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
+from cobalance.graph.jobs.status import measured_speeds, read_job, read_queries
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected
 
 

@@ -8,15 +8,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import read_annotations
-from graph.dataset.state import dataset_state
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError, UnknownNameError
-from graph.marks.applying import apply_tags, pending_tags
-from graph.marks.tags import (
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.marks.applying import apply_tags, pending_tags
+from cobalance.graph.marks.tags import (
     delete_tag,
     images_of_tag,
     list_notes,
@@ -27,7 +27,7 @@ from graph.marks.tags import (
     untag_images,
     write_note,
 )
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
 RECORDS = [

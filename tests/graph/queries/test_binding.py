@@ -2,12 +2,12 @@
 
 import pytest
 
-from graph.database import schema
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.names import check_names
-from graph.errors import DatasetNotFoundError, StaleError, UnknownNameError
-from graph.queries.binding import bind_named
-from graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.database import schema
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import check_names
+from cobalance.graph.errors import DatasetNotFoundError, StaleError, UnknownNameError
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 
 
 @pytest.fixture

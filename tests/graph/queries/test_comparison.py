@@ -4,17 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
-from graph.errors import DatasetNotFoundError, OptionError, StaleError, UnknownNameError, worded
-from graph.jobs.lifecycle import create_job
-from graph.jobs.merge import AcceptedImage, write_rebalanced
-from graph.jobs.status import read_job
-from graph.queries.comparison import compare_imbalances
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
+from cobalance.graph.errors import (
+    DatasetNotFoundError,
+    OptionError,
+    StaleError,
+    UnknownNameError,
+    worded,
+)
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.merge import AcceptedImage, write_rebalanced
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 @pytest.fixture

@@ -3,21 +3,21 @@
 import pandas as pd
 import pytest
 
-from graph.counting.cliques import mine_cliques
-from graph.dataset.cliques import clique_totals, load_cliques
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import load_incidence
-from graph.diagnosis.imbalance import imbalance_table
-from graph.diagnosis.own_effect import own_effects
-from graph.queries.imbalances import (
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.dataset.cliques import clique_totals, load_cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.diagnosis.own_effect import own_effects
+from cobalance.graph.queries.imbalances import (
     Ranking,
     leaning_concepts,
     read_folded_imbalances,
     read_imbalances,
     read_imbalances_of,
 )
-from graph.queries.own_effects import passing, read_own_effects, read_standing
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 from tests.unequal import images, rows_of
 

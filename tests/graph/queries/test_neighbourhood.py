@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.dataset.mining_options import MiningOptions
-from graph.diagnosis.imbalance import COUNT
-from graph.errors import OptionError, UnknownNameError
-from graph.queries.concept_counts import class_counts
-from graph.queries.neighbourhood import Link, read_neighbourhood, shortest_link, to_graphml
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.queries.concept_counts import class_counts
+from cobalance.graph.queries.neighbourhood import (
+    Link,
+    read_neighbourhood,
+    shortest_link,
+    to_graphml,
+)
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def records_of(*images):

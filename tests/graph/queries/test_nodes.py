@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from graph.database.store import GraphStore
-from graph.queries.nodes import name_of, read_class, read_concept, read_names, read_node
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.queries.nodes import name_of, read_class, read_concept, read_names, read_node
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def test_a_node_with_its_relationships(load: Callable[..., str], store: GraphStore) -> None:

@@ -2,14 +2,14 @@
 
 from dataclasses import asdict
 
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.jobs import statements
-from graph.jobs.lifecycle import create_job
-from graph.queries.comparison import rebalanced_copies
-from graph.queries.progress import dataset_progress
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs import statements
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.queries.comparison import rebalanced_copies
+from cobalance.graph.queries.progress import dataset_progress
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def test_from_nothing_to_a_mined_copy(store, dataset):

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import JobNotFoundError, StoreError
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import start_queries
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
-from graph.studies.reading import (
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError, StoreError
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.graph.studies.reading import (
     Assignment,
     StudyPair,
     read_answers,
@@ -20,7 +20,7 @@ from graph.studies.reading import (
     studies_of_dataset,
     studies_of_job,
 )
-from graph.studies.writing import StudyClosedError, close_study, create_study, save_answer
+from cobalance.graph.studies.writing import StudyClosedError, close_study, create_study, save_answer
 from tests.conftest import HOSTILE
 
 GROUPS = ("man", "woman")

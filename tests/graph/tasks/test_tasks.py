@@ -2,14 +2,14 @@
 
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset, rename_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import JobNotFoundError, UnknownNameError
-from graph.jobs.lifecycle import create_job
-from graph.jobs.reports import heartbeat, stop_worker
-from graph.jobs.status import read_job
-from graph.records import Annotations, ImageRecord, Mention
-from graph.tasks.lifecycle import (
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import JobNotFoundError, UnknownNameError
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.reports import heartbeat, stop_worker
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tasks.lifecycle import (
     cancel_task,
     create_task,
     end_task,
@@ -19,7 +19,7 @@ from graph.tasks.lifecycle import (
     retry_task,
     start_task,
 )
-from graph.tasks.status import active_tasks, list_tasks, read_task
+from cobalance.graph.tasks.status import active_tasks, list_tasks, read_task
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from transformers import AutoProcessor, Florence2ForConditionalGeneration
 
-from ingest.annotators import ANNOTATORS
-from ingest.annotators.captions import CaptionAnnotator, named
-from ingest.images.arrays import ImageArray
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.annotators.captions import CaptionAnnotator, named
+from cobalance.ingest.images.arrays import ImageArray
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import save_florence2, save_qwen3_vl
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from graph.errors import OptionError
-from ingest.annotators import ANNOTATORS
-from ingest.annotators.linear_probe import fit_linear_probe, load_linear_probe
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.annotators.linear_probe import fit_linear_probe, load_linear_probe
 
 TEXTS = ("a red photo", "a bright photo {x}")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import JobBlockedError, OptionError, UnknownNameError
-from graph.records import Annotations, ImageRecord
-from ingest.annotators import ANNOTATORS
-from ingest.models.detector import open_detector
-from ingest.models.options import DetectorOptions
+from cobalance.graph.errors import JobBlockedError, OptionError, UnknownNameError
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.models.detector import open_detector
+from cobalance.ingest.models.options import DetectorOptions
 from tests.generation.filters.making import noise
 from tests.tiny.vision import save_owlv2
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from graph.errors import InputError
-from ingest.load import read_annotations, read_frame
-from ingest.options import (
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import read_annotations, read_frame
+from cobalance.ingest.options import (
     ClassOptions,
     ReadLimits,
     ReadOptions,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.captions.children import names_children
-from ingest.concepts.group_words import GroupWords, WordRow
+from cobalance.ingest.captions.children import names_children
+from cobalance.ingest.concepts.group_words import GroupWords, WordRow
 
 NUMBERS = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.captions.edited import DOUBTS, MANY_GROUPS, NO_GROUP, REASONS
-from ingest.captions.editor import CaptionEditor
-from ingest.concepts.word_lists import load_group_words
+from cobalance.ingest.captions.edited import DOUBTS, MANY_GROUPS, NO_GROUP, REASONS
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 OTHER = {"man": "woman", "woman": "man"}
 LINES = (Path(__file__).parents[2] / "data" / "caption_edits.tsv").read_text("utf-8").splitlines()

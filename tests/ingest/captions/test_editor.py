@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.errors import InputError, OptionError, UnknownNameError
-from ingest.captions.children import names_children
-from ingest.captions.edited import (
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.ingest.captions.children import names_children
+from cobalance.ingest.captions.edited import (
     DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,
@@ -19,9 +19,9 @@ from ingest.captions.edited import (
     NOT_RESTORED,
     REASONS,
 )
-from ingest.captions.editor import CaptionEditor
-from ingest.concepts.group_words import GroupWords, WordRow
-from ingest.concepts.word_lists import load_group_words
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.group_words import GroupWords, WordRow
+from cobalance.ingest.concepts.word_lists import load_group_words
 
 GENSYNTH = CaptionEditor(load_group_words("gensynth"))
 PINPOINT = CaptionEditor(load_group_words("pinpoint"))

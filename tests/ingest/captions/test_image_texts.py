@@ -6,9 +6,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from graph.errors import InputError
-from graph.records import Annotations, ImageRecord
-from ingest.captions.image_texts import (
+from cobalance.graph.errors import InputError
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.captions.image_texts import (
     caption_files,
     copy_image_texts,
     drop_image_texts,
@@ -16,7 +16,7 @@ from ingest.captions.image_texts import (
     rename_image_texts,
     write_image_texts,
 )
-from ingest.frames import TextColumns
+from cobalance.ingest.frames import TextColumns
 
 HOSTILE = ["a/b", "..", "\u202eشارع 🛣️", "x" * 200, "A", "a", " %2F", "con"]
 NOTHING = (None, None, None, None)

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from graph.errors import UnknownNameError, worded
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions, VocabularyOptions
+from cobalance.graph.errors import UnknownNameError, worded
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions, VocabularyOptions
 
 INSTANCES = {
     "images": [

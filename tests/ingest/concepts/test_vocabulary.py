@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import InputError, OptionError, UnknownNameError
-from ingest.concepts.plurals import plural_forms
-from ingest.concepts.vocabulary import Vocabulary
-from ingest.concepts.vocabulary_file import load_vocabulary
-from ingest.concepts.word_lists import load_word_list
-from ingest.options import VocabularyOptions
-from ingest.problems import Problems
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.ingest.concepts.vocabulary import Vocabulary
+from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.concepts.word_lists import load_word_list
+from cobalance.ingest.options import VocabularyOptions
+from cobalance.ingest.problems import Problems
 
 
 def found(vocabulary, caption):

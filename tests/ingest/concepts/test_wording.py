@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.concepts.wording import readable, with_article
+from cobalance.ingest.concepts.wording import readable, with_article
 
 
 @pytest.mark.parametrize(

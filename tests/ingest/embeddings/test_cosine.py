@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.errors import OptionError
-from ingest.embeddings import cosine
-from ingest.embeddings.cosine import groups_of, near_pairs, nearest, principal_axes, unit_vectors
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.embeddings import cosine
+from cobalance.ingest.embeddings.cosine import (
+    groups_of,
+    near_pairs,
+    nearest,
+    principal_axes,
+    unit_vectors,
+)
 
 
 @st.composite

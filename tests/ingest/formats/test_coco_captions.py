@@ -4,14 +4,9 @@ import json
 
 import pytest
 
-from graph.records import Mention
-from ingest.load import read_annotations
-from ingest.options import (
-    ClassOptions,
-    ReadLimits,
-    ReadOptions,
-    VocabularyOptions,
-)
+from cobalance.graph.records import Mention
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadLimits, ReadOptions, VocabularyOptions
 from tests.ingest.coco_files import CAPTIONS
 
 

@@ -4,17 +4,12 @@ import json
 
 import pytest
 
-from graph.dataset.contents import image_digests
-from graph.errors import worded
-from graph.records import ImageRecord, Mention
-from ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
-from ingest.load import read_annotations
-from ingest.options import (
-    ClassOptions,
-    ReadLimits,
-    ReadOptions,
-    Refinement,
-)
+from cobalance.graph.dataset.contents import image_digests
+from cobalance.graph.errors import worded
+from cobalance.graph.records import ImageRecord, Mention
+from cobalance.ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadLimits, ReadOptions, Refinement
 from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
 
 EXPECTED = [

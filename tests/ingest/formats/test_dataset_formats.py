@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import InputError
-from ingest.formats import FORMATS
-from ingest.load import detect_format, read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.graph.errors import InputError
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.ingest.dataset_files import CLASSES, DATASETS, HEIGHT, ONE_FILE, PICTURES, WIDTH, archive
 
 OPTIONS = ReadOptions(classes=ClassOptions(categories=CLASSES))

@@ -12,9 +12,9 @@ import pytest
 import webdataset
 from PIL import Image
 
-from graph.errors import InputError
-from ingest.load import detect_format, read_annotations
-from ingest.options import ReadOptions, TableOptions
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ReadOptions, TableOptions
 from tests.ingest.dataset_files import pixels
 
 ROWS = [

@@ -4,9 +4,9 @@ import zipfile
 
 import pytest
 
-from graph.errors import InputError
-from ingest.load import detect_format, read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 
 XML = """<?xml version="1.0"?>
 <annotation><folder>VOC2012</folder><filename>{file}</filename>

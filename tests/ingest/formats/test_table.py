@@ -6,15 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import InputError, worded
-from graph.records import ImageRecord, Mention
-from ingest.load import read_annotations
-from ingest.options import (
-    ClassOptions,
-    ReadOptions,
-    TableOptions,
-    VocabularyOptions,
-)
+from cobalance.graph.errors import InputError, worded
+from cobalance.graph.records import ImageRecord, Mention
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions, VocabularyOptions
 
 
 def records(annotations):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from ingest.images.encoding import MAX_SIDE_PX, png, within
+from cobalance.ingest.images.encoding import MAX_SIDE_PX, png, within
 
 SIDES = st.integers(1, 3000)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from ingest.images.decoding import decode
-from ingest.images.mask_images import mask_array
+from cobalance.ingest.images.decoding import decode
+from cobalance.ingest.images.mask_images import mask_array
 
 INDICES = np.array([[0, 255, 1], [255, 15, 255]], dtype=np.uint8)
 VOC = {0: (0, 0, 0), 1: (128, 0, 0), 15: (192, 128, 128), 255: (224, 224, 192)}

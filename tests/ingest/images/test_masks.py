@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.records import Mention
-from ingest.images.masks import (
+from cobalance.graph.records import Mention
+from cobalance.ingest.images.masks import (
     Polygons,
     RunLengths,
     SegmentationError,

@@ -9,17 +9,17 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import InputError, StoreError
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.regions import (
+from cobalance.graph.errors import InputError, StoreError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.regions import (
     drop_regions,
     read_regions,
     regions_path,
     rename_regions,
     write_regions,
 )
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions, Refinement
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions, Refinement
 
 HOSTILE = ["a/b", "..", ".", "\u202eشارع 🛣️", "x" * 200, "ü" * 200, "A", "a", " %2F", "con"]
 """The digests of the first two of `FARM_IMAGES`, by the last version that knew no crowds."""

@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ingest.images.image_file import ImageFileError
-from ingest.images.roots import ImageRoots
+from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.ingest.images.roots import ImageRoots
 
 Serve = Callable[[dict[str, bytes | str]], str]
 

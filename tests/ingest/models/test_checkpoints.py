@@ -10,9 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import CLIPTextModel, CLIPTokenizer
 
-from graph.errors import JobBlockedError, OptionError
-from ingest.models.checkpoints import Checkpoint, find_checkpoint
-from ingest.models.loading import load_model, load_processor
+from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
+from cobalance.ingest.models.loading import load_model, load_processor
 
 Find = Callable[[str], str]
 Copied = Callable[[str], Path]

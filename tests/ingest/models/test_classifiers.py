@@ -9,8 +9,8 @@ import timm
 import torch
 from safetensors.torch import load_file, save_file
 
-from graph.errors import JobBlockedError, OptionError
-from ingest.models.classifiers import (
+from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.ingest.models.classifiers import (
     Classifier,
     ClassifierSettings,
     Network,
@@ -18,7 +18,7 @@ from ingest.models.classifiers import (
     open_classifier,
     width_of,
 )
-from ingest.models.options import ModelOptions
+from cobalance.ingest.models.options import ModelOptions
 
 CPU = torch.device("cpu")
 

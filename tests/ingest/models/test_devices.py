@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from graph.errors import OptionError, OutOfMemoryError
-from ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from cobalance.graph.errors import OptionError, OutOfMemoryError
+from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:

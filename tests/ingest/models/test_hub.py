@@ -10,9 +10,9 @@ import diffusers
 import huggingface_hub
 import pytest
 
-from graph.errors import JobBlockedError
-from ingest.models.checkpoints import find_checkpoint
-from ingest.models.loading import load_model
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.loading import load_model
 
 Find = Callable[[str], str]
 

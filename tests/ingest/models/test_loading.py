@@ -12,9 +12,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from graph.errors import JobBlockedError
-from ingest.models.checkpoints import find_checkpoint
-from ingest.models.loading import load_model, quiet, software
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.loading import load_model, quiet, software
 
 Copied = Callable[[str], Path]
 

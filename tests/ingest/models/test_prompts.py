@@ -2,9 +2,9 @@
 
 import pytest
 
-from graph.errors import OptionError
-from ingest.concepts.wording import LONGEST, readable
-from ingest.models.prompts import PHOTO, check_template, prompt_for
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.concepts.wording import LONGEST, readable
+from cobalance.ingest.models.prompts import PHOTO, check_template, prompt_for
 
 
 def test_an_edited_image_is_described_by_its_caption_or_its_groups_words():

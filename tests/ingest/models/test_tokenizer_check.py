@@ -10,9 +10,9 @@ import diffusers
 import pytest
 from transformers import BertTokenizer, CLIPTokenizer, Qwen2Tokenizer, T5Tokenizer
 
-from graph.errors import JobBlockedError
-from ingest.models.checkpoints import Checkpoint, find_checkpoint
-from ingest.models.loading import load_model, load_processor
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
+from cobalance.ingest.models.loading import load_model, load_processor
 from tests.tiny.text import MERGES, clip_tokenizer
 from tests.tiny.vision import save_clip
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from generation.filters import FILTERS
-from graph.errors import JobBlockedError, OutOfMemoryError
-from ingest.annotators import ANNOTATORS
+from cobalance.generation.filters import FILTERS
+from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
+from cobalance.ingest.annotators import ANNOTATORS
 from tests.tiny.vision import save_clip, save_owlv2, save_safety
 
 Open = Callable[[Path], Any]

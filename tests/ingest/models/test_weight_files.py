@@ -2,8 +2,8 @@
 
 import pytest
 
-from graph.errors import JobBlockedError
-from ingest.models.weight_files import choose_weights
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.weight_files import choose_weights
 
 
 def test_shards() -> None:

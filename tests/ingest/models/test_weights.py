@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from graph.errors import JobBlockedError
-from ingest.models.weights import fill, read_weights
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.weights import fill, read_weights
 
 TENSORS = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
 

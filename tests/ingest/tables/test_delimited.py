@@ -2,9 +2,9 @@
 
 import pytest
 
-from graph.errors import worded
-from ingest.load import read_annotations
-from ingest.options import ReadOptions, TableOptions
+from cobalance.graph.errors import worded
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions, TableOptions
 
 HEADER = "image_id,label,concepts\n"
 ROW = "a,cat,sofa|bed\n"

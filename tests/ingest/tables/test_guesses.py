@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.preview import sample_table
-from ingest.tables.guesses import guess_columns
+from cobalance.ingest.preview import sample_table
+from cobalance.ingest.tables.guesses import guess_columns
 
 ROWS = 60
 COLUMNS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.errors import worded
+from cobalance.graph.errors import worded
 
 GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
 

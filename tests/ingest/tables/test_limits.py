@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import InputError, OptionError, worded
-from ingest.load import read_annotations
-from ingest.options import ReadLimits, ReadOptions, TableOptions
-from ingest.trees import LONGEST_LINE
+from cobalance.graph.errors import InputError, OptionError, worded
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadLimits, ReadOptions, TableOptions
+from cobalance.ingest.trees import LONGEST_LINE
 
 MILLION = 1_000_000
 
@@ -138,10 +138,10 @@ BOMBS = {
 READ = """
 import sys
 from pathlib import Path
-from ingest.load import read_annotations
-from ingest.options import ReadOptions
-from ingest.preview import sample_table
-from graph.errors import InputError
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.preview import sample_table
+from cobalance.graph.errors import InputError
 from tests.memory import peak_mb
 try:
     sample_table(Path(sys.argv[1]), "parquet")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from graph.errors import InputError, worded
-from ingest.options import ReadOptions, TableOptions
-from ingest.preview import sample_table
+from cobalance.graph.errors import InputError, worded
+from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.preview import sample_table
 
 GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
 OPTIONS = ReadOptions(table=TableOptions(class_name="Male"))

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graph.errors import InputError, worded
-from ingest.load import read_annotations
-from ingest.options import ReadOptions, TableOptions
-from ingest.preview import sample_table
+from cobalance.graph.errors import InputError, worded
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.preview import sample_table
 
 LISTS = [["sofa"], ["bed"]]
 OBJECT = pa.struct([("concept", pa.string()), ("score", pa.float64())])
@@ -198,9 +198,9 @@ def test_two_columns_of_one_name(tmp_path, failure):
 READ_AND_SAMPLE = """
 import sys
 from pathlib import Path
-from graph.errors import InputError
-from ingest.load import read_annotations
-from ingest.preview import sample_table
+from cobalance.graph.errors import InputError
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.preview import sample_table
 for read in (read_annotations, lambda path: sample_table(path, "parquet")):
     try:
         read(Path(sys.argv[1]))

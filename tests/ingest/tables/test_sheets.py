@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.errors import InputError
-from ingest.tables.sheets import guard_formulas, read_sheet
+from cobalance.graph.errors import InputError
+from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 from tests.conftest import HOSTILE
 
 

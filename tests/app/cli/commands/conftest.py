@@ -5,8 +5,8 @@ import io
 import pandas as pd
 import pytest
 
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.state import find_dataset
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.state import find_dataset
 
 ROWS = "id,class,concepts\n" + "".join(
     f"{i},{name},{concepts}\n"

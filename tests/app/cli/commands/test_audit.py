@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from generation.output.folder import OutputFolder
-from graph.annotations.runs import decide_run
-from graph.audits.reading import audits_of_run
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import decide_run
+from cobalance.graph.audits.reading import audits_of_run
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
 from tests.app.cli.calling import call
 from tests.app.cli.commands.conftest import table
 from tests.audited_run import CONCEPTS, shows, write_audited_run

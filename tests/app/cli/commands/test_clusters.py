@@ -75,7 +75,7 @@ def test_what_cannot_be_clustered_is_refused(run, captioned, bare):
 
 @pytest.fixture
 def bare(run, store, tmp_path):
-    from graph.dataset.drop_rename import drop_dataset
+    from cobalance.graph.dataset.drop_rename import drop_dataset
 
     name = f"{tmp_path.name} bare"
     (tmp_path / "bare.csv").write_text("id,class,concepts\n1,a,x\n")

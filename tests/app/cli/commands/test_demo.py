@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[4]
 
 def test_the_web_app_is_suggested_with_what_it_needs(environment):
     install = f"pip install -e '{ROOT}[app]'"
-    shown = 'import app.cli.commands.demo as demo; print(demo.web_app_command("to see it"))'
+    shown = (
+        'import cobalance.app.cli.commands.demo as demo; print(demo.web_app_command("to see it"))'
+    )
     for extras, expected in (
         ([], [("cobalance app", "to see it")]),
         (["app"], [(f"{install}\ncobalance app", "to see it: install it first")]),

@@ -6,11 +6,11 @@ import shlex
 
 import pytest
 
-from app.cli.job_settings import read_settings
-from generation.backends import BACKENDS
-from generation.filters import FILTERS
-from generation.recipes import RECIPES
-from graph.jobs.status import read_job
+from cobalance.app.cli.job_settings import read_settings
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.jobs.status import read_job
 from tests.app.cli.calling import call, run_without
 from tests.app.cli.commands.conftest import ORDER, ROWS, SMALL
 

@@ -5,15 +5,15 @@ import json
 import pandas as pd
 import pytest
 
-from annotation.language.endpoint import Endpoint
-from app.demo.scripted_endpoint import Answer, scripted_endpoint
-from app.services.annotations.extracting import ExtractOrder, extract_concepts
-from generation.output.folder import OutputFolder
-from graph.annotations.runs import list_runs
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.captions.image_texts import write_image_texts
+from cobalance.annotation.language.endpoint import Endpoint
+from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.app.services.annotations.extracting import ExtractOrder, extract_concepts
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import list_runs
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.captions.image_texts import write_image_texts
 from tests.app.cli.calling import call
 from tests.app.cli.commands.conftest import table
 

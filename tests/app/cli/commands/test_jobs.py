@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.lifecycle import create_job
 from tests.app.cli.calling import EXTRAS, call, run_each_without, run_without, spawn
 from tests.app.cli.commands.conftest import ORDER, SMALL, table
 

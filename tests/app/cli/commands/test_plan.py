@@ -5,9 +5,9 @@ import shlex
 
 import pytest
 
-from graph.dataset.plans import read_plan
-from graph.jobs.rounds import read_query_progress
-from graph.jobs.status import read_job
+from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.jobs.rounds import read_query_progress
+from cobalance.graph.jobs.status import read_job
 from tests.app.cli.commands.conftest import ORDER
 
 BASIS = ("--consent", "All shown have agreed.")

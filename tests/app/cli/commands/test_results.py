@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from generation.planning.plan import GenerationQuery, Plan, PlanOptions
-from generation.planning.plan_file import plan_to_json
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.state import find_dataset
-from graph.jobs.lifecycle import cancel_job
-from ingest.annotators.linear_probe import LinearProbe
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.jobs.lifecycle import cancel_job
+from cobalance.ingest.annotators.linear_probe import LinearProbe
 
 SMALL = ("--set", "making.width_px=48", "--set", "making.height_px=48", "--filter", "none")
 SQUARE = [[8, 8, 40, 8, 40, 40, 8, 40]]

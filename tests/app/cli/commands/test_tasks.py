@@ -1,6 +1,6 @@
 """Tasks from the command line: listed beside jobs, cancelled and retried."""
 
-from graph.tasks.lifecycle import create_task, fail_task, report_task, start_task
+from cobalance.graph.tasks.lifecycle import create_task, fail_task, report_task, start_task
 from tests.app.cli.commands.conftest import table
 
 

@@ -7,24 +7,24 @@ from random import Random
 import numpy as np
 import pytest
 
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from app.services.annotations.decisions import (
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.app.services.annotations.decisions import (
     change_thresholds,
     decide_labels,
     delete_annotations,
 )
-from app.services.datasets import drop_dataset, load_dataset, rename_dataset
-from generation.output.folder import OutputFolder, OutputMissingError
-from graph.annotations.runs import NewRun, create_run, decide_run, end_run, list_runs
-from graph.counting.cliques import mine_cliques
-from graph.dataset.cliques import load_cliques
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.read import load_incidence
-from graph.dataset.write import write_annotations
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.annotators.annotator import Scores
+from cobalance.app.services.datasets import drop_dataset, load_dataset, rename_dataset
+from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+from cobalance.graph.annotations.runs import NewRun, create_run, decide_run, end_run, list_runs
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.annotators.annotator import Scores
 
 OWN = ("cow", "o'hare {x}", "sky")
 LOOKED_FOR = ("sky", "</script>", "cow", "sky")

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from app.services.annotations.labelling import concepts_of
-from graph.annotations.attributes import COLUMNS
+from cobalance.app.services.annotations.labelling import concepts_of
+from cobalance.graph.annotations.attributes import COLUMNS
 
 
 def attributes(*rows):

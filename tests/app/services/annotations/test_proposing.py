@@ -5,24 +5,28 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from annotation.labelling.score_files import ScoreFiles
-from annotation.labelling.settings import LabelledAttribute, LabelSettings
-from annotation.language.chat import LanguageModelError, Reply
-from annotation.proposing.guards import UNSEEN, ngram_vectors
-from annotation.proposing.options import read_preset
-from annotation.proposing.review import accept_all
-from app.services.annotations.costs import label_cost
-from app.services.annotations.proposing import ProposeOrder, open_embedder, propose_attributes
-from app.services.annotations.unseen import flag_unseen
-from app.services.datasets import drop_dataset
-from generation.output.folder import OutputFolder
-from graph.annotations.attributes import decide_attributes, list_attributes
-from graph.annotations.runs import list_runs
-from graph.dataset.drop_rename import rename_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError, UnknownNameError
-from graph.records import Annotations, ImageRecord
-from ingest.annotators.annotator import Scores
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.annotation.language.chat import LanguageModelError, Reply
+from cobalance.annotation.proposing.guards import UNSEEN, ngram_vectors
+from cobalance.annotation.proposing.options import read_preset
+from cobalance.annotation.proposing.review import accept_all
+from cobalance.app.services.annotations.costs import label_cost
+from cobalance.app.services.annotations.proposing import (
+    ProposeOrder,
+    open_embedder,
+    propose_attributes,
+)
+from cobalance.app.services.annotations.unseen import flag_unseen
+from cobalance.app.services.datasets import drop_dataset
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
+from cobalance.graph.annotations.runs import list_runs
+from cobalance.graph.dataset.drop_rename import rename_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.annotators.annotator import Scores
 from tests.tiny.vision import save_owlv2
 
 

@@ -4,26 +4,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.annotations.decisions import decide_labels
-from app.services.audits.answering import (
+from cobalance.app.services.annotations.decisions import decide_labels
+from cobalance.app.services.audits.answering import (
     answer_audit,
     answer_sheet,
     audit_progress,
     audit_tasks,
     take_answers,
 )
-from app.services.audits.creating import AuditSample, draw_audit
-from app.services.audits.plans import unsupported_queries
-from app.services.audits.results import audit_imbalances, audit_rates, imbalance_verdicts
-from app.services.ordering.plans import plan_dataset
-from generation.output.folder import OutputFolder
-from generation.planning.plan import PlanOptions
-from graph.annotations.runs import NewRun, create_run
-from graph.audits.reading import read_answers
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.errors import OptionError, UnknownNameError
-from graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.app.services.audits.creating import AuditSample, draw_audit
+from cobalance.app.services.audits.plans import unsupported_queries
+from cobalance.app.services.audits.results import audit_imbalances, audit_rates, imbalance_verdicts
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.annotations.runs import NewRun, create_run
+from cobalance.graph.audits.reading import read_answers
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from tests.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
 
 IMAGES = 65

@@ -8,36 +8,41 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.evaluations.orders import EvaluationOrder, order_evaluations
-from app.services.evaluations.predictions import (
+from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
+from cobalance.app.services.evaluations.predictions import (
     NoPredictionsError,
     predictions_uri,
     read_saved_predictions,
 )
-from app.services.evaluations.run_settings import RunSettings
-from app.services.evaluations.runs import predict_dataset, run_evaluation, train_again
-from app.services.evaluations.summaries import (
+from cobalance.app.services.evaluations.run_settings import RunSettings
+from cobalance.app.services.evaluations.runs import predict_dataset, run_evaluation, train_again
+from cobalance.app.services.evaluations.summaries import (
     differences_frame,
     name_rows,
     newest,
     scores_frame,
     summary_frame,
 )
-from evaluation.training.data.sets import LeakError
-from evaluation.training.methods import METHODS
-from evaluation.training.presets import PRESETS
-from generation.output.folder import OutputFolder
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.write import write_annotations
-from graph.errors import CobalanceError, DatasetNotFoundError, OptionError, UnknownNameError
-from graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
-from graph.progress import silent
-from graph.queries.binding import bind_named
-from graph.records import Annotations, ImageRecord
-from graph.tasks.lifecycle import cancel_task
-from graph.tasks.status import read_task
+from cobalance.evaluation.training.data.sets import LeakError
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import (
+    CobalanceError,
+    DatasetNotFoundError,
+    OptionError,
+    UnknownNameError,
+)
+from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
+from cobalance.graph.progress import silent
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.graph.tasks.lifecycle import cancel_task
+from cobalance.graph.tasks.status import read_task
 from tests.app.services.evaluations.conftest import EVEN
 
 
@@ -198,7 +203,7 @@ def test_methods_that_select_hold_images_out(store, own, animals, run, monkeypat
     assert settings["method_options"] == {"refits": 1}
     run(made)
     assert not read_scores(store, [made]).empty
-    monkeypatch.delattr("app.services.evaluations.runs.train_run")  # the model is kept
+    monkeypatch.delattr("cobalance.app.services.evaluations.runs.train_run")  # the model is kept
     predictions = read_saved_predictions(
         OutputFolder(own.output_folder()), read_evaluation(store, made)
     )

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from app.services.evaluations.image_sets import with_features, with_images
-from app.services.evaluations.scoring import score_tables
-from evaluation.metrics import Inputs
-from evaluation.metrics.images.distances import FewImagesWarning
-from evaluation.training.data.images import LabelledImages
-from graph.errors import DatasetNotFoundError, InputError, OptionError
+from cobalance.app.services.evaluations.image_sets import with_features, with_images
+from cobalance.app.services.evaluations.scoring import score_tables
+from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.images.distances import FewImagesWarning
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.graph.errors import DatasetNotFoundError, InputError, OptionError
 
 
 def no_dataset(name):

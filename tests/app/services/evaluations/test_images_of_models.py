@@ -7,19 +7,19 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from app.services.evaluations.activations import map_activations, object_mask
-from app.services.evaluations.artefacts import run_artefact_test
-from app.services.evaluations.maps import read_maps
-from app.services.evaluations.orders import EvaluationOrder, order_evaluations
-from evaluation.metrics import artefact_shift
-from generation.output.folder import OutputFolder
-from graph.errors import OptionError
-from graph.evaluations.reading import read_scores
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.reports import start_queries
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
-from ingest.images.regions import write_regions
+from cobalance.app.services.evaluations.activations import map_activations, object_mask
+from cobalance.app.services.evaluations.artefacts import run_artefact_test
+from cobalance.app.services.evaluations.maps import read_maps
+from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
+from cobalance.evaluation.metrics import artefact_shift
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import OptionError
+from cobalance.graph.evaluations.reading import read_scores
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.reports import start_queries
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.images.regions import write_regions
 
 EDITS = {
     "test-cat-grass-0": "test-dog-snow-1.png",

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pandas as pd
 from PIL import Image
 
-from app.services.evaluations.orders import EvaluationOrder, order_evaluations
-from app.services.evaluations.predictions import read_saved_predictions
-from app.services.evaluations.runs import run_evaluation
-from generation.output.folder import OutputFolder
-from graph.dataset.read import read_annotations
-from graph.evaluations.reading import read_evaluation, read_scores
-from graph.progress import silent
-from ingest.captions.image_texts import write_image_texts
+from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
+from cobalance.app.services.evaluations.predictions import read_saved_predictions
+from cobalance.app.services.evaluations.runs import run_evaluation
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.evaluations.reading import read_evaluation, read_scores
+from cobalance.graph.progress import silent
+from cobalance.ingest.captions.image_texts import write_image_texts
 from tests.app.services.evaluations.conftest import EVEN, picture
 from tests.tiny.captioned import save_blip
 from tests.tiny.vision import save_clip

@@ -8,28 +8,33 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import cobalance as cb
-from app.report.contents import ReportOptions, read_contents
-from app.report.page import page
-from app.services.evaluations.exports import export_evaluations
-from app.services.evaluations.predictions import write_predictions
-from app.services.evaluations.run_settings import RunSettings
-from app.services.evaluations.summaries import differences_frame, name_rows, newest, summary_frame
-from evaluation.metrics import METRICS, Inputs
-from evaluation.predictions import check_predictions
-from generation.output.folder import OutputFolder
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.read import read_image_concepts
-from graph.errors import OptionError
-from graph.evaluations.reading import list_evaluations
-from graph.evaluations.writing import (
+from cobalance.app.report.contents import ReportOptions, read_contents
+from cobalance.app.report.page import page
+from cobalance.app.services.evaluations.exports import export_evaluations
+from cobalance.app.services.evaluations.predictions import write_predictions
+from cobalance.app.services.evaluations.run_settings import RunSettings
+from cobalance.app.services.evaluations.summaries import (
+    differences_frame,
+    name_rows,
+    newest,
+    summary_frame,
+)
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.errors import OptionError
+from cobalance.graph.evaluations.reading import list_evaluations
+from cobalance.graph.evaluations.writing import (
     NewEvaluation,
     create_evaluations,
     save_predictions_uri,
     save_scores,
 )
-from graph.jobs.lifecycle import create_job
-from graph.queries.binding import bind_named
-from graph.records import PlannedQuery
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.records import PlannedQuery
 from tests.app.cli.commands.conftest import table
 from tests.app.cli.conftest import environment, run  # noqa: F401
 

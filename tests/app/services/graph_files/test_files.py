@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from app.services.graph_files import files
-from graph.errors import CobalanceError, MissingExtraError
+from cobalance.app.services.graph_files import files
+from cobalance.graph.errors import CobalanceError, MissingExtraError
 
 HOSTILE = ["cow", "a,b", 'say "hi"', "x;y", "back\\slash", "two  words", "<&>", "=1+1", "true"]
 HOSTILE += ["1", "日本", "two\u2028lines", "class:b", "clique:1", '"', "it's"]

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from app.services.importing.checking import ImportRequest, check_import
-from app.services.importing.sources import ServerFolder, import_roots, inside
-from app.settings import Settings
-from graph.database.store import GraphStore
-from graph.errors import InputError, OptionError
-from graph.progress import silent
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.app.services.importing.checking import ImportRequest, check_import
+from cobalance.app.services.importing.sources import ServerFolder, import_roots, inside
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.progress import silent
+from cobalance.ingest.options import ClassOptions, ReadOptions
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app.added_images import read_added
-from app.services.importing.found_images import FoundImages, find_images
-from app.settings import Settings
+from cobalance.app.added_images import read_added
+from cobalance.app.services.importing.found_images import FoundImages, find_images
+from cobalance.app.settings import Settings
+from cobalance.graph.errors import worded
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from cobalance.wording import in_python
-from graph.errors import worded
-from graph.records import Annotations, ImageRecord
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
 
 
 @pytest.fixture

@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app.added_images import read_added
-from app.services.image_files import image_reader
-from app.services.importing.image_places import (
+from cobalance.app.added_images import read_added
+from cobalance.app.services.image_files import image_reader
+from cobalance.app.services.importing.image_places import (
     add_place,
     added_places,
     offered_places,
     places_with,
     remove_place,
 )
-from app.services.workers import worker_resources
-from app.settings import Settings
-from generation.image_request import GenerationError
-from generation.jobs.settings import JobSettings
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.records import Annotations, ImageRecord
+from cobalance.app.services.workers import worker_resources
+from cobalance.app.settings import Settings
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord
 
 
 @pytest.fixture

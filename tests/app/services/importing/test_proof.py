@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.services.importing.proof import MOST, proof_of
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.services.importing.proof import MOST, proof_of
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
 def record(row: int, class_name: str, *concepts: str) -> ImageRecord:

@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.services.local_workers.supervisor import LocalWorkers, gpu_of, workers_allowed
-from app.settings import Settings
-from graph.errors import OptionError
+from cobalance.app.services.local_workers.supervisor import LocalWorkers, gpu_of, workers_allowed
+from cobalance.app.settings import Settings
+from cobalance.graph.errors import OptionError
 from tests.waiting import until
 
 Start = Callable[..., LocalWorkers]
@@ -182,7 +182,7 @@ def test_workers_take_gpus_in_turn(tmp_path: Path) -> None:
 
 APP = """
 import signal, sys
-from app.services.local_workers.supervisor import LocalWorkers
+from cobalance.app.services.local_workers.supervisor import LocalWorkers
 worker = LocalWorkers([sys.executable, "-c", sys.argv[1]]).start(1)
 while not worker.lines():
     pass
@@ -192,7 +192,7 @@ signal.pause()
 # Not even SIGTERM ends it, nor its child.
 WORKER = """
 import signal, subprocess, sys, threading
-from app.services.local_workers.process import end_with_app
+from cobalance.app.services.local_workers.process import end_with_app
 signal.signal(signal.SIGTERM, lambda *_: None)
 child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 print(child.pid, flush=True)

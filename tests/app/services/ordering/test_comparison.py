@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.services.ordering.comparison import budget_curve, compare_all, tolerance_curve
+from cobalance.app.services.ordering.comparison import budget_curve, compare_all, tolerance_curve
 from cobalance.data.reading import urbancars
-from generation.planners import PLANNERS, plan
-from generation.planning.plan import PlanOptions
-from generation.planning.resampling import BASELINES
-from graph.counting.cliques import mine_cliques
-from graph.errors import OptionError, UnknownNameError
+from cobalance.generation.planners import PLANNERS, plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.resampling import BASELINES
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.counted import count_cliques
 
 MEASURED = ("images", "dataset", "remaining", "gap_after", "widest_gap", "widened")

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from app.services.ordering.job_settings import check_settings
-from graph.errors import OptionError
+from cobalance.app.services.ordering.job_settings import check_settings
+from cobalance.graph.errors import OptionError
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.services.ordering.orders import order_plan
-from generation.backends.backend import BackendPlugin
-from graph.dataset.write import write_annotations
-from graph.errors import OptionError
-from graph.jobs.status import list_jobs, read_job
-from graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.app.services.ordering.orders import order_plan
+from cobalance.generation.backends.backend import BackendPlugin
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.jobs.status import list_jobs, read_job
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 
 BASIS = {"consent": "All shown have agreed."}
 WITHOUT = {"without_images": True}
@@ -141,5 +141,5 @@ def test_a_backend_that_takes_no_source_needs_no_images(store, loaded, monkeypat
     with pytest.raises(OptionError, match="no image of the class 'man' names a file"):
         order_plan(store, loaded, "r", queries, {}, places=())
     plugin = BackendPlugin("procedural", "From words.", takes_source=False)
-    monkeypatch.setattr("generation.backends.procedural.PLUGIN", plugin)
+    monkeypatch.setattr("cobalance.generation.backends.procedural.PLUGIN", plugin)
     order_plan(store, loaded, "r", queries, {}, places=())

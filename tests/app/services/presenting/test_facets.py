@@ -1,7 +1,7 @@
 """Groups of concepts: what the graph knows of attributes, and what occurs together."""
 
-from app.services.presenting.facets import read_facets
-from graph.database.store import GraphStore
+from cobalance.app.services.presenting.facets import read_facets
+from cobalance.graph.database.store import GraphStore
 from tests.app.conftest import WriteDataset
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cobalance as cb
-from app.cli.wording import in_shell
-from app.services.presenting.findings import (
+from cobalance.app.cli.wording import in_shell
+from cobalance.app.services.presenting.findings import (
     contradicted_by_rates,
     describe_balance,
     describe_disagreements,
@@ -19,14 +19,14 @@ from app.services.presenting.findings import (
     no_images,
     plan_warnings,
 )
-from app.services.presenting.texts import imbalance_table
-from app.views.widgets.wording import in_app
-from generation.planners import plan
-from generation.planning.plan import PlanOptions
-from graph.counting.cliques import Cliques
-from graph.dataset.mining_options import MiningOptions
-from graph.diagnosis.imbalance import imbalance_table as imbalance_of
-from graph.errors import worded
+from cobalance.app.services.presenting.texts import imbalance_table
+from cobalance.app.views.widgets.wording import in_app
+from cobalance.generation.planners import plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.diagnosis.imbalance import imbalance_table as imbalance_of
+from cobalance.graph.errors import worded
 
 TWO = {"a": 3, "b": 3}
 

@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 
-from app.services.presenting.frames import to_csv
+from cobalance.app.services.presenting.frames import to_csv
 from tests.conftest import HOSTILE
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.services.presenting.steps import next_action, steps_of
-from graph.dataset.state import DatasetState
-from graph.queries.progress import DatasetProgress
+from cobalance.app.services.presenting.steps import next_action, steps_of
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.queries.progress import DatasetProgress
 
 NONE = DatasetProgress(*[False] * 6)
 LOADED = DatasetState("d", 1, 1, None, None, (), None)

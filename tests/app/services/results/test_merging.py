@@ -6,34 +6,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.services.results.exports import export_job
-from app.services.results.merging import merge_job, rebalanced_dataset
-from generation.export import ExportError, ExportOptions
-from generation.output.chunk_records import ChunkRecord
-from generation.output.folder import OutputFolder
-from graph.database.store import GraphStore
-from graph.dataset.cliques import load_cliques
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import dataset_state, find_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import (
+from cobalance.app.services.results.exports import export_job
+from cobalance.app.services.results.merging import merge_job, rebalanced_dataset
+from cobalance.generation.export import ExportError, ExportOptions
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import (
     DatasetExistsError,
     JobNotFoundError,
     OptionError,
     StaleError,
     StoreError,
 )
-from graph.jobs.candidates import NewCandidate, decide, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
-from graph.jobs.status import read_job
-from graph.queries.comparison import compare_imbalances
-from graph.records import Mention
-from ingest.captions.image_texts import read_image_texts, write_image_texts
-from ingest.frames import TextColumns
-from ingest.images.regions import read_regions, write_regions
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.records import Mention
+from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
+from cobalance.ingest.frames import TextColumns
+from cobalance.ingest.images.regions import read_regions, write_regions
 from tests.app.services.conftest import birds
 from tests.generation.export.conftest import Stores, generated_row
 from tests.tiny.vision import save_owlv2

@@ -3,20 +3,20 @@
 import pandas as pd
 import pytest
 
-from app.services.mining import mine
-from app.services.spark.images import load_with_spark
-from app.services.spark.session import spark_session
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.names import class_sizes, split_sizes
-from graph.dataset.read import load_incidence
-from graph.dataset.sampled import Sample, write_sampled
-from graph.dataset.write import write_annotations
-from graph.errors import InputError, OptionError, StaleError, UnknownNameError
-from graph.queries.imbalances import Ranking, read_imbalances
-from graph.queries.overview import read_overview
-from ingest.spark.images import SparkOptions
+from cobalance.app.services.mining import mine
+from cobalance.app.services.spark.images import load_with_spark
+from cobalance.app.services.spark.session import spark_session
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes, split_sizes
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import InputError, OptionError, StaleError, UnknownNameError
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.queries.overview import read_overview
+from cobalance.ingest.spark.images import SparkOptions
 from tests.conftest import HOSTILE
 
 SAMPLE = Sample(3, seed=5)

@@ -7,15 +7,20 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from app.services.studies.answering import answer_task, first_open, progress_frame, shown_tasks
-from app.services.studies.creating import Sample, draw_study
-from app.services.studies.results import results_frame
-from evaluation.study.questions import CANNOT_TELL, SENTENCE
-from evaluation.study.results import ALPHA, ASKED, BOTH, OWN, SHARE
-from graph.errors import JobNotFoundError, OptionError, UnknownNameError
-from graph.jobs.candidates import decide
-from graph.studies.reading import read_answers, read_study
-from graph.studies.writing import close_study
+from cobalance.app.services.studies.answering import (
+    answer_task,
+    first_open,
+    progress_frame,
+    shown_tasks,
+)
+from cobalance.app.services.studies.creating import Sample, draw_study
+from cobalance.app.services.studies.results import results_frame
+from cobalance.evaluation.study.questions import CANNOT_TELL, SENTENCE
+from cobalance.evaluation.study.results import ALPHA, ASKED, BOTH, OWN, SHARE
+from cobalance.graph.errors import JobNotFoundError, OptionError, UnknownNameError
+from cobalance.graph.jobs.candidates import decide
+from cobalance.graph.studies.reading import read_answers, read_study
+from cobalance.graph.studies.writing import close_study
 from tests.edited_job import GROUPS
 from tests.studied_job import SENTENCE as GAPPED
 from tests.studied_job import write_studied_job

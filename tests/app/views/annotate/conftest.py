@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from app.pictures.thumbnails import ImageFiles, Picture
-from generation.output.folder import OutputFolder
-from graph.database.store import GraphStore
+from cobalance.app.pictures.thumbnails import ImageFiles, Picture
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
 from tests.audited_run import write_audited_run
 
 

@@ -4,11 +4,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotation.labelling.settings import LabelSettings
-from app.views.state import access
-from graph.annotations.attributes import ProposedAttribute, list_attributes, save_attributes
-from graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
-from graph.database.store import GraphStore
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.app.views.state import access
+from cobalance.graph.annotations.attributes import (
+    ProposedAttribute,
+    list_attributes,
+    save_attributes,
+)
+from cobalance.graph.annotations.runs import NewRun, create_run, end_run, list_runs, read_run
+from cobalance.graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
 from tests.audited_run import BOX, CONCEPTS
 

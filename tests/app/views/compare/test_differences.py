@@ -6,17 +6,17 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.presenting.frames import to_csv
-from app.services.presenting.texts import ARROW
-from app.views.compare.differences import surest_differences
-from app.views.state import session
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import dataset_state, list_datasets
-from graph.dataset.write import write_annotations
-from graph.queries.comparison import compare_imbalances
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.app.services.presenting.frames import to_csv
+from cobalance.app.services.presenting.texts import ARROW
+from cobalance.app.views.compare.differences import surest_differences
+from cobalance.app.views.state import session
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 MORE = [

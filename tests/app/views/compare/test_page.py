@@ -6,18 +6,18 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.presenting.frames import to_csv
-from app.views.compare.chart import marks_of
-from app.views.state import session
-from app.views.widgets.theme import shorten
-from graph.database.store import GraphStore
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.state import list_datasets
-from graph.jobs import statements
-from graph.jobs.lifecycle import create_job
-from graph.queries.comparison import compare_imbalances
+from cobalance.app.services.presenting.frames import to_csv
+from cobalance.app.views.compare.chart import marks_of
+from cobalance.app.views.state import session
+from cobalance.app.views.widgets.theme import shorten
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import list_datasets
+from cobalance.graph.jobs import statements
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.queries.comparison import compare_imbalances
 from tests.app.conftest import OpenPage, WriteDataset, shown_text, stories
 
 MORE = [

@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.concept_graph.colors import class_colors
-from app.services.presenting.frames import to_csv
-from app.views.cypher import answers, pictures
-from app.views.cypher.result import MOST_CLIQUES
-from app.views.state import session
-from graph.console.run import ConsoleResult
-from graph.database.store import GraphStore
-from graph.dataset.plans import write_plan
-from graph.dataset.state import list_datasets
-from graph.queries.catalogue import CATALOGUE
+from cobalance.app.concept_graph.colors import class_colors
+from cobalance.app.services.presenting.frames import to_csv
+from cobalance.app.views.cypher import answers, pictures
+from cobalance.app.views.cypher.result import MOST_CLIQUES
+from cobalance.app.views.state import session
+from cobalance.graph.console.run import ConsoleResult
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.plans import write_plan
+from cobalance.graph.dataset.state import list_datasets
+from cobalance.graph.queries.catalogue import CATALOGUE
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 PAIR = (

@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.added_images import read_added
-from app.services.importing.image_places import remove_place
-from app.views.state import tasks
-from graph.dataset.cliques import mined_with
-from graph.dataset.names import class_sizes
-from graph.dataset.state import dataset_state, find_dataset
-from ingest.captions.image_texts import read_image_texts
+from cobalance.app.added_images import read_added
+from cobalance.app.services.importing.image_places import remove_place
+from cobalance.app.views.state import tasks
+from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.ingest.captions.image_texts import read_image_texts
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"
@@ -408,8 +408,8 @@ def test_a_sample_keeps_every_count(loading, store, dataset) -> None:
 
 
 def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -> None:
-    monkeypatch.setattr("app.views.datasets.page.may_edit", lambda: False)
-    monkeypatch.setattr("app.views.components.viewer_note.may_edit", lambda: False)
+    monkeypatch.setattr("cobalance.app.views.datasets.page.may_edit", lambda: False)
+    monkeypatch.setattr("cobalance.app.views.components.viewer_note.may_edit", lambda: False)
     app = open_page("datasets", dataset=cars)
     assert table(app, "Dataset")[cars] == 20
     assert "only editors can load" in shown_text(app)

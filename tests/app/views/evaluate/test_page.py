@@ -9,22 +9,22 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.services.evaluations.maps import write_maps
-from app.services.evaluations.orders import EvaluationOrder, Ordered
-from app.services.evaluations.predictions import write_predictions
-from app.services.evaluations.summaries import name_rows
-from app.settings import Settings
-from app.views.evaluate import order
-from app.views.evaluate.numbers import cells_of
-from app.views.state import uploading
-from evaluation.metrics import METRICS, Inputs
-from evaluation.predictions import check_predictions
-from evaluation.shortcuts import Shortcuts
-from generation.output.folder import OutputFolder
-from graph.database.store import GraphStore
-from graph.dataset.read import read_image_concepts
-from graph.evaluations.reading import Evaluation, list_evaluations
-from graph.evaluations.writing import (
+from cobalance.app.services.evaluations.maps import write_maps
+from cobalance.app.services.evaluations.orders import EvaluationOrder, Ordered
+from cobalance.app.services.evaluations.predictions import write_predictions
+from cobalance.app.services.evaluations.summaries import name_rows
+from cobalance.app.settings import Settings
+from cobalance.app.views.evaluate import order
+from cobalance.app.views.evaluate.numbers import cells_of
+from cobalance.app.views.state import uploading
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.graph.evaluations.writing import (
     NewEvaluation,
     create_evaluations,
     save_predictions_uri,
@@ -261,7 +261,7 @@ def test_a_viewer_neither_trains_nor_sends_tables(
     open_page: OpenPage, cars: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("order", "options", "uploaded", "running", "deleting"):
-        monkeypatch.setattr(f"app.views.evaluate.{name}.may_edit", lambda: False)
+        monkeypatch.setattr(f"cobalance.app.views.evaluate.{name}.may_edit", lambda: False)
     assert (
         open_page("evaluate", dataset=cars, evaluate_view="Train models")
         .button(key="_train")

@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from app.services.workers import run_here
-from app.settings import Settings
-from app.views.find.map import box_of, in_box
-from graph.database.store import GraphStore
-from graph.dataset.write import write_annotations
-from graph.marks.tags import list_notes, list_tags, tag_images
-from graph.records import Annotations, ImageRecord, Mention
-from graph.tasks.status import list_tasks
-from ingest.embeddings.cosine import unit_vectors
-from ingest.embeddings.stored import write_embeddings
+from cobalance.app.services.workers import run_here
+from cobalance.app.settings import Settings
+from cobalance.app.views.find.map import box_of, in_box
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.marks.tags import list_notes, list_tags, tag_images
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tasks.status import list_tasks
+from cobalance.ingest.embeddings.cosine import unit_vectors
+from cobalance.ingest.embeddings.stored import write_embeddings
 from tests.app.conftest import OpenPage, shown_text
 
 

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.settings import Settings
-from app.views.jobs import images as views
-from app.views.state import tasks
-from generation.export.counterfactuals import compose_job
-from graph.database.store import GraphStore
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.read import read_annotations, read_classes
-from graph.dataset.state import find_dataset
-from graph.jobs.candidates import NewCandidate, decide, record_made
-from graph.jobs.edited_images import EditedGroup, EditedImage, count_reviewed, read_edited
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.rounds import begin_round
-from graph.jobs.status import read_job
+from cobalance.app.settings import Settings
+from cobalance.app.views.jobs import images as views
+from cobalance.app.views.state import tasks
+from cobalance.generation.export.counterfactuals import compose_job
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.read import read_annotations, read_classes
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
+from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_reviewed, read_edited
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.rounds import begin_round
+from cobalance.graph.jobs.status import read_job
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.conftest import HOSTILE
 from tests.edited_job import BEST_OF, GROUPS, make, order, write_pictures

@@ -12,26 +12,32 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from app.services.results import export_files
-from app.services.workers import run_here
-from app.settings import Settings
-from app.views.jobs import candidates as candidates_view
-from app.views.jobs import exports
-from app.views.jobs.origin import provenance_of
-from app.views.state import tasks
-from generation.export import EXPORTERS, ExportOptions
-from graph.database.store import GraphStore
-from graph.dataset.cliques import mined_with
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.names import class_sizes
-from graph.dataset.state import dataset_state, find_dataset
-from graph.jobs.candidate_pages import list_candidates
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import cancel_job, create_job, query_id
-from graph.jobs.reports import fail_job, finish_queries, heartbeat, start_queries, stop_worker
-from graph.jobs.status import list_jobs, read_job, read_queries
-from graph.records import Edit, PlannedQuery
+from cobalance.app.services.results import export_files
+from cobalance.app.services.workers import run_here
+from cobalance.app.settings import Settings
+from cobalance.app.views.jobs import candidates as candidates_view
+from cobalance.app.views.jobs import exports
+from cobalance.app.views.jobs.origin import provenance_of
+from cobalance.app.views.state import tasks
+from cobalance.generation.export import EXPORTERS, ExportOptions
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.jobs.candidate_pages import list_candidates
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id
+from cobalance.graph.jobs.reports import (
+    fail_job,
+    finish_queries,
+    heartbeat,
+    start_queries,
+    stop_worker,
+)
+from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
+from cobalance.graph.records import Edit, PlannedQuery
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]

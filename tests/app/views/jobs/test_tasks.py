@@ -1,9 +1,9 @@
 """Tasks on the Jobs page: progress, failures, cancelling and running again."""
 
-from graph.database.store import GraphStore
-from graph.jobs.reports import heartbeat, stop_worker
-from graph.tasks.lifecycle import create_task, fail_task, report_task, start_task
-from graph.tasks.status import read_task
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.reports import heartbeat, stop_worker
+from cobalance.graph.tasks.lifecycle import create_task, fail_task, report_task, start_task
+from cobalance.graph.tasks.status import read_task
 from tests.app.conftest import OpenPage, shown_text
 
 

@@ -7,21 +7,21 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.ordering.counterfactual_plans import choose_counterfactuals
-from app.settings import Settings
-from app.views.plan.page import EDITED_IMAGES, KINDS
-from app.views.state import tasks
-from generation.recipes import RECIPES
-from graph.database.store import GraphStore
-from graph.dataset.mining import mine_dataset
-from graph.dataset.mining_options import MiningOptions
-from graph.dataset.plans import read_plan
-from graph.dataset.write import write_annotations
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.status import Job, list_jobs, read_job
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.captions.image_texts import write_image_texts
+from cobalance.app.services.ordering.counterfactual_plans import choose_counterfactuals
+from cobalance.app.settings import Settings
+from cobalance.app.views.plan.page import EDITED_IMAGES, KINDS
+from cobalance.app.views.state import tasks
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.status import Job, list_jobs, read_job
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.captions.image_texts import write_image_texts
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.conftest import HOSTILE
 

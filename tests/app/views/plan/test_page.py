@@ -8,18 +8,18 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.services.ordering.plans import plan_dataset
-from app.views.plan import query_editor
-from app.views.plan.choice import Choice, PlanRequest
-from app.views.state import tasks
-from generation.jobs.settings import read_job_settings
-from generation.planning.plan import PlanOptions
-from generation.planning.plan_file import plan_to_json
-from graph.database.store import GraphStore
-from graph.dataset.state import dataset_state
-from graph.jobs.candidates import NewCandidate, record_made
-from graph.jobs.lifecycle import create_job, query_id
-from graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.app.services.ordering.plans import plan_dataset
+from cobalance.app.views.plan import query_editor
+from cobalance.app.views.plan.choice import Choice, PlanRequest
+from cobalance.app.views.state import tasks
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import create_job, query_id
+from cobalance.graph.jobs.status import Job, list_jobs, read_queries
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text, stories
 
 COW_FIELD = json.dumps(["cow", "field"])
@@ -502,7 +502,8 @@ def test_without_the_extras_a_job_is_created_and_the_page_says_what_workers_need
     app = open_page("plan", dataset=cars)
     assert "pip install" not in shown_text(app)
     monkeypatch.setattr(
-        "graph.plugins.EXTRAS", {"worker": ("not_there",), "models": ("not_there_either",)}
+        "cobalance.graph.plugins.EXTRAS",
+        {"worker": ("not_there",), "models": ("not_there_either",)},
     )
     app.run()
     assert re.search(r"Whoever runs one needs `pip install .*\[worker\]'`\.", shown_text(app))
@@ -572,9 +573,9 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
 
 def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     """For the same request; the browser's own download is compared in the browser tests."""
-    from app.views.plan.choice import planned_images
-    from app.views.plan.page import PlanInHand
-    from graph.dataset.cliques import load_cliques
+    from cobalance.app.views.plan.choice import planned_images
+    from cobalance.app.views.plan.page import PlanInHand
+    from cobalance.graph.dataset.cliques import load_cliques
 
     cliques = load_cliques(store, cars)
     for options in (PlanOptions(2, 3), PlanOptions(1, 2), PlanOptions(1, 3, 2, 7)):

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
-    from app.views.state import access, tasks
-    from app.views.widgets import login
+    from cobalance.app.views.state import access, tasks
+    from cobalance.app.views.widgets import login
 
     login.require_login()
     login.account()

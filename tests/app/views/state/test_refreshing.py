@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
-    from app.views.state import refreshing
+    from cobalance.app.views.state import refreshing
 
     refreshing.begin_run()
     st.session_state["runs"] = st.session_state.get("runs", 0) + 1

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.views.state import local_workers, session, tasks
+from cobalance.app.views.state import local_workers, session, tasks
 
 
 def test_what_all_sessions_share_is_in_no_cache(settings, store, monkeypatch):

@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
-    from app.views.state import refreshing, tasks
-    from app.views.widgets.task_progress import show_task
+    from cobalance.app.views.state import refreshing, tasks
+    from cobalance.app.views.widgets.task_progress import show_task
 
     refreshing.begin_run()
     read = st.session_state.get("changed", "before")

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from evaluation.metrics.attacks.attackers import AttackOptions, draw_splits
-from evaluation.metrics.attacks.label_leakage import label_leakage, macro_f1, make_wrong
-from evaluation.metrics.attacks.leakage import leakage
-from graph.errors import OptionError
+from cobalance.evaluation.metrics.attacks.attackers import AttackOptions, draw_splits
+from cobalance.evaluation.metrics.attacks.label_leakage import label_leakage, macro_f1, make_wrong
+from cobalance.evaluation.metrics.attacks.leakage import leakage
+from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 RIGHT_THREE_TIMES = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from evaluation.metrics.attacks.attackers import AttackOptions
-from evaluation.metrics.attacks.lic import lic
-from graph.errors import OptionError
+from cobalance.evaluation.metrics.attacks.attackers import AttackOptions
+from cobalance.evaluation.metrics.attacks.lic import lic
+from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 WORDS = {"man": "man", "woman": "woman"}

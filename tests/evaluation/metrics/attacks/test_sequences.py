@@ -6,8 +6,8 @@ import pytest
 import torch
 from scipy.stats import binom
 
-from evaluation.metrics import METRICS, Inputs
-from evaluation.metrics.attacks.sequences import fit_lstm
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics.attacks.sequences import fit_lstm
 
 THINGS = ("dog", "bench", "beach", "umbrella", "horse", "bus")
 

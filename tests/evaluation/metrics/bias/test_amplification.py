@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bias.amplification import directional_amplification, mals_amplification
-from evaluation.metrics.bias.tables import count_table
-from graph.errors import OptionError
+from cobalance.evaluation.metrics.bias.amplification import (
+    directional_amplification,
+    mals_amplification,
+)
+from cobalance.evaluation.metrics.bias.tables import count_table
+from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 COUNTS = st.integers(0, 6)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics import METRICS, Inputs, directional_amplification, max_skew, ndkl
-from graph.errors import InputError
+from cobalance.evaluation.metrics import METRICS, Inputs, directional_amplification, max_skew, ndkl
+from cobalance.graph.errors import InputError
 
 CARD = pd.DataFrame(
     {

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bias.markedness import (
+from cobalance.evaluation.metrics.bias.markedness import (
     person_preference,
     prompt_similarities,
     self_similarity,
 )
-from graph.errors import OptionError
+from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
-from graph.errors import OptionError
+from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
+from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.metrics import (
+from cobalance.evaluation.metrics import (
     METRICS,
     Inputs,
     directional_amplification,
@@ -16,9 +16,9 @@ from evaluation.metrics import (
     multi_attribute_amplification,
     ndkl,
 )
-from evaluation.metrics.metric import COLUMNS
-from evaluation.predictions import check_predictions
-from graph.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
+from cobalance.evaluation.metrics.metric import COLUMNS
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 from tests.evaluation.tables import frame_f
 

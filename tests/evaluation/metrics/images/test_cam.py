@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics import cam_energy
-from graph.errors import OptionError
+from cobalance.evaluation.metrics import cam_energy
+from cobalance.graph.errors import OptionError
 
 
 def test_shares_by_group():

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from evaluation.metrics.images.distances import (
+from cobalance.evaluation.metrics.images.distances import (
     FRECHET_IMAGES,
     FewImagesWarning,
     cmmd,
     frechet,
     kernel,
 )
-from graph.errors import OptionError
+from cobalance.graph.errors import OptionError
 
 
 def value(frame):

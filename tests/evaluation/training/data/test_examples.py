@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.shortcuts import STATES
-from evaluation.training.data.examples import code_examples
-from evaluation.training.data.images import LabelledImages
-from graph.errors import OptionError
+from cobalance.evaluation.shortcuts import STATES
+from cobalance.evaluation.training.data.examples import code_examples
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.graph.errors import OptionError
 from tests.evaluation.training.images import labelled, table
 
 TRAINING = labelled([("a", "three", None), ("bb", "eight", None), ("ccc", "three", "a")])

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.training.data.partitions import PARTITIONS, in_partition
-from evaluation.training.data.sets import training_set
-from graph.errors import OptionError, UnknownNameError
+from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
+from cobalance.evaluation.training.data.sets import training_set
+from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled, table
 
 W, M = "woman", "man"

@@ -3,17 +3,17 @@
 import pandas as pd
 import pytest
 
-from evaluation.training.data.dataset import read_dataset_images
-from evaluation.training.data.examples import code_examples
-from evaluation.training.data.export import TABLE, read_export_images
-from evaluation.training.data.sets import LeakError, check_apart, training_set
-from generation.export import export
-from graph.database import schema
-from graph.database.statements import merge_edges_statement
-from graph.dataset.drop_rename import drop_dataset
-from graph.dataset.write import write_annotations
-from graph.errors import InputError, OptionError
-from graph.records import Annotations, ImageRecord, Mention
+from cobalance.evaluation.training.data.dataset import read_dataset_images
+from cobalance.evaluation.training.data.examples import code_examples
+from cobalance.evaluation.training.data.export import TABLE, read_export_images
+from cobalance.evaluation.training.data.sets import LeakError, check_apart, training_set
+from cobalance.generation.export import export
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import merge_edges_statement
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.evaluation.training.images import png
 from tests.generation.export.conftest import HOSTILE, make_sample
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.training.data.hold_out import check_held_out, hold_out
-from evaluation.training.data.images import joined
-from evaluation.training.data.partitions import PARTITIONS
-from evaluation.training.data.sets import (
+from cobalance.evaluation.training.data.hold_out import check_held_out, hold_out
+from cobalance.evaluation.training.data.images import joined
+from cobalance.evaluation.training.data.partitions import PARTITIONS
+from cobalance.evaluation.training.data.sets import (
     SETS,
     LeakError,
     check_apart,
     equal_numbers,
     training_set,
 )
-from graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled
 
 REBALANCED = (

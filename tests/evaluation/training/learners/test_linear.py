@@ -7,19 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation.training.learners import LEARNERS
-from evaluation.training.learners.linear import bootstrap_weights
-from evaluation.training.learners.regression import (
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.learners.linear import bootstrap_weights
+from cobalance.evaluation.training.learners.regression import (
     Descent,
     descend,
     head_probabilities,
     losses_of,
     solve,
 )
-from evaluation.training.method import Method, Run
-from evaluation.training.methods import METHODS
-from evaluation.training.run import Recipe, kept_model, predict, train_run
-from graph.errors import MissingExtraError, OptionError, UnknownNameError
+from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.run import Recipe, kept_model, predict, train_run
+from cobalance.graph.errors import MissingExtraError, OptionError, UnknownNameError
 from tests.evaluation.training.images import examples, several_labels
 
 PIXELS = {"features_options": {"side_px": 8, "components": 10}}
@@ -192,7 +192,7 @@ def test_what_cannot_be_trained_on_is_refused():
 
 def test_methods_of_networks_are_refused(monkeypatch):
     for_networks = replace(METHODS["erm"], network_only=True)
-    monkeypatch.setattr("evaluation.training.methods.erm.PLUGIN", for_networks)
+    monkeypatch.setattr("cobalance.evaluation.training.methods.erm.PLUGIN", for_networks)
     with pytest.raises(OptionError, match="Choose the learner network"):
         Recipe("erm").check()
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.training.method import Method, MethodPlugin, Run
-from evaluation.training.methods import METHODS
-from evaluation.training.methods.class_balanced import class_weights
-from evaluation.training.methods.group_dro import group_weights
-from evaluation.training.run import Recipe, train_run
-from graph.errors import OptionError
+from cobalance.evaluation.training.method import Method, MethodPlugin, Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.methods.class_balanced import class_weights
+from cobalance.evaluation.training.methods.group_dro import group_weights
+from cobalance.evaluation.training.run import Recipe, train_run
+from cobalance.graph.errors import OptionError
 from tests.evaluation.training.images import SIZES, examples, several_labels
 
 OWN = ("erm", "over-sampling", "sub-sampling", "upweight", "class-balanced", "group-dro", "jtt")

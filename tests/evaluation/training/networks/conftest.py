@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from evaluation.training.method import Method, Run
-from evaluation.training.networks.learner import NetworkLearner
-from evaluation.training.networks.model import NetworkModel
-from evaluation.training.networks.options import NetworkOptions
+from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.networks.learner import NetworkLearner
+from cobalance.evaluation.training.networks.model import NetworkModel
+from cobalance.evaluation.training.networks.options import NetworkOptions
 from tests.tiny.labelled import tiny_examples
 
 TINY: dict[str, Any] = {

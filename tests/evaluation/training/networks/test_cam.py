@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.training.examples import Examples, Floats
-from evaluation.training.networks.cam import grad_cam
-from evaluation.training.networks.model import NetworkModel
-from graph.errors import OptionError
-from ingest.models.classifiers import Classifier, Network, open_backbone, width_of
-from ingest.models.options import ModelOptions
+from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.networks.cam import grad_cam
+from cobalance.evaluation.training.networks.model import NetworkModel
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.classifiers import Classifier, Network, open_backbone, width_of
+from cobalance.ingest.models.options import ModelOptions
 from tests.tiny.labelled import tiny_examples
 
 

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.training.examples import Examples, Floats, IntArray
-from evaluation.training.learners import LEARNERS
-from evaluation.training.method import Method, Run
-from evaluation.training.networks.learner import NetworkLearner
-from evaluation.training.networks.model import NetworkModel, open_network
-from evaluation.training.networks.options import NetworkOptions
-from evaluation.training.presets import PRESETS
-from evaluation.training.run import TRAINED, Recipe, train_run
-from graph.errors import OptionError
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.networks.learner import NetworkLearner
+from cobalance.evaluation.training.networks.model import NetworkModel, open_network
+from cobalance.evaluation.training.networks.options import NetworkOptions
+from cobalance.evaluation.training.presets import PRESETS
+from cobalance.evaluation.training.run import TRAINED, Recipe, train_run
+from cobalance.graph.errors import OptionError
 from tests.evaluation.training.networks.conftest import TINY, Train
 from tests.tiny.labelled import tiny_examples
 
@@ -109,9 +109,9 @@ import os, signal, sys
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from evaluation.training.method import Method, Run
-from evaluation.training.networks.learner import NetworkLearner
-from evaluation.training.networks.options import NetworkOptions
+from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.networks.learner import NetworkLearner
+from cobalance.evaluation.training.networks.options import NetworkOptions
 from tests.evaluation.training.networks.conftest import TINY
 from tests.tiny.labelled import tiny_examples
 

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 import torch
 
-from evaluation.metrics import METRICS, Inputs, caption_predictions, clip_score
-from evaluation.metrics.captions import caption_cosines
-from evaluation.training.examples import Examples
-from evaluation.training.method import Run
-from evaluation.training.methods.captioner import CaptionerOptions
-from evaluation.training.run import Recipe, train_run
-from evaluation.training.tuning.captioner import BlipCaptioner, tune_captioner
-from graph.errors import OptionError
+from cobalance.evaluation.metrics import METRICS, Inputs, caption_predictions, clip_score
+from cobalance.evaluation.metrics.captions import caption_cosines
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.methods.captioner import CaptionerOptions
+from cobalance.evaluation.training.run import Recipe, train_run
+from cobalance.evaluation.training.tuning.captioner import BlipCaptioner, tune_captioner
+from cobalance.graph.errors import OptionError
 from tests.tiny.captioned import captioned, save_blip
 from tests.tiny.vision import save_clip
 

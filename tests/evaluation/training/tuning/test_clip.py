@@ -12,21 +12,21 @@ import torch
 from PIL import Image
 from transformers import CLIPModel
 
-from evaluation.metrics import group_accuracy, person_preference, self_similarity
-from evaluation.metrics.bias.markedness import prompt_similarities
-from evaluation.metrics.recall import opportunity_gap_of_predictions
-from evaluation.predictions import check_predictions
-from evaluation.training.data.examples import code_examples
-from evaluation.training.data.folder import read_folder_images
-from evaluation.training.examples import Examples
-from evaluation.training.method import Run
-from evaluation.training.methods import METHODS
-from evaluation.training.methods.clip import ClipTuningOptions
-from evaluation.training.presets import PRESETS
-from evaluation.training.run import Recipe, Trained, predict, train_run
-from evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
-from evaluation.training.tuning.profiling import profile_folder, profile_groups
-from graph.errors import InputError, JobBlockedError, OptionError
+from cobalance.evaluation.metrics import group_accuracy, person_preference, self_similarity
+from cobalance.evaluation.metrics.bias.markedness import prompt_similarities
+from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation.training.data.examples import code_examples
+from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.methods.clip import ClipTuningOptions
+from cobalance.evaluation.training.presets import PRESETS
+from cobalance.evaluation.training.run import Recipe, Trained, predict, train_run
+from cobalance.evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
+from cobalance.evaluation.training.tuning.profiling import profile_folder, profile_groups
+from cobalance.graph.errors import InputError, JobBlockedError, OptionError
 from tests.tiny.captioned import captioned
 from tests.tiny.open_clip import save_as_open_clip
 from tests.tiny.vision import save_clip

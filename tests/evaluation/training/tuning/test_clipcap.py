@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.training.method import Run
-from evaluation.training.methods.clipcap import ClipCapOptions
-from evaluation.training.run import Recipe, train_run
-from evaluation.training.tuning.prefix import (
+from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.methods.clipcap import ClipCapOptions
+from cobalance.evaluation.training.run import Recipe, train_run
+from cobalance.evaluation.training.tuning.prefix import (
     PrefixCaptioner,
     open_prefix_captioner,
     tune_prefix_captioner,
 )
-from graph.errors import JobBlockedError
+from cobalance.graph.errors import JobBlockedError
 from tests.evaluation.training.tuning.test_captioner import InterruptedRunError, people
 from tests.tiny.captioned import save_gpt2
 from tests.tiny.vision import save_clip

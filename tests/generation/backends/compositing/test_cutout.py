@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from generation.backends.compositing.cutout import paste_object, place_object
-from generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.cutout import paste_object, place_object
+from cobalance.generation.backends.compositing.draws import Draws
 
 
 def test_nothing_of_the_sources_background_is_pasted() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.draws import Draws
 
 BITS = (1 << 64) - 1
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from generation.backends import BACKENDS
-from generation.backends.compositing.exemplars import (
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.compositing.exemplars import (
     Exemplar,
     concept_folder,
     read_exemplars,
     write_exemplars,
 )
-from generation.backends.procedural import ProceduralOptions
-from graph.errors import JobBlockedError, OptionError
+from cobalance.generation.backends.procedural import ProceduralOptions
+from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends.suite import HOSTILE
 
 

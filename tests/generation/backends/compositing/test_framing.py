@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from generation.backends.backend import ImageOptions
-from generation.backends.compositing.framing import (
+from cobalance.generation.backends.backend import ImageOptions
+from cobalance.generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
     crop_source,
     fit_source,
     resize_mask,
 )
-from generation.image_request import GenerationError, SourceImage
+from cobalance.generation.image_request import GenerationError, SourceImage
 
 
 def _source(height: int, width: int, *window: slice) -> SourceImage:

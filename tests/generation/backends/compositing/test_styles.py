@@ -1,7 +1,7 @@
 import pytest
 
-from generation.backends.compositing.draws import Draws
-from generation.backends.compositing.styles import (
+from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.styles import (
     PATTERNS,
     SHAPES,
     paint_pattern,

@@ -5,8 +5,8 @@ import pytest
 import torch
 from diffusers import UNet2DConditionModel
 
-from generation.backends.dual_branch.model import BrushNetModel
-from ingest.models.loading import quiet
+from cobalance.generation.backends.dual_branch.model import BrushNetModel
+from cobalance.ingest.models.loading import quiet
 from tests.tiny.brushnet import PUBLISHED, TINY, make_brushnet
 
 

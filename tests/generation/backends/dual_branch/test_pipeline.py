@@ -4,7 +4,7 @@ import accelerate
 import numpy as np
 import torch
 
-from generation.image_request import GeneratedImage
+from cobalance.generation.image_request import GeneratedImage
 from tests.generation.backends.conftest import Open
 from tests.generation.backends.suite import Ask
 

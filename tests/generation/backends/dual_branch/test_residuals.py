@@ -5,8 +5,8 @@ import pytest
 import torch
 from diffusers import UNet2DConditionModel
 
-from generation.backends.dual_branch.model import Residuals
-from generation.backends.dual_branch.residuals import BranchHooks, list_sub_blocks
+from cobalance.generation.backends.dual_branch.model import Residuals
+from cobalance.generation.backends.dual_branch.residuals import BranchHooks, list_sub_blocks
 from tests.tiny.brushnet import TINY, make_brushnet
 from tests.tiny.diffusion import make_unet
 

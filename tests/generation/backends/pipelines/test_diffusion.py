@@ -1,8 +1,8 @@
 import pytest
 
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
-from graph.errors import JobBlockedError
+from cobalance.generation.backends.paste import PasteOptions
+from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends.suite import Find
 
 

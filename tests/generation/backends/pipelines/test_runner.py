@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from generation.backends.inpaint import InpaintOptions
-from generation.backends.inpaint import open_backend as open_inpaint
-from graph.errors import OutOfMemoryError
-from ingest.models.loading import quiet
+from cobalance.generation.backends.inpaint import InpaintOptions
+from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.graph.errors import OutOfMemoryError
+from cobalance.ingest.models.loading import quiet
 from tests.generation.backends import suite
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 

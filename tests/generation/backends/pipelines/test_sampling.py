@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from generation.backends.inpaint import InpaintOptions
-from generation.backends.inpaint import open_backend as open_inpaint
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.inpaint import InpaintOptions
+from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.generation.backends.paste import PasteOptions
+from cobalance.generation.backends.paste import open_backend as open_paste
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generation.backends import BACKENDS
-from generation.backends.inpaint import InpaintOptions
-from generation.backends.inpaint import open_backend as open_inpaint
-from generation.backends.instruct import InstructOptions
-from generation.backends.instruct import open_backend as open_instruct
-from generation.backends.pipelines.diffusion import DiffusionBackend
-from generation.jobs.settings import read_job_settings
-from generation.jobs.variants import Variant, check_scales
-from graph.errors import OptionError
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.inpaint import InpaintOptions
+from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.generation.backends.instruct import InstructOptions
+from cobalance.generation.backends.instruct import open_backend as open_instruct
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.jobs.variants import Variant, check_scales
+from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 
 SMALL = {"steps": 2, "width_px": 64, "height_px": 64}

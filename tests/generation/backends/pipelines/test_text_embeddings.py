@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from generation.backends.paste import PasteOptions
-from generation.backends.paste import open_backend as open_paste
-from graph.errors import OptionError
+from cobalance.generation.backends.paste import PasteOptions
+from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 
 

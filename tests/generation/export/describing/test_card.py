@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from generation.export import export
+from cobalance.generation.export import export
 
 
 def test_the_card_tells_what_is_in_it(any_format, sample, tmp_path):

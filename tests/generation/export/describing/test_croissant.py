@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from generation.export import EXPORTERS, export
+from cobalance.generation.export import EXPORTERS, export
 from tests.generation.export.conftest import imported, rows_of
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from generation.export import EXPORTERS, export
-from ingest.load import detect_format, read_annotations
+from cobalance.generation.export import EXPORTERS, export
+from cobalance.ingest.load import detect_format, read_annotations
 from tests.generation.export.conftest import rows_of
 
 

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from generation.export import ExportDataset, ExportOptions, export
-from generation.output.manifest import manifest_frame
-from graph.records import Annotations, ImageRecord, Mention
-from ingest.images.masks import mask
-from ingest.images.regions import read_regions, write_regions
-from ingest.load import detect_format, read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.generation.export import ExportDataset, ExportOptions, export
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.masks import mask
+from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.ingest.load import detect_format, read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.generation.export.conftest import (
     OTHER,
     TRAIN,

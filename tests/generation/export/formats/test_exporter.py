@@ -1,16 +1,16 @@
 """A new format is one module, and one line in the registry."""
 
-from generation import export as package
-from generation.export import ExportOptions, export
-from generation.export.formats.exporter import Exporters
+from cobalance.generation import export as package
+from cobalance.generation.export import ExportOptions, export
+from cobalance.generation.export.formats.exporter import Exporters
 
 CSV_FORMAT = '''
 """A CSV file of images and classes, beside the images."""
 
 from dataclasses import dataclass, field
 
-from generation.export.formats.exporter import ExportPlugin, WriterReport, write_image
-from graph.options import Options
+from cobalance.generation.export.formats.exporter import ExportPlugin, WriterReport, write_image
+from cobalance.graph.options import Options
 
 
 class CsvOptions(Options):

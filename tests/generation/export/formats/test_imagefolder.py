@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from generation.export import export
+from cobalance.generation.export import export
 from tests.generation.export.conftest import OTHER, TRAIN, imported, rows_of
 
 

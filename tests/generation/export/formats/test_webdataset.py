@@ -5,8 +5,8 @@ import warnings
 import pyarrow.parquet as pq
 import pytest
 
-from generation.export import ExportOptions, export
-from ingest.images.masks import mask
+from cobalance.generation.export import ExportOptions, export
+from cobalance.ingest.images.masks import mask
 from tests.generation.export.conftest import TRAIN, imported, rows_of
 
 

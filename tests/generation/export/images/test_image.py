@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from PIL import ExifTags, Image
 
-from generation.export import ExportError, ExportOptions, export
+from cobalance.generation.export import ExportError, ExportOptions, export
 from tests.generation.export.conftest import REFERRING, SIZE, picture
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from generation.export import export
+from cobalance.generation.export import export
 from tests.generation.export.conftest import HOSTILE, SIZE, picture
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from generation.export import ExportOptions, export
-from generation.output.manifest import manifest_frame
-from ingest.captions.image_texts import COLUMNS
-from ingest.load import read_annotations
-from ingest.options import ClassOptions, ReadOptions
+from cobalance.generation.export import ExportOptions, export
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.ingest.captions.image_texts import COLUMNS
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.generation.export.conftest import HOSTILE, generated_row
 
 BY_ND = ("Attribution-NoDerivs License", "http://x/by-nd/2.0/", "http://flickr/1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.export import ExportError, ExportOptions, export
+from cobalance.generation.export import ExportError, ExportOptions, export
 from tests.generation.export.conftest import contents, only
 
 LICENCE = "\nCC BY 4.0\n"

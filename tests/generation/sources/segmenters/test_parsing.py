@@ -7,9 +7,9 @@ import torch
 from torch.nn.functional import interpolate
 from transformers import SegformerForSemanticSegmentation
 
-from generation.image_request import GenerationError
-from generation.sources.segmenters import SEGMENTERS
-from graph.errors import OptionError
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise
 from tests.tiny.vision import LABELS
 

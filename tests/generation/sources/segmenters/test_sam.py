@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn.functional import interpolate
 
-from generation.image_request import GenerationError
-from generation.sources.segmenters import SEGMENTERS
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.segmenters import SEGMENTERS
 from tests.generation.filters.making import noise
 
 BOX = (4.0, 4.0, 30.0, 20.0)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, format_lock, read_lock
-from graph.database.local.jars import ensure_jars
-from graph.errors import StoreUnavailableError
+from cobalance.graph.database.local.jar_lock import LOCK_FILE, Jar, JarLock, format_lock, read_lock
+from cobalance.graph.database.local.jars import ensure_jars
+from cobalance.graph.errors import StoreUnavailableError
 
 CONTENTS = {
     f"org.example:part-{n}:1.0": bytes([n]) * (100_000 + 50_000 * n) for n in range(1, 6)
@@ -205,8 +205,9 @@ def test_processes_at_once_download_each_jar_once(repository: Repository, tmp_pa
     lock_file = tmp_path / "lock.toml"
     lock_file.write_text(format_lock(LOCK))
     code = (
-        "import sys; from pathlib import Path; from graph.database.local.jars import ensure_jars;"
-        "from graph.database.local.jar_lock import read_lock;"
+        "import sys; from pathlib import Path;"
+        "from cobalance.graph.database.local.jars import ensure_jars;"
+        "from cobalance.graph.database.local.jar_lock import read_lock;"
         "ensure_jars(Path(sys.argv[1]), sys.argv[2], read_lock(Path(sys.argv[3])))"
     )
     arguments = [str(tmp_path / "jars"), repository.address, str(lock_file)]

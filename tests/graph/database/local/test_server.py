@@ -17,17 +17,17 @@ from filelock import FileLock
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
-from graph.database.local.home import Home, ServerState
-from graph.database.local.server import Endpoint, ensure_running, status, stop
-from graph.database.local.settings import LocalServerSettings
-from graph.errors import StoreUnavailableError
+from cobalance.graph.database.local.home import Home, ServerState
+from cobalance.graph.database.local.server import Endpoint, ensure_running, status, stop
+from cobalance.graph.database.local.settings import LocalServerSettings
+from cobalance.graph.errors import StoreUnavailableError
 from tests.waiting import until
 
 CLIENT = """
 import json, sys
 from pathlib import Path
-from graph.database.local.server import ensure_running
-from graph.database.local.settings import LocalServerSettings
+from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.database.local.settings import LocalServerSettings
 endpoint = ensure_running(LocalServerSettings(home=Path(sys.argv[1]), heap_mb=512))
 print(json.dumps([endpoint.pid, endpoint.uri, endpoint.password]))
 """

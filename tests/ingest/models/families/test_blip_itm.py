@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 from transformers import BlipForImageTextRetrieval, BlipImageProcessorPil
 
-from ingest.models.families.blip_itm import open_blip_itm
-from ingest.models.families.options import BlipItmOptions
+from cobalance.ingest.models.families.blip_itm import open_blip_itm
+from cobalance.ingest.models.families.options import BlipItmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import bert_tokenizer, save_blip_itm
 

@@ -14,11 +14,11 @@ from transformers import (
     MMGroundingDinoForObjectDetection,
 )
 
-from graph.errors import JobBlockedError, OptionError
-from ingest.annotators import ANNOTATORS
-from ingest.models.families import grounding
-from ingest.models.families.grounding import GroundingDetector, open_grounding
-from ingest.models.families.options import GroundingOptions
+from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.models.families import grounding
+from cobalance.ingest.models.families.grounding import GroundingDetector, open_grounding
+from cobalance.ingest.models.families.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (
     bert_tokenizer,

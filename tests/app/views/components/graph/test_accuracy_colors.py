@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from app.concept_graph.overview import node_id
-from app.services.evaluations.failures import accuracy_of_cliques
-from app.views.components.graph.accuracy_colors import (
+from cobalance.app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from cobalance.app.concept_graph.overview import node_id
+from cobalance.app.services.evaluations.failures import accuracy_of_cliques
+from cobalance.app.views.components.graph.accuracy_colors import (
     RIGHT_COLOR,
     WRONG_COLOR,
     cliques_of,

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from graph.database.store import GraphStore
+from cobalance.graph.database.store import GraphStore
 from tests.app.conftest import OpenPage, shown_text
 
 
 def gallery(dataset: str) -> None:
-    from app.views.components.images import gallery
-    from app.views.state import session
-    from app.views.state.session import CurrentDataset
-    from graph.dataset.state import dataset_state
+    from cobalance.app.views.components.images import gallery
+    from cobalance.app.views.state import session
+    from cobalance.app.views.state.session import CurrentDataset
+    from cobalance.graph.dataset.state import dataset_state
 
     store = session.store()
     current = CurrentDataset(store, dataset_state(store, dataset))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.views.components.imbalances import saved_views
-from graph.database.store import GraphStore
-from graph.errors import OptionError
-from graph.marks.saved_views import list_views, rename_view, save_view
+from cobalance.app.views.components.imbalances import saved_views
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError
+from cobalance.graph.marks.saved_views import list_views, rename_view, save_view
 from tests.app.conftest import Login, OpenPage
 
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.settings import Settings
-from app.views.state import session
-from graph.database.store import GraphStore
+from cobalance.app.settings import Settings
+from cobalance.app.views.state import session
+from cobalance.graph.database.store import GraphStore
 from tests.app.conftest import shown_text
 
 
 def form() -> None:
     import streamlit as st
 
-    from app.views.components.work import job_form
-    from app.views.state import session
+    from cobalance.app.views.components.work import job_form
+    from cobalance.app.views.state import session
 
     edits = st.query_params.get("edits") == "yes"
     st.json(job_form.choose(session.current(), edits=edits) or {"refused": True})

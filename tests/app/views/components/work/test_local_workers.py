@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from app.services.local_workers.supervisor import LocalWorkers
-from app.views.state import local_workers
-from graph.database.store import GraphStore
-from graph.jobs.lifecycle import create_job
-from graph.jobs.reports import heartbeat, stop_worker
+from cobalance.app.services.local_workers.supervisor import LocalWorkers
+from cobalance.app.views.state import local_workers
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.waiting import until
 

@@ -1,0 +1,83 @@
+"""Draw which labels people check, and who checks which."""
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.study.sample import assign
+from cobalance.graph.arrays import BoolArray, IntArray
+
+PER_STRATUM = 50
+"""Images of each concept, class and verdict unless told otherwise."""
+
+
+def draw_labels(
+    class_codes: IntArray, labelled: BoolArray, n: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw images of each concept, class and verdict, without replacement.
+
+    Parameters
+    ----------
+    class_codes : int array, shape (images,)
+        The class of each image.
+    labelled : bool array, shape (images, concepts)
+        Whether the annotator says that an image shows a concept.
+    n : int
+        How many images of each concept, class and verdict; all of them where there are fewer.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``image`` and ``concept`` (positions) and ``labelled``, by concept, class and verdict.
+
+    Examples
+    --------
+    >>> labels = np.array([[True], [False], [False], [False]])
+    >>> drawn = draw_labels(np.array([0, 0, 0, 1]), labels, 1, np.random.default_rng(0))
+    >>> drawn.groupby("labelled").size().to_dict()
+    {False: 2, True: 1}
+    """
+    parts = [
+        pd.DataFrame(
+            {"image": np.empty(0, np.int64), "concept": np.empty(0, np.int64), "labelled": False}
+        ).astype({"labelled": bool})
+    ]
+    for concept in range(labelled.shape[1]):
+        for code in np.unique(class_codes):
+            for verdict in (True, False):
+                stratum = np.flatnonzero(
+                    (class_codes == code) & (labelled[:, concept] == verdict)
+                ).astype(np.int64)
+                images = rng.permutation(stratum)[:n]
+                parts.append(
+                    pd.DataFrame({"image": images, "concept": concept, "labelled": verdict})
+                )
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def assign_people(
+    concepts: IntArray, people: int, overlap: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw who checks which labels, in an order that does not tell class or verdict.
+
+    Everybody has the labels of one concept after those of another, each concept's in random order.
+
+    Parameters
+    ----------
+    concepts : int array, shape (labels,)
+        The concept of each label.
+    people, overlap : int
+        How many people there are, and how many of them check each label.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order in which each person checks: ``person`` and ``label``, both from 0.
+
+    Raises
+    ------
+    OptionError
+        The overlap is not between 1 and the number of people.
+    """
+    drawn = assign(len(concepts), people, overlap, rng).rename(columns={"pair": "label"})
+    order = np.lexsort((concepts[drawn["label"].to_numpy()], drawn["person"].to_numpy()))
+    return drawn[["person", "label"]].iloc[order].reset_index(drop=True)

@@ -1,0 +1,145 @@
+"""Labels of images from their scores, by the rule of a run."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cobalance.annotation.labelling.rules import image_level, object_level
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.graph.arrays import BoolArray
+from cobalance.ingest.annotators.annotator import Floats
+
+
+def present(scores: Floats, settings: LabelSettings) -> BoolArray:
+    """Which of a run's attributes images show.
+
+    Parameters
+    ----------
+    scores : float array, shape (images, texts)
+        Of `LabelSettings.texts`; NaN where there is none.
+
+    Returns
+    -------
+    bool array, shape (images, attributes)
+    """
+    attributes = settings.attributes
+    if settings.rule == "threshold":
+        limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
+        return object_level(scores, np.array(limits, np.float32))
+    result = np.zeros((len(scores), len(attributes)), bool)
+    categories = np.array([one.category for one in attributes], dtype=object)
+    for category in dict.fromkeys(categories):
+        columns = np.flatnonzero(categories == category)
+        result[:, columns] = image_level(
+            scores[:, columns].astype(np.float64),
+            scores[:, -1].astype(np.float64),
+            multi=settings.multi,
+        )
+    return result
+
+
+def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
+    """What a run found: ``image``, ``concept`` and ``score``, an image and concept once.
+
+    Attributes that become the same concept count as one, with the higher score.
+
+    Raises
+    ------
+    OutputMissingError
+        Its scores are not complete.
+    """
+    concepts = np.array([one.concept for one in settings.attributes], dtype=object)
+    frames = [pd.DataFrame({"image": [], "concept": [], "score": []})]
+    for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        rows, columns = np.nonzero(present(scores.matrix, settings))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "image": np.array(ids, dtype=object)[rows],
+                    "concept": concepts[columns],
+                    "score": scores.matrix[rows, columns].astype(np.float64),
+                }
+            )
+        )
+    found = pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+    grouped = found.groupby(["image", "concept"], sort=True)["score"].max().reset_index()
+    return grouped.astype({"image": object, "concept": object, "score": np.float64})
+
+
+def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
+    """How many images have each attribute, and how many could not be read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``category``, ``concept``, ``caption``, ``images`` (with the attribute), ``share`` (of those
+        read, NaN where none was), ``unreadable``.
+    """
+    counts = np.zeros(len(settings.attributes), np.int64)
+    total = unreadable = 0
+    for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        counts += present(scores.matrix, settings).sum(axis=0)
+        total += len(ids)
+        unreadable += int(np.isnan(scores.matrix).all(axis=1).sum()) if len(settings.texts) else 0
+    read = total - unreadable
+    return pd.DataFrame(
+        {
+            "category": [one.category for one in settings.attributes],
+            "concept": [one.concept for one in settings.attributes],
+            "caption": [one.caption for one in settings.attributes],
+            "images": counts,
+            "share": counts / read if read else np.full(len(counts), np.nan),
+            "unreadable": unreadable,
+        }
+    )
+
+
+class Example(NamedTuple):
+    """An image to look at: ``high``, ``middling`` or ``low``; its id and score; its best box.
+
+    The box is x, y, width and height in pixels of the upright image, NaN where the model has none.
+    """
+
+    rank: str
+    id: str
+    score: float
+    x_px: float
+    y_px: float
+    w_px: float
+    h_px: float
+
+
+def examples(
+    files: ScoreFiles, settings: LabelSettings, attribute: int, n: int = 4
+) -> Iterator[Example]:
+    """Images with high, middling and low scores of an attribute, for people to look at.
+
+    Yields
+    ------
+    Example
+        `n` of each rank at most, no image twice; equal scores go by the order of the images.
+    """
+    ids: list[str] = []
+    values: list[Floats] = [np.empty(0, np.float32)]
+    boxes: list[Floats] = [np.empty((0, 4), np.float32)]
+    for names, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        ids += names
+        values.append(scores.matrix[:, attribute])
+        of_chunk = scores.boxes
+        boxes.append(
+            np.full((len(names), 4), np.nan, np.float32)
+            if of_chunk is None
+            else of_chunk[:, attribute]
+        )
+    score, box = np.concatenate(values), np.concatenate(boxes)
+    order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
+    order = order[: int((~np.isnan(score)).sum())]
+    high, low = order[:n], order[n:][-n:]
+    rest = order[len(high) : len(order) - len(low)]
+    start = max((len(rest) - n) // 2, 0)
+    for rank, chosen in (("high", high), ("middling", rest[start : start + n]), ("low", low)):
+        for at in chosen.tolist():
+            yield Example(rank, ids[at], float(score[at]), *map(float, box[at]))

@@ -1,0 +1,156 @@
+"""Scores of a labelling run: Parquet files beside the graph, one for each chunk of images.
+
+Every score is kept, low ones too, so that thresholds change without a model. The same images and
+model give the same bytes, in whatever order chunks are made and however often they are begun.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+from cobalance.ingest.annotators.annotator import Floats, Scores
+
+_BOX = ("x_px", "y_px", "w_px", "h_px")
+SCORES = pa.schema(
+    [
+        ("image", pa.string()),
+        ("text", pa.int32()),
+        ("score", pa.float32()),
+        *((name, pa.float32()) for name in _BOX),
+    ]
+)
+"""``text`` is the place among the run's texts; the box is NaN where the model gives none."""
+SEEN = pa.schema(
+    [
+        ("image", pa.string()),
+        ("texts", pa.list_(pa.int32())),
+        ("scores", pa.list_(pa.float32())),
+    ]
+)
+"""Of annotators that name what they see: a row an image, with the places of the texts that it shows
+and their scores, all others being 0; null where the image cannot be read."""
+IMAGES = pa.schema([("id", pa.string()), ("uri", pa.string()), ("synthetic", pa.bool_())])
+
+
+class ScoreFiles:
+    """The files of a run.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        The output folder of workers.
+    run : str
+        The run's id.
+    """
+
+    def __init__(self, folder: OutputFolder, run: str) -> None:
+        self._folder, self.uri = folder, f"annotations/{run}"
+
+    def write_images(self, images: pa.Table) -> None:
+        """Write which images are labelled, in the order of their chunks; see `IMAGES`."""
+        self._write("images.parquet", images.cast(IMAGES))
+
+    def read_images(self, start: int = 0, end: int | None = None) -> pa.Table:
+        """Read the images from one place to another; OutputMissingError if there are none."""
+        return self._read("images.parquet").slice(start, None if end is None else end - start)
+
+    def write_description(self, described: Mapping[str, Any]) -> None:
+        """Write what made the scores: model, weights, device, and chunks of the vocabulary."""
+        text = json.dumps(dict(described), ensure_ascii=False, indent=1, sort_keys=True)
+        self._folder.write(f"{self.uri}/annotator.json", text.encode())
+
+    def write_scores(self, chunk: int, ids: Sequence[str], scores: Scores) -> None:
+        """Write the scores of a chunk's images, as `SCORES` or as `SEEN`.
+
+        Parameters
+        ----------
+        ids : sequence of str
+            Of the images; `scores` has a row for each, NaN for one that cannot be read.
+        """
+        if scores.only_seen:
+            self._write(_part(chunk), _seen_table(ids, scores.matrix))
+            return
+        n, texts = scores.matrix.shape
+        boxes = np.full((n * texts, 4), np.nan, np.float32)
+        if scores.boxes is not None:
+            boxes = scores.boxes.reshape(-1, 4)
+        columns = {
+            "image": pa.array(np.repeat(np.array(ids, dtype=object), texts), pa.string()),
+            "text": np.tile(np.arange(texts, dtype=np.int32), n),
+            "score": scores.matrix.reshape(-1),
+            **{name: boxes[:, at] for at, name in enumerate(_BOX)},
+        }
+        self._write(_part(chunk), pa.table(columns, schema=SCORES))
+
+    def scored(self, chunks: int) -> set[int]:
+        """The chunks whose scores are written."""
+        there = set(self._folder.names(f"{self.uri}/scores"))
+        return {chunk for chunk in range(chunks) if _part(chunk).rpartition("/")[2] in there}
+
+    def require(self, chunks: int) -> None:
+        """Raise OutputMissingError if the scores of a chunk are missing."""
+        missing = sorted(set(range(chunks)) - self.scored(chunks))
+        if missing:
+            raise OutputMissingError(
+                f"{self._folder.place}: {self.uri} lacks the scores of {len(missing)} of {chunks} "
+                f"chunks, such as {_part(missing[0])}. Bring the files back, or label again."
+            )
+
+    def read_scores(self, chunks: int, texts: int) -> Iterator[tuple[list[str], Scores]]:
+        """Read the scores of some texts chunk by chunk: the images' ids, and a row for each.
+
+        Raises
+        ------
+        OutputMissingError
+            A chunk is missing.
+        """
+        for chunk in range(chunks):
+            table = self._read(_part(chunk))
+            if table.schema.equals(SEEN):
+                yield table["image"].to_pylist(), Scores(_seen_matrix(table, texts), None, True)
+                continue
+            ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
+            values = table["score"].to_numpy().reshape(-1, texts)
+            boxes = np.stack([table[name].to_numpy() for name in _BOX], axis=1)
+            yield ids, Scores(values, boxes.reshape(-1, texts, 4))
+
+    def _write(self, name: str, table: pa.Table) -> None:
+        file = io.BytesIO()
+        pq.write_table(table, file, compression="zstd")
+        self._folder.write(f"{self.uri}/{name}", file.getvalue())
+
+    def _read(self, name: str) -> pa.Table:
+        return pq.read_table(io.BytesIO(self._folder.read(f"{self.uri}/{name}")))
+
+
+def _seen_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
+    unreadable = np.asarray(np.isnan(matrix).all(axis=1))
+    rows, texts = np.nonzero(np.where(unreadable[:, None], 0, matrix))
+    offsets = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32)
+    values = (texts.astype(np.int32), matrix[rows, texts])
+    lists = [
+        pa.ListArray.from_arrays(pa.array(offsets), pa.array(of), mask=pa.array(unreadable))
+        for of in values
+    ]
+    return pa.table([pa.array(list(ids), pa.string()), *lists], schema=SEEN)
+
+
+def _seen_matrix(table: pa.Table, texts: int) -> Floats:
+    named, scores = (table[name].combine_chunks() for name in ("texts", "scores"))
+    counts = pc.list_value_length(named)
+    rows = np.repeat(np.arange(len(table)), counts.fill_null(0).to_numpy())
+    matrix = np.zeros((len(table), texts), np.float32)
+    matrix[rows, named.flatten().to_numpy()] = scores.flatten().to_numpy()
+    matrix[counts.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return matrix
+
+
+def _part(chunk: int) -> str:
+    return f"scores/part-{chunk:06}.parquet"

@@ -1,0 +1,81 @@
+"""The interface of language models: one question, one reply."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.images.arrays import ImageArray
+
+
+class LanguageModelError(CobalanceError):
+    """A language model that cannot be reached, refuses, or gives no usable reply in three tries."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to a language model.
+
+    Parameters
+    ----------
+    text : str
+        What is asked.
+    schema : mapping or None
+        The JSON schema that the reply should have; a model that cannot be held to one ignores it.
+    temperature : float
+        0 for the likeliest reply.
+    round : int
+        Tells repetitions of the same question apart, from 0; also the seed where the model takes
+        one.
+    attempt : int
+        Tells further tries of a round apart, after a reply that could not be read.
+    images : sequence of uint8 arrays, shape (height, width, 3)
+        What it is about; none for a question about words.
+    first_token : bool
+        Whether the first token of the reply alone counts, with the log probabilities of the
+        likeliest ones; only an endpoint tells them.
+    """
+
+    text: str
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    round: int = 0
+    attempt: int = 0
+    images: Sequence[ImageArray] = ()
+    first_token: bool = False
+
+    @property
+    def seed(self) -> int:
+        """One for each round and attempt."""
+        return 1000 * self.attempt + self.round
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply, with the tokens read and written; 0 where the model does not tell.
+
+    The likeliest first tokens and their log probabilities are there if the question asked for them.
+    """
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    first_tokens: tuple[tuple[str, float], ...] = ()
+
+
+class ChatModel(Protocol):
+    """A language model, with or without eyes."""
+
+    def ask(self, question: Question) -> Reply:
+        """Ask a question.
+
+        Raises
+        ------
+        LanguageModelError
+            The model cannot be reached, or refuses, after three tries.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Model, revision and settings for provenance; JSON values, and never a key."""
+        ...

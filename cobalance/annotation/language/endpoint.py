@@ -1,0 +1,272 @@
+"""Ask a language model behind an OpenAI-compatible URL."""
+
+import base64
+import math
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import openai
+from pydantic import SecretStr
+
+from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
+from cobalance.annotation.language.endpoint_settings import check_url
+from cobalance.graph.errors import OptionError, Part, Setting
+from cobalance.graph.safe_text import mask_credentials
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.encoding import png
+
+TRIES = 3
+MOST_ANSWER_BYTES = 1 << 22
+"""Of an answer, unpacked: ten times what the longest replies of models take."""
+TOP_TOKENS = 20
+"""Likeliest first tokens that are asked for: the most that servers give."""
+_OPTIONAL = ("response_format", "seed", "max_tokens")
+"""Left out, in this order, where a server refuses them."""
+
+
+class Endpoint:
+    """A language model behind an OpenAI-compatible URL; see `annotation.language.chat.ChatModel`.
+
+    A reply in the form of a JSON schema is asked for where a question has one; a server that
+    refuses it (400 or 422) is asked without. Rate limits, server errors, timeouts and replies that
+    are cut off are retried with growing pauses: three tries in all. Nothing of the environment but
+    proxies is used. No redirect is followed, and no answer above 4 MiB read. Several threads may
+    ask at a time.
+
+    Parameters
+    ----------
+    url : str
+        Base of the API, such as ``http://127.0.0.1:8000/v1``.
+    model : str
+        The model's name there.
+    key : SecretStr or None
+        Sent with each question, and found nowhere else.
+    timeout_s : float
+        Of one try.
+    send_images : bool
+        Whether questions with images may be asked: these then leave the machine.
+
+    Raises
+    ------
+    OptionError
+        The URL is none of HTTP, or has a login in it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: SecretStr | None = None,
+        timeout_s: float = 120.0,
+        send_images: bool = False,
+    ) -> None:
+        check_url(url)
+        self.url, self.model = url, model
+        self._key, self._send_images = key, send_images
+        self._refused: set[str] = set()
+        self._encoded: tuple[ImageArray, str] | None = None
+        self._headers: dict[str, Any] = {name: openai.Omit() for name in _AMBIENT}
+        if key is None:
+            self._headers["Authorization"] = openai.Omit()
+        self._client = openai.OpenAI(
+            base_url=url,
+            api_key=key.get_secret_value() if key else "none",
+            timeout=timeout_s,
+            http_client=_Client(timeout=timeout_s),
+        )
+
+    def ask(self, question: Question) -> Reply:
+        """Ask a question.
+
+        Raises
+        ------
+        LanguageModelError
+            The model cannot be reached, refuses, or gives no whole reply in three tries.
+        OptionError
+            The question has images, and these may not be sent.
+        """
+        if question.images and not self._send_images:
+            raise OptionError(
+                f"The images would be sent to {self.url}. If they may leave this machine, say so "
+                "with ",
+                Setting("send_images", value=True),
+                ", or take a model that runs here.",
+            )
+        request = self._request(question)
+        for name in tuple(self._refused):  # another thread may add to it
+            request.pop(name, None)
+        dropped: set[str] = set()
+        left, why = TRIES, ""
+        while left > 0:
+            try:
+                raw = self._client.with_options(
+                    max_retries=left - 1
+                ).chat.completions.with_raw_response.create(extra_headers=self._headers, **request)
+                left -= 1 + raw.retries_taken
+                completion = raw.parse()
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                refusable = [name for name in _OPTIONAL if name in request]
+                if not refusable:
+                    raise self._failed(error) from None
+                dropped.add(refusable[0])
+                del request[refusable[0]]
+                continue
+            except openai.APIError as error:
+                raise self._failed(error) from None
+            except ValueError:
+                why = "the answer is not of this API"
+                continue
+            reply, why = _read(completion, question)
+            if reply is not None:
+                self._refused |= dropped
+                first = tuple((self._hidden(token), value) for token, value in reply.first_tokens)
+                return replace(reply, text=self._hidden(reply.text), first_tokens=first)
+            if why == _NO_PROBABILITIES:
+                raise LanguageModelError(
+                    f"The language model {self.model} at {self.url} gives no probabilities of "
+                    "tokens (logprobs), and only that of yes as the first token counts. Take a "
+                    "server that gives them, or a model that runs here."
+                )
+        raise LanguageModelError(
+            f"The language model {self.model} at {self.url} gave no usable reply in {TRIES} tries: "
+            f"{why}. Raise the server's limit of tokens, or take another model."
+        )
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model's name and where it is."""
+        return {"model": self.model, "url": self.url}
+
+    def _request(self, question: Question) -> dict[str, Any]:
+        content: Any = question.text
+        if question.images:
+            shown = [
+                {"type": "image_url", "image_url": {"url": self._data_url(one)}}
+                for one in question.images
+            ]
+            content = [*shown, {"type": "text", "text": question.text}]
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            "temperature": question.temperature,
+            "seed": question.seed,
+        }
+        if question.first_token:
+            request |= {"logprobs": True, "top_logprobs": TOP_TOKENS, "max_tokens": 1}
+        if question.schema is not None:
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": dict(question.schema)},
+            }
+        return request
+
+    def _data_url(self, image: ImageArray) -> str:
+        """An image as a PNG in a URL; the last one is kept, as several texts are asked about it."""
+        last = self._encoded
+        if last is None or last[0] is not image:
+            content = base64.b64encode(png(image)).decode()
+            self._encoded = last = (image, f"data:image/png;base64,{content}")
+        return last[1]
+
+    def _failed(self, error: openai.APIError) -> LanguageModelError:
+        parts: tuple[Part, ...]
+        status = getattr(error, "status_code", None)
+        said = " ".join(self._hidden(error.message).split())[:300]
+        if isinstance(error, openai.APITimeoutError):
+            parts = (f"it gave no answer in {TRIES} tries. Allow more time with ",)
+            parts += (Setting("timeout_s"), ", or try again later.")
+        elif status is None:
+            parts = (f"it cannot be reached or read ({said}). Check that it runs at that address.",)
+        elif status < 400:
+            target = mask_credentials(error.response.headers.get("Location", ""))  # type: ignore[attr-defined]
+            parts = (
+                f"it redirects to {target[:300]}, which is not followed, as questions and images "
+                "would go there. If that is the model's address, give it instead.",
+            )
+        elif status in (401, 403):
+            parts = (f"it refuses the login ({status}: {said}). Give its key with ",)
+            parts += (Setting("key_file"), ".")
+        elif status == 429 or status >= 500:
+            parts = (
+                f"it failed in {TRIES} tries ({status}: {said}). Run the same command again later: "
+                "what was answered is kept.",
+            )
+        elif status == 413:
+            parts = (
+                f"a question is too large for it (413: {said}). Raise the server's limit of the "
+                "size of requests.",
+            )
+        else:
+            parts = (f"it refuses the question ({status}: {said}). Check address and model.",)
+        return LanguageModelError(f"The language model {self.model} at {self.url}: ", *parts)
+
+    def _hidden(self, text: str) -> str:
+        """A server's text without the key, which some echo."""
+        return text.replace(self._key.get_secret_value(), "***") if self._key else text
+
+
+class _Client(openai.DefaultHttpxClient):
+    """A client that follows no redirect and stops reading an answer that is too long."""
+
+    def send(self, request: Any, **options: Any) -> Any:
+        answer = super().send(request, **options | {"stream": True, "follow_redirects": False})
+        content = bytearray()
+        with closing(answer):
+            for piece in answer.iter_bytes():  # unpacked piece by piece
+                content += piece
+                if len(content) > MOST_ANSWER_BYTES:
+                    reason = f"its answer is longer than {MOST_ANSWER_BYTES:,} bytes"
+                    raise openai.APIConnectionError(message=reason, request=request)
+        headers = {name: it for name, it in answer.headers.items() if name not in _PACKING}
+        return type(answer)(
+            answer.status_code, headers=headers, content=bytes(content), request=request
+        )
+
+
+_PACKING = ("content-encoding", "content-length", "transfer-encoding")
+_NO_PROBABILITIES = "the answer has no probabilities of tokens"
+_AMBIENT = ("OpenAI-Organization", "OpenAI-Project")
+"""Headers that the library would fill from the environment."""
+
+
+def _read(completion: Any, question: Question) -> tuple[Reply | None, str]:
+    """The reply of an answer, or why there is none."""
+    choices = getattr(completion, "choices", None)
+    if not isinstance(choices, list) or not choices:
+        return None, "the answer has no choices"
+    text = getattr(getattr(choices[0], "message", None), "content", None)
+    usage = getattr(completion, "usage", None)
+    tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    read, written = (each if isinstance(each, int) else 0 for each in tokens)
+    if question.first_token:
+        first = _first_tokens(choices[0])
+        if not first:
+            return None, _NO_PROBABILITIES
+        return Reply(text if isinstance(text, str) else "", read, written, first), ""
+    if getattr(choices[0], "finish_reason", None) == "length":
+        return None, "the replies are cut off"
+    if not isinstance(text, str) or not text.strip():
+        return None, "the replies are empty"
+    return Reply(text, read, written), ""
+
+
+def _first_tokens(choice: Any) -> tuple[tuple[str, float], ...]:
+    """Likeliest first tokens and their log probabilities; none where the server gives none."""
+    try:
+        found = [(one.token, one.logprob) for one in choice.logprobs.content[0].top_logprobs]
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return ()
+    return tuple(
+        (token, float(value))
+        for token, value in found
+        if isinstance(token, str)
+        and isinstance(value, int | float)
+        and math.isfinite(value)
+        and value <= 0
+    )

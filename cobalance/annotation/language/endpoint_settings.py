@@ -1,0 +1,78 @@
+"""Which endpoint is asked and how, without its key."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, field_validator
+
+from cobalance.annotation.language.at_once import AT_ONCE
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.options import Options
+from cobalance.graph.safe_text import mask_credentials
+
+
+class EndpointSettings(Options):
+    """A model behind an OpenAI-compatible URL.
+
+    Parameters
+    ----------
+    url : str
+        Base of the API, such as ``http://127.0.0.1:8000/v1``.
+    model : str
+        The model's name there.
+    key_file : str or None
+        A file with the key, read where the endpoint is asked.
+    timeout_s : float
+        Of one try.
+    send_images : bool
+        Whether questions with images may be asked: these then leave the machine.
+    at_once : int
+        Questions that it gets at a time.
+
+    Raises
+    ------
+    OptionError
+        The URL is none of HTTP, or has a login in it.
+    """
+
+    url: str
+    model: str = Field(min_length=1)
+    key_file: str | None = None
+    timeout_s: float = Field(default=120.0, gt=0)
+    send_images: bool = False
+    at_once: int = Field(default=AT_ONCE, ge=1, le=64)
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, url: str) -> str:
+        check_url(url)
+        return url
+
+    @property
+    def host(self) -> str:
+        """Host and port of the URL."""
+        return urlsplit(self.url).netloc
+
+
+def check_url(url: str) -> None:
+    """Raise OptionError for a URL that is none of HTTP, or has a login in it."""
+    if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
+        raise OptionError(
+            f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
+            "as http://127.0.0.1:8000/v1, without login; a key goes into a file: ",
+            Setting("key_file"),
+        )
+
+
+def read_key(file: Path) -> SecretStr:
+    """Read a key from a file; OptionError if there is none in it."""
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        reason = f"The key file {file} cannot be read: {why}. Name another one with "
+        raise OptionError(reason, Setting("key_file"), ".") from error
+    if not key or not key.isascii() or not key.isprintable():
+        reason = f"The key file {file} has no key: one line of ASCII. Name another one with "
+        raise OptionError(reason, Setting("key_file"), ".")
+    return SecretStr(key)

@@ -1,0 +1,149 @@
+"""Ask a language model that runs on this machine, with transformers."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+from PIL import Image
+from pydantic import Field
+from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
+
+from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.devices import (
+    SMALLER_MODEL,
+    choose_device,
+    choose_dtype,
+    out_of_memory,
+)
+from cobalance.ingest.models.loading import load_model, load_processor, quiet, software
+from cobalance.ingest.models.options import ModelOptions
+
+REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
+LICENCE = "Apache-2.0"
+TRIES = 3
+
+
+class LocalOptions(ModelOptions):
+    """Options of a language model on this machine; see `ingest.models.options.ModelOptions`.
+
+    Parameters
+    ----------
+    max_tokens : int
+        The longest reply; a longer one is cut off, and asked for again.
+    """
+
+    model: str = "Qwen/Qwen3-VL-2B-Instruct"
+    dtype: str = "auto"  # type: ignore[assignment]
+    max_tokens: int = Field(default=1024, ge=1, le=65536)
+
+
+class LocalModel:
+    """A language model with eyes on this machine; see `annotation.language.chat.ChatModel`.
+
+    It is asked with its own chat template, one question at a time, with a seed for each round and
+    attempt. JSON schemas are left to the question's words.
+
+    Parameters
+    ----------
+    options : LocalOptions
+
+    Raises
+    ------
+    OptionError
+        There is no such device, or it does not have this precision.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind.
+    OutOfMemoryError
+        The device has no room for it.
+    """
+
+    def __init__(self, options: LocalOptions) -> None:
+        self.options = options
+        self.checkpoint = find_checkpoint(
+            options.model, options.revision_or(REVISION), options.offline
+        )
+        self._device = choose_device(options.device)
+        self._dtype = choose_dtype(options.dtype, self._device)
+        self._tokenizer = load_processor(AutoTokenizer, self.checkpoint)
+        with out_of_memory(f"the model {self.checkpoint.label}", SMALLER_MODEL):
+            model = load_model(AutoModelForImageTextToText, self.checkpoint, dtype=self._dtype)
+            self._model = model.to(self._device).eval()
+        self._digest = self.checkpoint.weights_sha256
+
+    def ask(self, question: Question) -> Reply:
+        """Ask a question.
+
+        Raises
+        ------
+        LanguageModelError
+            Three replies are cut off, or empty.
+        OutOfMemoryError
+            The device has no room for the question.
+        """
+        inputs = self._inputs(question)
+        given = int(inputs["input_ids"].shape[1])
+        written = 0
+        for attempt in range(TRIES):
+            tokens = self._generate(inputs, question, attempt)[given:]
+            written += len(tokens)
+            text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
+            if len(tokens) < self.options.max_tokens and text:
+                return Reply(text, given * (attempt + 1), written)
+            if question.temperature == 0:
+                break  # it would say the same again
+        raise LanguageModelError(
+            f"The replies of the language model {self.checkpoint.label} are empty, or cut off "
+            f"after {counted(self.options.max_tokens, 'tokens')}. Set max_tokens to more, or take "
+            "another model."
+        )
+
+    def describe(self) -> Mapping[str, Any]:
+        """Model, weights, device and versions, for provenance; JSON values."""
+        chosen = self.options.model == LocalOptions.model_fields["model"].default
+        return {
+            "model": self.checkpoint.label,
+            "revision": self.checkpoint.revision,
+            "weights_sha256": self._digest,
+            "dtype": str(self._dtype).removeprefix("torch."),
+            "device": self._device.type,
+            "software": software("torch", "transformers"),
+            **({"licence": LICENCE} if chosen else {}),
+        }
+
+    @cached_property
+    def _processor(self) -> Any:
+        """For questions with images alone: that of some models needs torchvision."""
+        return load_processor(AutoProcessor, self.checkpoint)
+
+    def _inputs(self, question: Question) -> Any:
+        template = self._processor if question.images else self._tokenizer
+        content: list[dict[str, Any]] = [
+            {"type": "image", "image": Image.fromarray(one)} for one in question.images
+        ]
+        content.append({"type": "text", "text": question.text})
+        with quiet():
+            inputs = template.apply_chat_template(
+                [{"role": "user", "content": content}],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+            )
+        return inputs.to(self._device)
+
+    def _generate(self, inputs: Any, question: Question, attempt: int) -> Any:
+        drawn = question.temperature > 0
+        sampling = {"temperature": question.temperature, "top_k": 0, "top_p": 1.0} if drawn else {}
+        set_seed(question.seed + 1_000_000 * attempt)
+        with (
+            out_of_memory(f"a question to {self.checkpoint.label}"),
+            torch.inference_mode(),
+            quiet(),
+        ):
+            found = self._model.generate(
+                **inputs, max_new_tokens=self.options.max_tokens, do_sample=drawn, **sampling
+            )
+        return found[0].cpu()

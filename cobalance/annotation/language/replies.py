@@ -1,0 +1,142 @@
+"""Lists and answers from the text of a reply, as JSON or as a Python literal; nothing is run."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from cobalance.graph.errors import CobalanceError
+
+_FENCE = re.compile(r"```[A-Za-z]*\s*\n?(.*?)```", re.DOTALL)
+_NUMBERED = re.compile(r"^[ \t]*[*_]*(\d{1,3})[.)][*_]*[ \t]+(\S.*)$", re.MULTILINE)
+_YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_MOST = 20_000  # characters of a reply that are read
+_MOST_BRACKETS = 40  # that are tried, opening and closing
+_UNREADABLE = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)
+
+
+class UnreadableReplyError(CobalanceError):
+    """A reply that is not what was asked for; the question is asked again."""
+
+
+def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
+    r"""The list of strings in a reply: JSON, an object around it, a Python list, or 1., 2., 3.
+
+    It may stand in a fence or amid other text; the first list that can be read counts, but no part
+    of a list of something else. Without one, lines that are numbered from 1 on do. Items are kept
+    as they are, commas and digits included, but for such numbers and asterisks for bold letters.
+
+    Parameters
+    ----------
+    text : str
+    may_be_empty : bool
+        Whether a list without a name is a reply, too.
+
+    Raises
+    ------
+    UnreadableReplyError
+        There is no list of strings.
+
+    Examples
+    --------
+    >>> read_list('["framed art, prints", "bmw 3 series", "levi\'s logo"]')
+    ['framed art, prints', 'bmw 3 series', "levi's logo"]
+    >>> read_list("Sure! Here it is: categories = ['color', \"wing shape\"]. Enjoy.")
+    ['color', 'wing shape']
+    >>> read_list('{"items": ["a", "b"]}')
+    ['a', 'b']
+    >>> read_list("Sure:\n1. **bmw 3 series**\n2. framed art, prints")
+    ['bmw 3 series', 'framed art, prints']
+    """
+    for value in _values(text[:_MOST]):
+        found = _strings(value)
+        if found or (may_be_empty and found is not None):
+            return _unnumbered(found) or found
+    numbered = _unnumbered([found[0] for found in _NUMBERED.finditer(text[:_MOST])])
+    if numbered:
+        return numbered
+    raise UnreadableReplyError(f"The model's reply has no list of names: {_shown(text)}.")
+
+
+def read_yes_no(text: str) -> bool:
+    """Whether a reply says yes: an answer in JSON, or else its first "yes" or "no".
+
+    Raises
+    ------
+    UnreadableReplyError
+        It says neither.
+
+    Examples
+    --------
+    >>> read_yes_no('{"answer": "no", "explanation": "..."}'), read_yes_no("Yes. They are objects.")
+    (False, True)
+    """
+    for value in _values(text[:_MOST]):
+        answer = value.get("answer") if isinstance(value, dict) else None
+        if isinstance(answer, bool):
+            return answer
+        if isinstance(answer, str) and answer.strip().casefold() in ("yes", "no"):
+            return answer.strip().casefold() == "yes"
+    found = _YES_NO.search(text)
+    if found is None:
+        raise UnreadableReplyError(f"The model's reply says neither yes nor no: {_shown(text)}.")
+    return found[1].casefold() == "yes"
+
+
+def _values(text: str) -> Iterator[object]:
+    """All values that can be read: of the whole text, of its fences, and from brackets on."""
+    for piece in (text.strip(), *_FENCE.findall(text)):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                yield read(piece.strip())
+            except _UNREADABLE:
+                continue
+    decoder, end = json.JSONDecoder(), 0
+    for opening in islice(re.finditer(r"[\[{]", text), _MOST_BRACKETS):
+        start = opening.start()
+        if start < end:
+            continue  # a part of a value that was read
+        try:
+            value, end = decoder.raw_decode(text, start)
+            yield value
+            continue
+        except (ValueError, RecursionError):
+            pass
+        for closing in islice(re.finditer(r"[\]}]", text[start:]), _MOST_BRACKETS):
+            try:
+                value = ast.literal_eval(text[start : start + closing.end()])
+            except _UNREADABLE:
+                continue
+            end = start + closing.end()
+            yield value
+            break
+
+
+def _strings(value: object) -> list[str] | None:
+    """The strings of a list, or of the only list in an object or list; None where it is neither."""
+    if isinstance(value, dict):
+        lists = [each for each in value.values() if isinstance(each, list | tuple | dict)]
+        return _strings(lists[0]) if len(lists) == 1 else None
+    if isinstance(value, list | tuple) and len(value) == 1 and not isinstance(value[0], str):
+        return _strings(value[0]) if isinstance(value[0], list | tuple) else None
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return None
+    return [each for each in value if each.strip()]
+
+
+def _unnumbered(lines: Sequence[str]) -> list[str]:
+    """Lines without their numbers, if these are 1, 2, 3 and so on and none explains itself."""
+    found = [_NUMBERED.fullmatch(line) for line in lines]
+    known = [each for each in found if each is not None]
+    if len(known) < max(len(lines), 2) or any(
+        int(each[1]) != at for at, each in enumerate(known, start=1)
+    ):
+        return []
+    items = [each[2].strip().strip("*").strip() for each in known]
+    return [] if any("**" in item or ": " in item for item in items) else items
+
+
+def _shown(text: str) -> str:
+    short = " ".join(text.split())
+    return repr(short if len(short) <= 200 else f"{short[:200]}...")

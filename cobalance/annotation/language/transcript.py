@@ -1,0 +1,107 @@
+"""Keep all questions and replies by hash, and ask nothing twice."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cobalance.annotation.language.chat import ChatModel, Question, Reply
+from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+
+_IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
+
+
+@dataclass
+class Usage:
+    """What questions took: asked anew, found among the kept ones, and the tokens of both.
+
+    Any number of threads may count.
+    """
+
+    asked: int = 0
+    kept: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, reply: Reply, *, kept: bool) -> None:
+        """Count a reply and its tokens."""
+        with self._lock:
+            self.kept += kept
+            self.asked += not kept
+            self.tokens_in += reply.tokens_in
+            self.tokens_out += reply.tokens_out
+
+
+class Transcript:
+    """A language model whose requests and replies are kept, one JSON file for each; thread-safe.
+
+    A question that was asked before (of the same model, with the same schema, temperature, round,
+    attempt and images) has its kept reply.
+
+    Parameters
+    ----------
+    chat : ChatModel
+        What is asked where nothing is kept.
+    folder : OutputFolder
+    place : str
+        Path in the folder, such as ``annotations/0a1b/replies``.
+
+    Attributes
+    ----------
+    usage : Usage
+    """
+
+    def __init__(self, chat: ChatModel, folder: OutputFolder, place: str) -> None:
+        self._chat, self._folder, self._place = chat, folder, place
+        described = chat.describe()
+        self._model = {name: described[name] for name in _IDENTITY if described.get(name)}
+        self.usage = Usage()
+
+    def ask(self, question: Question) -> Reply:
+        """The kept reply, or else the model's; errors are those of `ChatModel.ask`."""
+        request = {**self._model, **request_of(question)}
+        text = json.dumps(request, ensure_ascii=False, sort_keys=True)
+        path = f"{self._place}/{hashlib.sha256(text.encode()).hexdigest()}.json"
+        kept = self._read(path)
+        if kept is not None:
+            self.usage.add(kept, kept=True)
+            return kept
+        reply = self._chat.ask(question)
+        self.usage.add(reply, kept=False)
+        told = {name: value for name, value in reply.__dict__.items() if value != ()}
+        content = {"request": request, "reply": told}
+        self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
+        return reply
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model's own description."""
+        return self._chat.describe()
+
+    def _read(self, path: str) -> Reply | None:
+        try:
+            kept = json.loads(self._folder.read(path))["reply"]
+            first = tuple(
+                (str(token), float(value)) for token, value in kept.get("first_tokens", ())
+            )
+            return Reply(str(kept["text"]), int(kept["tokens_in"]), int(kept["tokens_out"]), first)
+        except (OutputMissingError, ValueError, KeyError, TypeError):
+            return None  # missing or damaged: asked again
+
+
+def request_of(question: Question) -> dict[str, Any]:
+    """A question as JSON values; of images their digests."""
+    return {
+        "text": question.text,
+        "schema": question.schema,
+        "temperature": question.temperature,
+        "round": question.round,
+        "attempt": question.attempt,
+        "images": [
+            hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
+            for image in question.images
+        ],
+        **({"first_token": True} if question.first_token else {}),
+    }

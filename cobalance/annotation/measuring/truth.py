@@ -1,0 +1,174 @@
+"""Ground truth of images' attributes from files: CelebA's, CUB's, or a table."""
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from cobalance.annotation.measuring.matching import TruthOf
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.errors import InputError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import silent
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head, read_text
+from cobalance.ingest.tables.list_attr import ID, ListAttr
+from cobalance.ingest.tables.sheets import read_sheet
+
+NOT_VISIBLE = "1"
+"""CUB's certainty of what is not visible in the image."""
+_PRESENT = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": 0.0, "-1": 0.0, "false": 0.0, "no": 0.0}
+_NEXT_TO = (".", "..", "../..")  # CUB keeps names of images and attributes in folders above
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """Which images show which attributes.
+
+    Parameters
+    ----------
+    shows : pandas.DataFrame
+        A row an image, by its id or file name, and a column an attribute: 1, 0, or NaN where
+        nobody can tell.
+    left_out : mapping of str to int
+        Rows of the file that say nothing, counted by reason.
+    """
+
+    shows: pd.DataFrame
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_truth(path: Path) -> GroundTruth:
+    """Read a file of ground truth, by its content.
+
+    CelebA's ``list_attr`` files; CUB's ``image_attribute_labels.txt``, whose rows that are "not
+    visible" (certainty 1) are left out, and whose images and attributes have the names in
+    ``images.txt`` and ``attributes.txt`` beside it or above; and CSV tables with a header, an
+    image a row, its id first, then 1 or 0 for each attribute, -1 for 0, nothing where unknown.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it is none of these.
+    """
+    head = read_head(path, "ground truth")
+    if ListAttr().detects(path, head):
+        columns = dict(ListAttr().load(path, Problems(str(path), "fail"), silent).columns)
+        images = columns.pop(ID).to_pylist()
+        texts = pa.table(columns).to_pandas(strings_to_categorical=True)
+        return GroundTruth(_shown(texts.set_axis(pd.Index(images, name=ID)), path))
+    if _is_cub(head):
+        return _read_cub(path)
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise InputError(str(path), None, f"is no table ({error})", "Save it as CSV.") from error
+    if len(frame.columns) < 2:
+        reason = "has no column of an attribute beside the first, of images"
+        raise InputError(str(path), "line 1", reason, "Write a column of 1 and 0 for each.")
+    return GroundTruth(_shown(frame.set_index(frame.columns[0]), path))
+
+
+def read_mapping(path: Path) -> dict[str, TruthOf]:
+    """Read what concepts are compared with: a CSV file with ``concept``, ``truth``, ``inverted``.
+
+    The last column may be left out; 1, true or yes in it means the opposite.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it lacks a column or rows, or has a concept twice.
+    """
+    remedy = "Write rows with the columns concept and truth; inverted is a third, if needed."
+    rows = read_sheet(read_text(path), str(path), ("concept", "truth"), remedy)
+    if not rows:
+        raise InputError(str(path), None, "has no rows", remedy)
+    found: dict[str, TruthOf] = {}
+    for place, row in rows:
+        name = clean_name(row["concept"])
+        if name in found:
+            raise InputError(str(path), place, f"has {name!r} a second time", "Keep one.")
+        inverted = _PRESENT.get(row.get("inverted", "").strip().lower()) == 1
+        found[name] = TruthOf(clean_name(row["truth"]), inverted)
+    return found
+
+
+def _shown(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Texts as 1, 0 and NaN."""
+    repeated = table.index[table.index.duplicated()]
+    if len(repeated):
+        raise InputError(str(path), None, f"has the image {repeated[0]!r} twice", "Keep one row.")
+    values = np.empty(table.shape)
+    wrong = np.zeros(table.shape, np.bool_)
+    for at in range(table.shape[1]):
+        codes, texts = pd.factorize(table.iloc[:, at])
+        plain = [text.strip().lower() for text in texts]
+        values[:, at] = np.array([_PRESENT.get(text, np.nan) for text in plain])[codes]
+        wrong[:, at] = np.array([bool(text) and text not in _PRESENT for text in plain])[codes]
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InputError(
+            str(path),
+            f"image {table.index[row]!r}",
+            f"has {table.iloc[row, column]!r} for {table.columns[column]!r}",
+            "Write 1, 0 or -1, or nothing where it is not known.",
+        )
+    return pd.DataFrame(values, index=table.index, columns=table.columns)
+
+
+def _is_cub(head: bytes) -> bool:
+    fields = head.split(b"\n", 1)[0].split()
+    return len(fields) >= 4 and all(field.isdigit() for field in fields[:4])
+
+
+def _read_cub(path: Path) -> GroundTruth:
+    """Read CUB's labels; of a row the first four fields, since a few have a fifth and a sixth."""
+    images, attributes, shown = _cub_columns(path)
+    names = dict(_names(path, "attributes.txt"))
+    files = dict(_names(path, "images.txt"))
+    image_ids, rows = np.unique(images, return_inverse=True)
+    attribute_ids, columns = np.unique(attributes, return_inverse=True)
+    values = np.full((len(image_ids), len(attribute_ids)), np.nan)
+    values[rows, columns] = shown
+    frame = pd.DataFrame(
+        values,
+        index=[files.get(str(one), str(one)) for one in image_ids],
+        columns=[names.get(str(one), str(one)) for one in attribute_ids],
+    )
+    return GroundTruth(frame, {"not visible": int(np.isnan(shown).sum())})
+
+
+def _cub_columns(path: Path) -> tuple[IntArray, IntArray, FloatArray]:
+    images, attributes, shown = array("q"), array("q"), array("d")
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            fields = line.split()
+            if not fields:
+                continue
+            try:
+                image, attribute, present = int(fields[0]), int(fields[1]), _PRESENT[fields[2]]
+                certainty = fields[3]
+            except (IndexError, KeyError, ValueError):
+                reason = "is no image, attribute, 0 or 1, and certainty"
+                remedy = "Get CUB's image_attribute_labels.txt again."
+                raise InputError(str(path), f"line {number}", reason, remedy) from None
+            images.append(image)
+            attributes.append(attribute)
+            shown.append(float("nan") if certainty == NOT_VISIBLE else present)
+    return np.array(images), np.array(attributes), np.array(shown)
+
+
+def _names(path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """Numbers and names of a list of CUB, if it is beside the labels or above."""
+    for folder in _NEXT_TO:
+        file = path.parent / folder / name
+        if file.is_file():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                number, _, value = line.strip().partition(" ")
+                if value:
+                    yield number, value.strip()
+            return

@@ -1,0 +1,187 @@
+"""Flag attributes that name a class or nearly repeat another; find sensitive categories."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cobalance.annotation.proposing.voting import plain_name
+from cobalance.graph.annotations.attributes import ProposedAttribute
+from cobalance.graph.arrays import FloatArray
+from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.ingest.concepts.wording import readable
+
+Embed = Callable[[Sequence[str]], FloatArray]
+"""Embeds texts, as an array of shape (texts, dimensions)."""
+SYNONYM = 0.9
+"""A cosine above it makes two names near synonyms."""
+UNSEEN = "seen in no image"
+PERCEIVED = "perceived"
+PERSONAL = "says of people what images only hint at: gender, age, ethnicity or the like"
+_SENSITIVE = (
+    *("age", "ages", "aging", "ancestry", "caste", "citizenship", "disability", "ethnic"),
+    *("ethnicity", "ethnicities", "faith", "gender", "genders", "nationality", "pregnancy", "race"),
+    *("races", "racial", "religion", "religious", "sex", "sexual", "sexuality"),
+    *("skin color", "skin colour", "skin complexion", "skin tone", "skin type", "complexion"),
+)
+_PERSONAL = (
+    *("adolescent", "boy", "child", "children", "elder", "elderly", "female", "feminine"),
+    *("gentleman", "gentlemen", "girl", "ladies", "lady", "male", "man(?! made)", "masculine"),
+    *("men", "middle aged", "nonbinary", "senior citizen", "teen", "teenage", "teenager"),
+    *("toddler", "transgender", "woman", "women", "years old", "youth"),
+    *("dark skin", "dark skinned", "fair skin", "fair skinned", "light skin", "light skinned"),
+    *("autistic", "disabled", "gay", "lesbian", "pregnant"),
+)
+_OF_PEOPLE = (  # of people where nothing else follows: not "asian elephant"
+    *("african", "african american", "asian", "caucasian", "hispanic", "latina", "latino"),
+    *("middle eastern", "buddhist", "catholic", "christian", "hindu", "jewish", "muslim", "sikh"),
+)
+_PLURAL = re.compile(r"(?<=\w{3})(?<!s)s\b")
+_SENSITIVE_WORDS = re.compile(rf"\b(?:{'|'.join(_SENSITIVE)})s?\b")
+_PERSONAL_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_PERSONAL)})s?\b"
+    rf"|\b(?:{'|'.join(_OF_PEOPLE)})(?:s?$| (?:people|person|face|descent|appearance)\b)"
+    r"|\b(?:black|white|blind|deaf|old|young) (?:people|persons?)\b"
+)
+
+
+def is_sensitive(category: str) -> bool:
+    """Whether a category is of gender, ethnicity, age, or the like, which images only hint at.
+
+    Examples
+    --------
+    >>> [is_sensitive(name) for name in ("Age group", "skin_tone", "plumage", "image size")]
+    [True, True, False, False]
+    """
+    return _SENSITIVE_WORDS.search(plain_name(category.replace("-", " "))) is not None
+
+
+def tells_sensitive(attribute: str) -> bool:
+    """Whether an attribute says of people what images only hint at, in whatever category it is.
+
+    Examples
+    --------
+    >>> [tells_sensitive(name) for name in ("elderly woman", "perceived age", "stage", "black")]
+    [True, True, False, False]
+    """
+    words = plain_name(attribute.replace("-", " "))
+    return is_sensitive(attribute) or _PERSONAL_WORDS.search(words) is not None
+
+
+def perceived(category: str) -> str:
+    """A sensitive category's name: what is seen is how people look, not what they are.
+
+    Examples
+    --------
+    >>> perceived("gender"), perceived("Perceived age")
+    ('perceived gender', 'perceived age')
+    """
+    return f"{PERCEIVED} {plain_name(category).removeprefix(PERCEIVED).strip()}"
+
+
+def flagged(
+    attributes: Sequence[ProposedAttribute], classes: Collection[str], embed: Embed, by: str
+) -> list[ProposedAttribute]:
+    """Attributes with the reasons why a person should look at them.
+
+    Parameters
+    ----------
+    classes : collection of str
+        Of the dataset.
+    embed : Embed
+        For near synonyms: the later of two is flagged.
+    by : str
+        What embeds, as the flag says it.
+    """
+    names = [one.name for one in attributes]
+    alike = near_synonyms(names, embed)
+    result = []
+    for at, one in enumerate(attributes):
+        flags = list(one.flags)
+        if tells_sensitive(one.name) and not is_sensitive(one.category):
+            flags.append(PERSONAL)
+        named = next((name for name in sorted(classes) if names_class(one.name, name)), None)
+        if named is not None:
+            flags.append(f"names the class {named!r}")
+        if at in alike:
+            other, cosine = alike[at]
+            flags.append(
+                f"near synonym of {names[other]!r} ({attributes[other].category}): merge them? "
+                f"(cosine {cosine:.2f} by {by})"
+            )
+        result.append(replace(one, flags=tuple(dict.fromkeys(flags))))
+    return result
+
+
+def names_class(attribute: str, class_name: str) -> bool:
+    """Whether an attribute names a class: has all its words in order, or is its last ones.
+
+    Examples
+    --------
+    >>> names_class("american robin", "018.American_Robin"), names_class("sparrow", "House sparrow")
+    (True, True)
+    >>> names_class("two birds", "bird"), names_class("red", "red-winged blackbird")
+    (True, False)
+    """
+    own = _words(readable(re.sub(r"^\d+[._\s-]+", "", class_name)))
+    said = _words(attribute)
+    starts = range(len(said) - len(own) + 1)
+    has_all = any(_same(said[at : at + len(own)], own) for at in starts)
+    return bool(own and said) and (has_all or _same(said, own[-len(said) :]))
+
+
+def near_synonyms(names: Sequence[str], embed: Embed) -> dict[int, tuple[int, float]]:
+    """For each name its nearest earlier one and their cosine, if that is above `SYNONYM`."""
+    if len(names) < 2:
+        return {}
+    vectors = np.asarray(embed(names), dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    cosines = np.tril(unit @ unit.T, -1)
+    best = cosines.argmax(axis=1)
+    return {
+        at: (int(other), float(cosines[at, other]))
+        for at, other in enumerate(best)
+        if cosines[at, other] > SYNONYM
+    }
+
+
+def ngram_vectors(texts: Sequence[str]) -> FloatArray:
+    """Texts as TF-IDF of the groups of two to four letters in their words, without plural s."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    found: FloatArray = (
+        TfidfVectorizer(
+            analyzer="char_wb",
+            ngram_range=(2, 4),
+            preprocessor=lambda text: _PLURAL.sub("", plain_name(text)),
+            dtype=np.float64,
+        )
+        .fit_transform(texts)
+        .toarray()
+    )
+    return found
+
+
+def unseen(images: Mapping[str, int]) -> list[str]:
+    """The concepts that a labelling run has found in no image.
+
+    Parameters
+    ----------
+    images : mapping of str to int
+        How many images have each concept.
+    """
+    return [concept for concept, n in images.items() if n == 0]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", plain_name(text))
+
+
+def _same(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether words are the same, in the singular or plural."""
+    return len(left) == len(right) and all(
+        a == b or a in plural_forms(b) or b in plural_forms(a)
+        for a, b in zip(left, right, strict=True)
+    )

@@ -1,0 +1,133 @@
+"""What attributes are proposed with: a preset's questions and templates, and other numbers."""
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import Field
+
+from cobalance.graph.errors import check_known
+from cobalance.graph.options import Options, read_options
+from cobalance.ingest.documents import decode_toml
+
+_FOLDER = files("cobalance.annotation.proposing") / "presets"
+_PLACE = re.compile(r"\{([a-z ]+)\}")
+
+
+class Questions(Options):
+    """What a language model is asked, with places in braces.
+
+    Parameters
+    ----------
+    categories, attributes, level : str
+        GELDA's Q1 (``{n}``, ``{caption}``), Q2 (``{m}``, ``{category}``, ``{caption}``) and Q3
+        (``{attributes}``).
+    image_caption, object_caption : str
+        For captions that the model writes: ``{caption}``, ``{category}``, ``{attribute}``.
+    """
+
+    categories: str
+    attributes: str
+    level: str
+    image_caption: str
+    object_caption: str
+
+
+class ProposeOptions(Options):
+    """All that decides what is asked, but the caption of the domain.
+
+    Parameters
+    ----------
+    categories, attributes : int
+        GELDA's N, and M of each category.
+    rounds : int
+        R: how often Q1 and each Q2 are asked.
+    temperature : float
+    votes : {"any", "half"}
+        Whether a name needs at least ⌈R/2⌉ rounds, or one.
+    with_schema : bool
+        Whether replies are asked for by a JSON schema.
+    questions : Questions
+    templates : mapping of str to str
+        A caption of each noun-attribute phrase (table S1), with ``{attribute}``, ``{noun}`` and
+        ``{category}``, or ``{an attribute}`` and ``{a noun}`` for these with articles.
+    phrases : mapping of str to str
+        The phrase of a category; ``with`` for others.
+    noun : str
+        What images show; empty for the caption's own.
+    llm_prompts : bool
+        Whether the model writes each caption, as the authors' package does.
+    sensitive : bool
+        Whether gender, ethnicity, age and the like are proposed, too.
+    seed : int
+        Another one asks the same questions anew.
+    """
+
+    categories: int = Field(ge=1, le=100)
+    attributes: int = Field(ge=1, le=100)
+    rounds: int = Field(ge=1, le=50)
+    temperature: float = Field(ge=0, le=2)
+    votes: Literal["any", "half"]
+    with_schema: bool
+    questions: Questions
+    templates: dict[str, str]
+    phrases: dict[str, str] = Field(default_factory=dict)
+    noun: str = ""
+    llm_prompts: bool = False
+    sensitive: bool = False
+    seed: int = Field(default=0, ge=0, lt=1000)
+
+    @property
+    def min_votes(self) -> int:
+        """The fewest rounds that a name needs."""
+        return -(-self.rounds // 2) if self.votes == "half" else 1
+
+
+def preset_names() -> list[str]:
+    """Names of the presets.
+
+    Examples
+    --------
+    >>> preset_names()
+    ['default', 'gelda']
+    """
+    return sorted(file.name[:-5] for file in _FOLDER.iterdir() if file.name.endswith(".toml"))
+
+
+def read_preset(name: str = "default", changes: Mapping[str, Any] | None = None) -> ProposeOptions:
+    """Read a preset, with other values for some options.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such preset, or a phrase has no template.
+    OptionError
+        A value is not allowed.
+
+    Examples
+    --------
+    >>> gelda = read_preset("gelda", {"rounds": 3})
+    >>> gelda.categories, gelda.attributes, gelda.rounds, gelda.min_votes
+    (10, 5, 3, 1)
+    """
+    check_known("preset", [name], preset_names())
+    preset = decode_toml((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    given = dict(changes or {})
+    phrases = {**preset["phrases"], **given.pop("phrases", {})}
+    options = read_options(
+        ProposeOptions, {**preset, **given, "phrases": phrases}, "Proposing attributes"
+    )
+    check_known("phrase", phrases.values(), options.templates)
+    return options
+
+
+def filled(template: str, **values: object) -> str:
+    """A template with values in its places, in one pass: no value is taken for a place.
+
+    Examples
+    --------
+    >>> filled("a {attribute} {noun}", attribute="{noun}", noun="bird")
+    'a {noun} bird'
+    """
+    return _PLACE.sub(lambda found: str(values.get(found[1].replace(" ", "_"), found[0])), template)

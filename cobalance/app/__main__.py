@@ -1,0 +1,27 @@
+"""Entry point of `cobalance` and `python -m cobalance.app`."""
+
+import sys
+
+from cobalance.app.cli.collector import collector_paused
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C during its import ends without a traceback.
+
+    `--version` skips that import.
+    """
+    try:
+        if sys.argv[1:] == ["--version"]:
+            from cobalance.app.version import print_version
+
+            print_version()
+            return
+        with collector_paused():
+            from cobalance.app.cli.main import run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()
+
+
+if __name__ == "__main__":
+    main()

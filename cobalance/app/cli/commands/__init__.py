@@ -1,0 +1,1 @@
+"""Commands, one module per group; `cobalance.app.cli.main` registers them."""

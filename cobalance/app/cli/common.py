@@ -1,0 +1,63 @@
+"""Shared by all commands: consoles, common options, and opening the store."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.progress_bars import progress_bars
+from cobalance.app.cli.tables import Format
+from cobalance.app.cli.terminal import Terminal
+from cobalance.app.services.stores import open_store
+from cobalance.app.settings import Settings
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+
+out = Terminal(highlight=False, soft_wrap=False)
+if not out.is_terminal and "COLUMNS" not in os.environ:
+    out.width = 10_000  # a line for a row, so that grep finds all of it
+notes = Terminal(stderr=True, highlight=False, soft_wrap=True)
+
+
+def cleaned(name: str | None) -> str | None:
+    """A name that was typed, as the graph has it."""
+    return None if name is None else clean_name(name)
+
+
+DatasetName = Annotated[
+    str, typer.Argument(metavar="DATASET", help="Name of a dataset.", callback=cleaned)
+]
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write to this file, not to standard output."),
+]
+ALL_JOBS = 1 << 31  # as a limit
+
+
+def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
+    """Declare a repeatable option that takes NAME=VALUE; `app.cli.job_settings.assign` reads it."""
+    option: typer.models.OptionInfo = typer.Option(
+        flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."
+    )
+    return option
+
+
+@contextmanager
+def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
+    """Open the store that the environment names, with progress bars."""
+    settings = Settings.from_environment()
+    with progress_bars() as progress, open_store(settings, progress) as store:
+        yield store, progress
+
+
+def note_limit(limit: int) -> None:
+    """Note that only the first rows are shown."""
+    rows = "row is" if limit == 1 else f"{limit:,} rows are"
+    notes.print(f"Only the first {rows} shown; see --limit.")

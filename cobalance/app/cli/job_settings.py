@@ -1,0 +1,135 @@
+"""Read NAME=VALUE options, and a job's settings from options and a TOML file."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cobalance.app.services.ordering.job_settings import check_settings
+from cobalance.generation.recipes import choose_recipe
+from cobalance.graph.errors import InputError, OptionError
+from cobalance.ingest.documents import decode_toml
+
+
+def read_settings(
+    file: Path | None,
+    chosen: Mapping[str, str | bool | None],
+    making: Mapping[str, str | None],
+    filters: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Put a job's settings together and check them; options win over the file.
+
+    Parameters
+    ----------
+    file : Path or None
+        A TOML file of settings.
+    chosen, making : mapping
+        The recipe, the backend and other settings, and options of the backend; None if not given.
+    filters : sequence of str
+        Names; ``none`` alone for none, and no name for the recipe's.
+    assignments : sequence of str
+        Such as ``making.steps=30``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is not valid TOML.
+    OptionError, UnknownNameError
+        A setting is unknown or cannot be used.
+    """
+    values: dict[str, Any] = {} if file is None else _read_toml(file)
+    for name in ("making", "filters"):
+        if not isinstance(values.get(name, {}), dict):
+            raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
+    if chosen.get("recipe") is not None and chosen.get("backend") is None:
+        values.pop("backend", None)  # the file's, which was meant for the file's recipe
+    values |= _given(chosen)
+    values["making"] = values.get("making", {}) | _given(making)
+    if filters:
+        values["filters"] = _chosen(filters, values.get("filters", {}))
+    of_filters = [one for one in assignments if one.startswith("filters.")]
+    for assignment in assignments:
+        if assignment not in of_filters:
+            assign(values, assignment)
+    if of_filters and "filters" not in values:  # the others that the recipe has are kept
+        recipe = choose_recipe(values.get("recipe"), values.get("backend"))
+        values["filters"] = dict(recipe.filters)
+    for assignment in of_filters:
+        assign(values, assignment)
+    return check_settings(values)
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+    if "none" in names and len(set(names)) > 1:
+        raise OptionError("--filter none leaves no filter. Give it alone, or leave it out.")
+    return {name: given.get(name, {}) for name in names if name != "none"}
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file that an option names.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
+    if path.exists() and not path.is_file():  # a device never ends
+        raise InputError(str(path), None, "is not a file", "Check the path.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            str(path), None, f"cannot be read ({error.strerror})", "Check the path."
+        ) from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    content = read_file(path)
+    try:
+        return decode_toml(content.decode())
+    except ValueError as error:
+        raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
+
+
+def assigned(assignments: Iterable[str] | None, flag: str = "--set") -> dict[str, Any]:
+    """Read the values of an option that takes NAME=VALUE; see `assign` for the error raised."""
+    values: dict[str, Any] = {}
+    for assignment in assignments or ():
+        assign(values, assignment, flag)
+    return values
+
+
+def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None:
+    """Set a value by its path, such as ``making.steps=30``; text needs no quotes, tables are JSON.
+
+    Raises
+    ------
+    OptionError
+        It is not of the form NAME=VALUE.
+    """
+    name, equals, text = assignment.partition("=")
+    *path, last = name.strip().split(".")
+    if not equals or not last or not all(path):
+        example = "making.steps=30" if flag == "--set" else "shard_images=1000"
+        raise OptionError(f"{flag} {assignment!r} is no NAME=VALUE, such as {example}.")
+    inner = values
+    for part in path:
+        found = inner.get(part)  # a recipe's are read-only
+        inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
+    try:
+        inner[last] = decode_toml(f"x = {text.strip()}")["x"]
+    except ValueError:
+        inner[last] = _json_or_text(text.strip())
+
+
+def _json_or_text(text: str) -> Any:
+    """A table of JSON, which TOML writes otherwise; everything else is a word without quotes."""
+    try:
+        return json.loads(text) if text.startswith(("{", "[")) else text
+    except ValueError:
+        return text

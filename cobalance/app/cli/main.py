@@ -1,0 +1,159 @@
+"""The command line: register all commands, print errors, set the exit code.
+
+Exit codes: 2 for an option, value or name (of a dataset, plan, job or class) that cannot be used,
+1 for any other failure, 130 on Ctrl-C, else 0.
+"""
+
+import sys
+from importlib import import_module
+from typing import Annotated, NoReturn
+
+import typer
+from typer import rich_utils
+from typer.main import get_command
+
+from cobalance.app.cli.collector import collector_paused, freeze_objects
+from cobalance.app.cli.common import notes
+from cobalance.app.cli.terminal import Terminal, print_traceback
+from cobalance.app.cli.wording import in_shell
+from cobalance.app.version import print_version
+from cobalance.graph.errors import (
+    CobalanceError,
+    DatasetExistsError,
+    DatasetNotFoundError,
+    JobNotFoundError,
+    OptionError,
+)
+
+rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and errors of usage
+
+EXIT_CODES = (
+    "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
+    "option, a value or the name of a dataset, plan, job or class cannot be used; 130 if "
+    "interrupted: run the command again to continue."
+)
+
+COMMANDS = {
+    "demo": "demo.demo",
+    "app": "web.app",
+    "ingest": "load.ingest",
+    "datasets": "datasets.app",
+    "tags": "tags.app",
+    "embeddings": "embeddings.app",
+    "mine": "diagnosis.mine",
+    "imbalances": "diagnosis.imbalances",
+    "check": "check.check",
+    "plan": "plan.plan",
+    "report": "report.report",
+    "enqueue": "enqueue.enqueue",
+    "jobs": "jobs.jobs",
+    "work": "jobs.work",
+    "cancel": "jobs.cancel",
+    "retry": "jobs.retry",
+    "rebalance": "results.rebalance",
+    "export": "results.export",
+    "export-graph": "export_graph.export_graph",
+    "annotate": "annotate.app",
+    "evaluate": "evaluate.app",
+    "cypher": "console.cypher",
+    "mcp": "assistant.mcp",
+    "store": "server.app",
+}
+"""Each command, or group of commands, with its place in `app.cli.commands`; help has commands
+in this order, then groups."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_version()
+        raise typer.Exit
+
+
+def _options(
+    context: typer.Context,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show tracebacks of errors. May also follow the command."),
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Options of all commands."""
+    context.ensure_object(dict)["debug"] = debug
+
+
+def command_line(*names: str) -> typer.Typer:
+    """The program with some of its `COMMANDS`, or with all if none is named.
+
+    To import them all takes half a second, which one command can do without.
+    """
+    app = typer.Typer(
+        name="cobalance",
+        help="Find the concept combinations that lean to one class in an image dataset, and plan "
+        "the images that rebalance it.",
+        epilog=EXIT_CODES,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_options)
+    for name in names or COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(".")
+        command = getattr(import_module(f"cobalance.app.cli.commands.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
+
+
+def debug_first(arguments: list[str]) -> list[str]:
+    """Move `--debug` in front of the command, unless it stands after a `--`.
+
+    Examples
+    --------
+    >>> debug_first(["mine", "cars", "--debug"])
+    ['--debug', 'mine', 'cars']
+    >>> debug_first(["mine", "--", "--debug"])
+    ['mine', '--', '--debug']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if "--debug" not in arguments[:end]:
+        return arguments
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return ["--debug", *kept, *arguments[end:]]
+
+
+def exit_code(error: CobalanceError) -> int:
+    """The exit code of an error: 2 for a name or value that cannot be used, else 1.
+
+    Examples
+    --------
+    >>> exit_code(OptionError("the budget is 0")), exit_code(CobalanceError("the disk is full"))
+    (2, 1)
+    """
+    unusable = (OptionError, DatasetNotFoundError, DatasetExistsError, JobNotFoundError)
+    return 2 if isinstance(error, unusable) else 1
+
+
+def run() -> NoReturn:
+    """Run the command line, and end the process with its exit code."""
+    state: dict[str, bool] = {}
+    sys.excepthook = print_traceback
+    arguments = debug_first(sys.argv[1:])
+    named = next((argument for argument in arguments if not argument.startswith("-")), None)
+    try:
+        with collector_paused():
+            app = command_line(named) if named in COMMANDS else command_line()
+        freeze_objects()
+        get_command(app)(arguments, obj=state)
+    except CobalanceError as error:
+        if state.get("debug"):
+            print_traceback(type(error), error, error.__traceback__)
+        else:
+            notes.print("[bold red]Error:[/] ", end="")
+            notes.print(error.worded(in_shell), markup=False)
+        sys.exit(exit_code(error))
+    sys.exit(0)

@@ -1,0 +1,139 @@
+"""Word what mends an error as a flag, an environment variable or a command."""
+
+import json
+from shlex import quote
+
+from cobalance.app.settings import VARIABLES
+from cobalance.graph.errors import Action, Setting
+
+FLAGS = {
+    "input_format": "--input-format",
+    "on_error": "--on-error",
+    "table.id": "--id-column",
+    "table.class_name": "--class-column",
+    "table.concepts": "--concepts-column",
+    "table.scores": "--scores-column",
+    "table.caption": "--caption-column",
+    "table.split": "--split-column",
+    "table.uri": "--uri-column",
+    "table.width": "--width-column",
+    "table.height": "--height-column",
+    "table.concept_columns": "--concept-columns",
+    "table.delimiter": "--delimiter",
+    "classes.categories": "--class-category",
+    "classes.file": "--class-file",
+    "classes.captions": "--class-captions",
+    "classes.words": "--class-words",
+    "vocabulary.file": "--vocabulary",
+    "limits.columns": "--max-columns",
+    "limits.rows": "--max-rows",
+    "limits.mentions": "--max-mentions",
+    "captions": "--captions",
+    "limits.table_mb": "--max-table-mb",
+    "limits.skipped": "--max-skipped",
+    "timeout_s": "--timeout",
+    "skip_missing": "--skip-missing",
+    "reference": "--reference",
+    "overwrite": "--overwrite",
+    "min_size": "--min-size",
+    "graph_format": "--as",
+    "consent": "--consent",
+    "alters_real_people": "--alters-real-people",
+    "without_images": "--without-images",
+    "real": "--real",
+    "test": "--test",
+    "test_split": "--test-split",
+    "shortcuts": "--shortcuts",
+    "pairs": "--pairs",
+    "overlap": "--overlap",
+    "people": "--people",
+    "key_file": "--key-file",
+    "send_images": "--send-images",
+    "base": "--base",
+    "concepts": "--concept",
+    "rule": "--rule",
+    "plan.groups": "--groups",
+    "plan.made": "--made",
+    "plan.words": "--words",
+    "plan.split": "--split",
+    "plan.children": "--children",
+    "plan.no_derivatives": "--no-derivatives",
+    "max_per_query": "--max-per-query",
+    "budget": "--budget",
+}
+_REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
+"""Options of `plan_counterfactuals` that take several values, one each time."""
+COMMANDS = {
+    "ingest": "ingest FILE",
+    "mine": "mine DATASET",
+    "plan": "plan DATASET",
+    "plan_counterfactuals": "plan DATASET",
+    "rebalance": "rebalance JOB",
+    "retry": "retry JOB",
+    "rename_dataset": "datasets rename DATASET NEW",
+    "drop_dataset": "datasets drop DATASET",
+    "compute_embeddings": "embeddings compute DATASET",
+    "review_attributes": "annotate review DATASET",
+    "server_status": "store status",
+    "stop_server": "store stop",
+}
+"""Commands, with a name in capitals for each argument."""
+
+
+def in_shell(part: Setting | Action) -> str:
+    r"""Word a setting or an action for the command line.
+
+    Examples
+    --------
+    >>> in_shell(Setting("on_error", "skip")), in_shell(Setting("uri"))
+    ('--on-error skip', 'NEO4J_URI')
+    >>> in_shell(Action("mine", "my zoo", max_size=3))
+    "run `cobalance mine 'my zoo' --max-size 3`"
+    >>> [command(Action("mine", "zoo", common=common)) for common in (("cat", "dog"), ())]
+    ['cobalance mine zoo --common cat --common dog', 'cobalance mine zoo --any-class']
+    >>> in_shell(Action("ingest", ..., dataset="zoo"))
+    'run `cobalance ingest FILE --dataset zoo`'
+    >>> in_shell(Action("plan", "zoo", planner_options={"share": 0.5}))
+    'run `cobalance plan zoo --set share=0.5`'
+    >>> command(Action("plan_counterfactuals", "zoo", recipe="pinpoint", groups=("a", "b c")))
+    "cobalance plan zoo --recipe pinpoint --groups a --groups 'b c'"
+    >>> command(Action("plan_counterfactuals", "zoo", cliques=(("cow", "road"),), limit=9))
+    'cobalance plan zoo --clique \'["cow", "road"]\' --limit 9'
+    """
+    if isinstance(part, Action):
+        return f"run `{command(part)}`"
+    if part.name in VARIABLES:
+        return VARIABLES[part.name]
+    group, _, name = part.name.partition(".")
+    if group == "parameters":  # of a saved query
+        return f"--param {name}=VALUE"
+    if group in ("masks", "variants"):  # of a job
+        return f"--set {part.name}={part.value or '...'}"
+    if group == "planner":
+        return f"--set {name}={part.value or '...'}"
+    return _given(FLAGS[part.name], part.value)
+
+
+def command(action: Action) -> str:
+    """The shell command of an action."""
+    arguments = iter(action.arguments)
+    words = []
+    for word in COMMANDS[action.name].split():
+        value = next(arguments, ...) if word.isupper() else ...
+        words.append(word if value is ... else quote(str(value)))
+    for name, value in action.options.items():
+        if name == "planner_options" and isinstance(value, dict):
+            words += [_given("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
+        elif name == "common" and isinstance(value, tuple):  # of `mine`
+            words += [_given("--common", it) for it in value] or ["--any-class"]
+        elif name in _REPEATED and isinstance(value, tuple):
+            words += [_given(_REPEATED[name], it) for it in value]
+        elif name == "cliques" and isinstance(value, tuple):
+            words += [_given("--clique", json.dumps(it, ensure_ascii=False)) for it in value]
+        else:
+            words.append(_given(f"--{name.replace('_', '-')}", value))
+    return " ".join(["cobalance", *words])
+
+
+def _given(flag: str, value: object) -> str:
+    return flag if value is None or value is True else f"{flag} {quote(str(value))}"

@@ -1,0 +1,96 @@
+"""Least-recently-used cache of pictures on disk, safe for many threads and processes."""
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.whole_files import replacing
+
+LIMIT_BYTES = 2_000_000_000
+
+_FRESH_S = 3600.0  # the time of last use is updated no more often
+_KEPT = 0.85  # share of the limit that is kept when it is exceeded
+
+
+class PictureCache:
+    """Disk cache of bytes by key.
+
+    Each process checks the total whenever it has written a twentieth of the limit, and can exceed
+    the limit by that much. If the folder cannot be written, nothing is cached.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder for the cache alone; created when needed.
+    limit_bytes : int
+        Maximum size.
+    """
+
+    def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._folder, self._limit = folder, limit_bytes
+        self._lock = threading.Lock()
+        self._unseen = limit_bytes  # bytes written since the last check; the first write checks
+
+    def get(self, key: str) -> bytes | None:
+        """Read the bytes of a key; None if they are not cached."""
+        path = self._path(key)
+        try:
+            with path.open("rb") as file:
+                if time.time() - os.fstat(file.fileno()).st_mtime > _FRESH_S:
+                    with contextlib.suppress(OSError):
+                        os.utime(path)
+                return file.read()
+        except OSError:
+            return None
+
+    def put(self, key: str, content: bytes) -> None:
+        """Store bytes under a key."""
+        path = self._path(key)
+        with contextlib.suppress(OSError, CobalanceError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            with replacing(path) as part:
+                part.write_bytes(content)
+            with self._lock:
+                self._unseen += len(content)
+                due = self._unseen > self._limit / 20
+                if due:
+                    self._unseen = 0
+            if due:
+                self._make_room()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key[2:]
+
+    def _make_room(self) -> None:
+        with contextlib.suppress(Timeout), FileLock(self._folder / ".lock", timeout=0):
+            found = sorted(self._files())
+            excess = sum(size for _, size, _ in found) - self._limit
+            if excess <= 0:
+                return
+            excess += int(self._limit * (1 - _KEPT))
+            for _, size, path in found:
+                if excess <= 0:
+                    break
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+                excess -= size
+
+    def _files(self) -> list[tuple[float, int, str]]:
+        """Last use, size and path of each file."""
+        found = []
+        with os.scandir(self._folder) as folders:
+            for folder in folders:
+                if not folder.is_dir(follow_symlinks=False):
+                    continue
+                with os.scandir(folder) as files:
+                    for file in files:
+                        with contextlib.suppress(FileNotFoundError):
+                            status = file.stat(follow_symlinks=False)
+                            found.append((status.st_mtime, status.st_size, file.path))
+        return found

@@ -1,0 +1,255 @@
+"""Have a language model find concepts in a dataset's captions, as a run of labels."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
+from cobalance.annotation.language.at_once import in_order
+from cobalance.annotation.language.chat import ChatModel
+from cobalance.annotation.language.transcript import Transcript, Usage
+from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import Action, CobalanceError, JobNotFoundError, OptionError
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.annotators.annotator import Scores
+from cobalance.ingest.captions.image_texts import read_image_texts
+
+CHUNK_IMAGES = 1000
+_ENDED = ("done", "accepted", "rejected")
+
+
+@dataclass(frozen=True)
+class ExtractOrder:
+    """Whose captions to read: a dataset, its folder of captions, and how many images at most."""
+
+    dataset: str
+    captions: Path
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class ExtractedRun:
+    """What came of an order.
+
+    Parameters
+    ----------
+    run : str
+        Its id.
+    images : int
+        Those with a caption that was read.
+    concepts : int
+        Concepts that captions name.
+    mentions, inferred : int
+        What the model found in captions (a caption and concept once) that the caption names, and
+        that it does not.
+    examples : tuple of str
+        Some inferred ones, the most frequent first.
+    usage : Usage
+        Questions and tokens.
+    """
+
+    run: str
+    images: int
+    concepts: int
+    mentions: int
+    inferred: int
+    examples: tuple[str, ...]
+    usage: Usage
+
+
+def extract_concepts(
+    store: GraphStore,
+    folder: OutputFolder,
+    chat: ChatModel,
+    order: ExtractOrder,
+    *,
+    created_by: str = "",
+    at_once: int = 1,
+    progress: Progress = silent,
+) -> ExtractedRun:
+    """Have a language model find concepts in a dataset's captions; they count once accepted.
+
+    Equal captions are asked about once. An image has a concept if one of its captions names it:
+    score 1, and 0 otherwise. Names whose words are not in the caption are counted, and left out.
+    Requests and replies are kept: an order that was interrupted goes on, one given again asks
+    nothing.
+
+    Parameters
+    ----------
+    at_once : int
+        Questions that the model gets at a time; the result does not depend on it.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    LanguageModelError
+        The model gives no reply that can be read in three tries; the run has then failed.
+    OptionError
+        No image has a caption, or none names what the model finds.
+    """
+    images = _captioned(store, order)
+    settings = _settings(chat, order, len(images))
+    run = _start(store, chat, order, settings, images, created_by)
+    transcript = Transcript(chat, folder, f"annotations/{run}/replies")
+    captions = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
+    known: dict[str, Extracted] = {}
+    try:
+        progress("ask the language model", 0, len(captions))
+        for found in in_order(partial(extract, transcript), captions, at_once):
+            known[captions[len(known)]] = found
+            progress("ask the language model", len(known), len(captions))
+        every = sorted({name for one in known.values() for name in one.found})
+        if not every:
+            raise OptionError(
+                f"The model found nothing that the captions of {order.dataset!r} name. Take "
+                "another model."
+            )
+    except CobalanceError as error:
+        end_run(store, run, error=str(error))
+        raise
+    counts_as = singular_names(every)
+    concepts = sorted(set(counts_as.values()))
+    if read_run(store, run).state not in _ENDED:
+        files = ScoreFiles(folder, run)
+        _write(files, images, known, counts_as, concepts)
+        attributes = tuple(
+            LabelledAttribute(category="", concept=name, caption=name) for name in concepts
+        )
+        whole = settings.model_copy(update={"attributes": attributes})
+        change_settings(store, run, whole.model_dump(mode="json"))
+        end_run(store, run)
+    inferred = pd.Series([name for one in known.values() for name in one.inferred], dtype=object)
+    return ExtractedRun(
+        run,
+        len(images),
+        len(concepts),
+        sum(len(one.found) for one in known.values()),
+        len(inferred),
+        tuple(inferred.value_counts().index[:5]),
+        transcript.usage,
+    )
+
+
+def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
+    """Images with captions, and how many captions differ: the questions, retries apart.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    OptionError
+        No image has a caption.
+    """
+    images = _captioned(store, order)
+    return len(images), len({text for texts in images["captions"] for text in texts})
+
+
+def _captioned(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
+    """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
+    images = read_annotations(store, order.dataset).images[["id", "uri", "synthetic"]]
+    texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
+    worded = [[one for one in here if one.strip()] for here in texts["captions"]]
+    texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
+    told = np.array([bool(here) for here in worded], np.bool_)
+    found = images.merge(texts[told], on="id").sort_values("id")
+    if found.empty:
+        raise OptionError(
+            f"No image of {order.dataset!r} has a caption. To load captions with it, ",
+            Action("ingest", ..., dataset=order.dataset, captions="captions.json"),
+            ".",
+        )
+    return found.head(order.limit) if order.limit is not None else found
+
+
+def _settings(chat: ChatModel, order: ExtractOrder, images: int) -> LabelSettings:
+    described = chat.describe()
+    model = {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
+    return LabelSettings(
+        annotator="extract",
+        options={**model, "limit": order.limit},
+        rule="threshold",
+        threshold=0.5,
+        images=images,
+        chunk_images=CHUNK_IMAGES,
+    )
+
+
+def _start(
+    store: GraphStore,
+    chat: ChatModel,
+    order: ExtractOrder,
+    settings: LabelSettings,
+    images: pd.DataFrame,
+    created_by: str,
+) -> str:
+    """Create the run of these captions and this model, unless there is one; return its id."""
+    prompt = hashlib.sha256(QUESTION.encode()).hexdigest()
+    content: Mapping[str, Any] = settings.model_dump(mode="json")
+    captions = [images["id"].tolist(), images["captions"].tolist()]
+    earlier = 0  # runs of datasets that had this name when they were given
+    while True:
+        text = json.dumps([order.dataset, earlier, content, prompt, captions], sort_keys=True)
+        run = hashlib.sha256(text.encode()).hexdigest()[:16]
+        try:
+            if read_run(store, run).dataset == order.dataset:
+                return run
+            earlier += 1
+        except JobNotFoundError:
+            break
+    described = chat.describe()
+    known = {
+        name: str(described[name])
+        for name in ("revision", "weights_sha256", "licence")
+        if described.get(name)
+    }
+    new = NewRun(
+        "caption",
+        str(described["model"]),
+        content,
+        prompt_sha256=prompt,
+        scores_uri=f"annotations/{run}",
+        id=run,
+        **known,
+    )
+    return create_run(store, order.dataset, new, created_by=created_by)
+
+
+def _write(
+    files: ScoreFiles,
+    images: pd.DataFrame,
+    known: Mapping[str, Extracted],
+    counts_as: Mapping[str, str],
+    concepts: list[str],
+) -> None:
+    """Write 1 where a caption of an image names a concept, else 0, in chunks of images."""
+    place = {name: at for at, name in enumerate(concepts)}
+    files.write_images(
+        pa.table(
+            {
+                "id": pa.array(images["id"].tolist(), pa.string()),
+                "uri": pa.array(images["uri"].tolist(), pa.string(), from_pandas=True),
+                "synthetic": pa.array(images["synthetic"].tolist(), pa.bool_()),
+            }
+        )
+    )
+    for chunk, start in enumerate(range(0, len(images), CHUNK_IMAGES)):
+        rows = images.iloc[start : start + CHUNK_IMAGES]
+        scores = np.zeros((len(rows), len(concepts)), np.float32)
+        for row, captions in enumerate(rows["captions"]):
+            named = (name for caption in captions for name in known[caption].found)
+            scores[row, [place[counts_as[name]] for name in named]] = 1
+        files.write_scores(chunk, rows["id"].tolist(), Scores(scores, only_seen=True))

@@ -1,0 +1,156 @@
+"""The concept graph as tables: concepts, pairs and classes, with counts, lean and centrality."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.cooccurrence import cooccurrence
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.diagnosis.centrality import centrality
+from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
+from cobalance.graph.diagnosis.summary import SEED
+from cobalance.graph.errors import check_known
+
+LEAN = [
+    *("gap", "over_represented", "under_represented", "lift"),
+    *("effect", "highest_rate", "lowest_rate", "log_odds_ratio"),
+]
+"""How counts lean to a class; see `cobalance.graph.diagnosis.imbalance.imbalance_table`."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphTables:
+    """The concept graph as tables.
+
+    Parameters
+    ----------
+    concepts : pandas.DataFrame
+        A row a concept: ``concept``, ``images``, and further columns.
+    pairs : pandas.DataFrame
+        A row for two concepts that share an image: ``concept_1``, ``concept_2``, ``images``, and
+        further columns.
+    class_sizes : dict of str to int
+        Images of each class.
+    class_counts : pandas.DataFrame
+        A row for a class and a concept that share an image: ``class_name``, ``concept``,
+        ``images``.
+    cliques : Cliques, optional
+        Mined cliques that go with it.
+    """
+
+    concepts: pd.DataFrame
+    pairs: pd.DataFrame
+    class_sizes: dict[str, int] = field(default_factory=dict)
+    class_counts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    cliques: Cliques | None = None
+
+
+def graph_tables(
+    incidence: Incidence,
+    *,
+    with_centrality: bool = False,
+    seed: int = SEED,
+    cliques: Cliques | None = None,
+) -> GraphTables:
+    """Count the concept graph with all classes, and measure how it leans.
+
+    Parameters
+    ----------
+    with_centrality : bool
+        With the columns of `cobalance.graph.diagnosis.centrality.centrality` for concepts.
+    seed : int
+        Of the communities.
+    cliques : Cliques, optional
+        Mined cliques, kept as they are.
+
+    Returns
+    -------
+    GraphTables
+        ``concepts`` and ``pairs`` with ``count_<class>`` and the columns of `LEAN`.
+
+    Examples
+    --------
+    >>> from cobalance.graph.counting.incidence import build_incidence
+    >>> held = build_incidence([0, 0, 1], [0, 1, 0], [0, 1], ("cow", "road"), ("farm", "town"))
+    >>> found = graph_tables(held)
+    >>> found.concepts[["concept", "images", "count_farm", "gap", "over_represented"]]
+      concept  images  count_farm  gap over_represented
+    0     cow       2           1    0              NaN
+    1    road       1           1    1             farm
+    >>> found.class_counts.values.tolist()
+    [['farm', 'cow', 1], ['farm', 'road', 1], ['town', 'cow', 1]]
+    """
+    names = np.array(incidence.concepts, dtype=object)
+    counted = _counted(incidence)
+    n, images = len(names), counted.counts.sum(axis=1)
+    table = imbalance_table(counted)
+    table = table[[*(COUNT + name for name in incidence.classes), *LEAN]]
+    pairs = counted.members[n:]
+    concepts = pd.DataFrame({"concept": names, "images": images[:n]}).join(table[:n])
+    if with_centrality:
+        concepts = concepts.join(centrality(pairs, images[n:], n, seed=seed))
+    one, other = names[pairs[:, 0]], names[pairs[:, 1]]
+    return GraphTables(
+        concepts,
+        pd.DataFrame({"concept_1": one, "concept_2": other, "images": images[n:]}).join(
+            table[n:].reset_index(drop=True)
+        ),
+        dict(zip(incidence.classes, incidence.class_sizes().tolist(), strict=True)),
+        class_counts(incidence),
+        cliques,
+    )
+
+
+def class_counts(incidence: Incidence) -> pd.DataFrame:
+    """A row for a class and a concept that share an image: class_name, concept, images."""
+    counts = incidence.class_concept_counts()
+    class_code, concept_code = np.nonzero(counts)
+    return pd.DataFrame(
+        {
+            "class_name": np.array(incidence.classes, dtype=object)[class_code],
+            "concept": np.array(incidence.concepts, dtype=object)[concept_code],
+            "images": counts[class_code, concept_code],
+        }
+    )
+
+
+def dataset_incidence(store: GraphStore, dataset: str, split: str | None = None) -> Incidence:
+    """Read the images of a dataset, or of a split of it, to count them.
+
+    Raises
+    ------
+    DatasetNotFoundError, UnknownNameError
+        There is no such dataset, or no image of the split.
+    """
+    dataset_state(store, dataset)
+    if split is not None:
+        check_known("split", [split], [name for name in split_sizes(store, dataset) if name])
+    return load_incidence(store, dataset, split)
+
+
+def dataset_centrality(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """A row a concept of a dataset: ``concept``, and how central it is."""
+    incidence = dataset_incidence(store, dataset)
+    edges = cooccurrence(incidence)
+    found = centrality(edges.concept_pairs, edges.pair_images, len(incidence.concepts))
+    found.insert(0, "concept", list(incidence.concepts))
+    return found
+
+
+def _counted(incidence: Incidence) -> Cliques:
+    """All concepts, those of no image too, then all pairs, with their counts in each class."""
+    n = len(incidence.concepts)
+    mined = mine_cliques(incidence, max_size=2, common=(), max_cliques=n * (n + 1) // 2 or 1)
+    found = mined.take(mined.sizes() == 2)
+    single = np.column_stack([np.arange(n), np.full(n, -1)])
+    return replace(
+        found,
+        members=np.vstack([single, found.members]).astype(np.int32),
+        counts=np.vstack([incidence.class_concept_counts().T, found.counts]),
+    )

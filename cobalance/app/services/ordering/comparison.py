@@ -1,0 +1,216 @@
+"""Planners and baselines side by side, and images against the imbalance that remains."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.planners import PLANNERS
+from cobalance.generation.planning.effects import compare_planners, measure
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.errors import Words, check_known
+from cobalance.graph.progress import Progress, silent
+
+TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
+BUDGET_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+LARGEST_FIRST = ", largest gaps first"
+SOLVER = {"seconds": 1.0, "solver_gap": 0.01}
+"""Of points of a curve, unless the planner's own options say otherwise."""
+
+
+def compare_all(
+    cliques: Cliques,
+    chosen: IntArray,
+    options: PlanOptions,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+    incidence: Incidence | None = None,
+    names: Sequence[str] = (),
+    words: Words = str,
+) -> pd.DataFrame:
+    """Run planners, and baselines that make no image, on the same cliques.
+
+    Parameters
+    ----------
+    chosen : int array
+        Rows of the cliques to balance, ascending.
+    own : mapping, optional
+        By planner, its own options.
+    incidence : Incidence or None
+        The images, which baselines repeat, drop or weight; None leaves baselines out.
+    names : sequence of str
+        Which planners and baselines; all by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``planner``; ``images`` to make, and ``dataset``, all images afterwards; the other
+        columns of `cobalance.generation.planning.effects.measure`; ``seconds``. A planner whose
+        options leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with settings
+        worded by `words`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such planner or baseline.
+    """
+    baselines = BASELINES if incidence is not None else {}
+    check_known("planner", names, [*PLANNERS, *baselines])
+    wanted = names or [*PLANNERS, *baselines]
+    within = _within(cliques, chosen, options)
+    images = int(cliques.class_sizes.sum())
+    rows: dict[str, dict[str, Any]] = {}
+    left_out: dict[str, str] = {}
+    for name in (name for name in wanted if name in PLANNERS):
+        started = perf_counter()
+        opened = PLANNERS.open(name, (own or {}).get(name))
+        found = compare_planners(cliques, within, {name: opened}, options, words)
+        left_out |= found.attrs["left_out"]
+        if len(found):
+            row = {str(key): value for key, value in found.to_dict("records")[0].items()}
+            rows[name] = row | {"dataset": images + row["images"]}
+            rows[name]["seconds"] = round(perf_counter() - started, 3)
+    if incidence is not None and (without := [name for name in wanted if name in baselines]):
+        groups = group_images(cliques.take(within), incidence)
+        for name in without:
+            started = perf_counter()
+            after = simulate_baseline(cliques, groups, name)
+            measured = measure(cliques, after, np.zeros_like(cliques.counts), within)
+            rows[name] = measured | {"dataset": round(after.class_sizes.sum())}
+            rows[name]["seconds"] = round(perf_counter() - started, 3)
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
+    frame.insert(1, "dataset", frame.pop("dataset"))
+    frame.attrs["left_out"] = left_out
+    return frame
+
+
+def budget_curve(
+    cliques: Cliques,
+    chosen: IntArray,
+    options: PlanOptions,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+    planners: Sequence[str] = ("conbias", "minimal"),
+) -> pd.DataFrame:
+    """Images against what remains: planners within budgets up to all that exactness takes.
+
+    Where the options spend budgets on the largest gaps first, each planner's own way is there, too.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each planner and budget: ``planner``, which may say `LARGEST_FIRST` too,
+        ``budget``, ``images``, ``remaining``, ``gap_after``, ``widest_gap``, ``widened``; the
+        first of each planner has no image.
+    """
+    free = replace(options, budget=None, largest_first=False)
+    within = _within(cliques, chosen, options)
+    full = compare_planners(cliques, within, {"": PLANNERS.open("conbias")}, free)
+    most = int(full["images"].iloc[0])
+    budgets = sorted({max(round(most * share), 1) for share in BUDGET_SHARES})
+    columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
+    none = measure(cliques, cliques, np.zeros_like(cliques.counts), within)
+    rows = []
+    ways = (False, True) if options.largest_first else (False,)
+    for name, largest_first in product(planners, ways):
+        opened = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
+        title = f"{name}{LARGEST_FIRST}" if largest_first else name
+        rows.append([title, 0, *(none[key] for key in columns)])
+        for budget in budgets if most else []:
+            limited = replace(options, budget=budget, largest_first=largest_first)
+            found = compare_planners(cliques, within, {name: opened}, limited)
+            if len(found):
+                rows.append([title, budget, *found[columns].iloc[0].tolist()])
+    return pd.DataFrame(rows, columns=["planner", "budget", *columns])
+
+
+def tolerance_curve(
+    cliques: Cliques, chosen: IntArray, options: PlanOptions, own: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Images that the planner minimal needs for several tolerances, without a budget.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each ``tolerance``, with the columns of `budget_curve` but planner and budget;
+        tolerances that the caps forbid are left out.
+    """
+    columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
+    free, rows = replace(options, budget=None, largest_first=False), []
+    within = _within(cliques, chosen, options)
+    kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
+    for tolerance in (0.0, *TOLERANCES):
+        opened = PLANNERS.open("minimal", _quick("minimal", kept) | {"tolerance": tolerance})
+        found = compare_planners(cliques, within, {"minimal": opened}, free)
+        if len(found):
+            point = found[columns].iloc[0].tolist()
+            rows.append({"tolerance": tolerance, **dict(zip(columns, point, strict=True))})
+    return pd.DataFrame(rows, columns=["tolerance", *columns])
+
+
+def compare_dataset(
+    store: GraphStore,
+    dataset: str,
+    options: PlanOptions,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+    progress: Progress = silent,
+    words: Words = str,
+) -> pd.DataFrame:
+    """Compare planners and baselines on a mined dataset, then budgets and tolerances.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``planner``; ``setting``, empty for planners as they are, else ``budget=N`` or
+        ``tolerance=T``; then the columns of `compare_all`, of which curves have some.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    progress("read cliques", 0, None)
+    cliques = load_cliques(store, dataset, max_size=options.max_size)
+    incidence = load_incidence(store, dataset, mined_with(store, dataset).split)
+    every = np.arange(len(cliques))
+    progress("plan", 0, None)
+    planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()
+    budgets = budget_curve(cliques, every, options, own)
+    budgets = budgets[budgets["budget"] > 0]
+    tolerances = tolerance_curve(cliques, every, options, (own or {}).get("minimal"))
+    settings = [f"budget={n}" for n in budgets["budget"]]
+    shares = [f"tolerance={share:g}" for share in tolerances["tolerance"]]
+    frame = pd.concat(
+        [
+            planners.assign(setting=""),
+            tolerances.drop(columns="tolerance").assign(planner="minimal", setting=shares),
+            budgets.drop(columns="budget").assign(setting=settings),
+        ],
+        ignore_index=True,
+    )
+    frame.attrs["left_out"] = planners.attrs["left_out"]
+    whole = frame.columns.difference(["planner", "setting", "seconds"])
+    frame[whole] = frame[whole].astype("Int64")
+    shown = ["planner", "setting", "images", "remaining", "gap_after", "widest_gap", "widened"]
+    return frame[shown + [name for name in frame.columns if name not in shown]]
+
+
+def _within(cliques: Cliques, chosen: IntArray, options: PlanOptions) -> IntArray:
+    """The chosen rows whose cliques are of the sizes to balance."""
+    smallest, largest = options.resolve(cliques)
+    sizes = cliques.sizes()[chosen]
+    return chosen[(sizes >= smallest) & (sizes <= largest)]
+
+
+def _quick(name: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    known = PLANNERS[name].options.model_fields
+    return {key: value for key, value in SOLVER.items() if key in known} | dict(own)

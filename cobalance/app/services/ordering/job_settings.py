@@ -1,0 +1,113 @@
+"""Check a job's settings before it is created."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.settings import JobSettings, read_job_settings
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.graph.errors import OptionError
+from cobalance.graph.options import path_options
+from cobalance.graph.plugins import Plugins
+
+
+def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check a job's settings, and return them as they are kept with the job.
+
+    Paths of models become absolute: workers may run in another folder.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        A setting is unknown or cannot be used, or one that a filter needs is missing.
+    """
+    _check_groups(values)
+    settings = read_job_settings(values)
+    placed = dict(settings.making)
+    for name in path_options(BACKENDS[settings.backend].options):
+        if name in placed:
+            placed[name] = placed_model(placed[name])
+    checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
+    for name, options in settings.filter_options().items():
+        for option, what in FILTERS[name].required.items():
+            if not options.get(option):
+                raise OptionError(
+                    f"The filter {name} needs {what}. Set filters.{name}.{option}, or leave the "
+                    "filter out."
+                )
+        for option in path_options(FILTERS[name].options):
+            if option in (own := (checked.get("filters") or {}).get(name, {})):
+                own[option] = placed_model(own[option])
+    return checked | ({"making": placed} if placed else {})
+
+
+def licence_warnings(settings: JobSettings) -> list[str]:
+    """Warnings about default models whose licences do not allow any use, for whoever orders."""
+    chosen: list[tuple[Plugins[Any], str | None, Mapping[str, Any]]] = [
+        (BACKENDS, settings.backend, settings.making),
+        (SEGMENTERS, settings.segmenter, settings.segmenter_options),
+        (SEGMENTERS, settings.parts, settings.parts_options),
+        *((FILTERS, name, options) for name, options in settings.filter_options().items()),
+    ]
+    return [
+        f"The {plugins.kind} {name} takes its default model, which is under this licence: "
+        f"{plugins[name].licence}. {plugins[name].non_commercial}"
+        for plugins, name, options in chosen
+        if name is not None and plugins[name].non_commercial and options.get("model") is None
+    ]
+
+
+def placed_model(model: str) -> str:
+    """A model with its whole path, where it is a folder and no name of the hub.
+
+    Raises
+    ------
+    OptionError
+        It is empty, or of a home folder that is not there.
+
+    Examples
+    --------
+    >>> placed_model("owner/name"), placed_model("/models/../models/sd")
+    ('owner/name', '/models/sd')
+    """
+    if not model.strip():
+        raise OptionError("The model is empty. Give a folder, or owner/name of the hub.")
+    if not is_path(model):
+        return model
+    path = os.path.expanduser(model)
+    if path.startswith("~"):
+        raise OptionError(f"The model {model}: nobody's home folder is {model.partition('/')[0]}.")
+    return os.path.abspath(path)
+
+
+def is_path(model: str) -> bool:
+    """Whether a model is written as a path of this machine."""
+    return model.startswith(("/", "./", "../", "~")) or model in (".", "..")
+
+
+_GROUPS = {
+    "making": "making.steps=20",
+    "masks": "masks.object=person",
+    "filters": "filters.clip.threshold=0.65",
+    "segmenter_options": "segmenter_options.device=cpu",
+}
+"""The settings that hold others, each with an example."""
+
+
+def _check_groups(values: Mapping[str, Any]) -> None:
+    """Raise OptionError where a group of settings is given one value."""
+    for name, example in _GROUPS.items():
+        given = values.get(name)
+        if given is not None and not isinstance(given, Mapping):
+            raise OptionError(
+                f"The setting {name} is {given!r}: {name} is a group of settings; set one of "
+                f"them, such as {example}."
+            )
+    for name, options in (values.get("filters") or {}).items():
+        if not isinstance(options, Mapping):
+            raise OptionError(
+                f"The setting filters.{name} is {options!r}: a filter is a group of options; set "
+                f"one of them, such as {_GROUPS['filters']}, or name it with --filter {name}."
+            )

@@ -1,0 +1,83 @@
+"""Groups of concepts to filter by: categories of attributes, and what occurs together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cobalance.graph.annotations.attributes import list_attributes
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.diagnosis.summary import communities
+from cobalance.graph.queries.imbalances import leaning_concepts
+
+NAMED = 3
+"""Concepts that a group is called by: the most frequent ones."""
+_TOGETHER = "together"
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A group of concepts.
+
+    Parameters
+    ----------
+    id : str
+        For links.
+    name : str
+        A category, or the most frequent concepts.
+    concepts : tuple of str
+        In ascending order.
+    leaning : int
+        How many of them lean to a class by themselves.
+    """
+
+    id: str
+    name: str
+    concepts: tuple[str, ...]
+    leaning: int
+
+
+def read_communities(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
+    """Those of `read_facets` that are communities, the largest first."""
+    return tuple(
+        facet for facet in read_facets(store, dataset) if facet.id.startswith(f"{_TOGETHER}:")
+    )
+
+
+def read_facets(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
+    """The categories of a dataset's attributes, then communities of its co-occurrence graph.
+
+    Categories are those of attributes that have become concepts, see `list_attributes`. Communities
+    are those of `cobalance.graph.diagnosis.summary.communities` with two concepts and more, the
+    largest first. What is one group of all concepts is left out, as it filters nothing.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    cliques = load_cliques(store, dataset)
+    mined = {*cliques.concepts}
+    groups: dict[tuple[str, str], list[str]] = {}
+    attributes = list_attributes(store, dataset)
+    for category, concept in zip(attributes["category"], attributes["concept"], strict=True):
+        if concept in mined:
+            groups.setdefault(("category", category), []).append(concept)
+    sizes, images = cliques.sizes(), cliques.counts.sum(axis=1)
+    pairs, single = sizes == 2, sizes == 1
+    frequency = np.zeros(len(mined), dtype=np.int64)
+    frequency[cliques.members[single, 0]] = images[single]
+    if pairs.any():
+        found = communities(cliques.members[pairs][:, :2], images[pairs], len(mined))
+        for code in range(int(found.max()) + 1):
+            within = np.flatnonzero(found == code)
+            first = within[np.argsort(-frequency[within], kind="stable")]
+            names = [cliques.concepts[at] for at in first.tolist()]
+            if len(names) > 1:
+                groups[_TOGETHER, ", ".join(names[:NAMED])] = names
+    useful = {key: names for key, names in groups.items() if {*names} < mined}
+    leaning = leaning_concepts(store, dataset, cliques.concepts) if useful else set()
+    return tuple(
+        Facet(f"{kind}:{name}", name, tuple(sorted({*names})), len(leaning.intersection(names)))
+        for (kind, name), names in useful.items()
+    )

@@ -1,0 +1,60 @@
+"""The annotation file that an import is about, with the files beside it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import streamlit as st
+
+from cobalance.app.services.importing.checking import named_plainly
+from cobalance.app.services.importing.sources import Source
+from cobalance.ingest.preview import FoundFile
+
+T = TypeVar("T")
+
+_SEEN = "_import_seen"
+
+
+def cached_by_files(source: Source, what: tuple[object, ...], look: Callable[[], T]) -> T:
+    """Read something from the files once, until they change."""
+    kept = st.session_state.get(_SEEN)
+    if kept is None or kept[0] != source.identity:
+        kept = st.session_state[_SEEN] = (source.identity, {})
+    found: dict[tuple[object, ...], T] = kept[1]
+    if what not in found:
+        with st.spinner("Looking at the files"):
+            found[what] = look()
+    return found[what]
+
+
+@dataclass(frozen=True)
+class ChosenFile:
+    """The annotation file, with the other files of its source."""
+
+    source: Source
+    file: FoundFile
+    others: list[FoundFile]
+
+    def key(self, name: str) -> str:
+        """Widget key, distinct for each file."""
+        return f"_import {name} {self.file.name} {hash(self.source.identity)}"
+
+    @contextmanager
+    def opened(self) -> Iterator[Path]:
+        """Open the source, and yield the file's path; errors do not name its folder."""
+        with self.source.opened(self.file.name) as folder, named_plainly(folder):
+            yield folder / self.file.name
+
+    def companion(self, label: str, name: str, help_: str | None = None) -> Path | None:
+        """Draw the choice of one of the other files."""
+        chosen = st.selectbox(
+            label,
+            [file.name for file in self.others],
+            index=None,
+            placeholder="Choose a file" if self.others else "Add the file above",
+            key=self.key(name),
+            help=help_,
+        )
+        return None if chosen is None else Path(chosen)

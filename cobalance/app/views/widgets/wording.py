@@ -1,0 +1,164 @@
+"""Word what mends an error as a field to fill in or a button to press; the import form's labels."""
+
+from typing import Any
+
+from cobalance.app.settings import VARIABLES
+from cobalance.graph.errors import Action, Setting
+from cobalance.ingest.concepts.wording import readable
+
+BY_COLUMN, BY_CATEGORY, BY_FILE = "Column", "Category", "Another file"
+BY_CAPTIONS, BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"
+ON_ERROR = {"fail": "Stop at the first", "skip": "Leave out, and list"}
+
+LABELS = {
+    "input_format": "Format",
+    "split": "Split of all images",
+    "on_error": "Malformed records",
+    "replace": "Delete images of the dataset that the file lacks",
+    "sample": "Images in the graph",
+    "captions": "Captions to keep",
+    "classes.categories": BY_CATEGORY,
+    "classes.file": BY_FILE,
+    "classes.captions": BY_CAPTIONS,
+    "classes.words": BY_OWN_CAPTIONS,
+    "vocabulary.file": "Vocabulary file",
+    "vocabulary.mode": "Match",
+    "table.id": "Image id",
+    "table.class_name": "Class",
+    "table.concepts": "Concepts",
+    "table.scores": "Scores",
+    "table.split": "Split",
+    "table.uri": "Picture",
+    "table.width": "Width in pixels",
+    "table.height": "Height in pixels",
+    "table.caption": "Captions",
+    "table.concept_columns": "One concept, 0 or 1",
+    "table.delimiter": "Separator of concepts",
+    "refine.min_score": "Minimum score of a concept",
+    "refine.min_area_px2": "Minimum area of an object, in square pixels",
+    "refine.concept_table": "Concept table",
+    "refine.class_names": "Rename classes, one a line",
+    "refine.classes": "Keep only these classes, one a line",
+    "refine.splits": "Keep only these splits, one a line",
+}
+"""Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
+
+_COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
+    "limits.columns": "`--max-columns` of `cobalance ingest`",
+    "limits.rows": "`--max-rows` of `cobalance ingest`",
+    "limits.mentions": "`--max-mentions` of `cobalance ingest`",
+    "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
+    "limits.skipped": "`--max-skipped` of `cobalance ingest`",
+    "images": "“Image folders” on the Datasets page",
+    "timeout_s": "“Time limit in seconds”",
+    "skip_missing": "“Leave out images that cannot be read”",
+    "reference": "“Name real images by their addresses”",
+    "overwrite": "`--overwrite`",
+    "graph_format": "`--as`",
+    "base": "“Base caption”",
+    "concepts": "“Concepts instead of attributes”",
+    "rule": "“Present” set to “from a threshold”",
+    "consent": "“Basis on which people are painted”",
+    "alters_real_people": "“A part of real people stays in the images”",
+    "without_images": "“Order without images”",
+    "masks.object": "“Concept of the object”",
+    "variants": "the job's variants",
+    "real": "“Real images”",
+    "test": "“Test dataset”",
+    "test_split": "“Test split”",
+    "shortcuts": "“Shortcuts”",
+    "pairs": "`--pairs` of `cobalance evaluate study`",
+    "overlap": "`--overlap` of `cobalance evaluate study`",
+    "people": "`--people` of `cobalance evaluate study`",
+    "send_images": "`--send-images` of `cobalance annotate label`",
+    "key_file": "COBALANCE_CHAT_KEY_FILE",
+    "plan.groups": "“Groups to show”",
+    "plan.made": "“Each image is made to show”",
+    "plan.words": "`--words` of `cobalance plan`",
+    "plan.split": "`--split` of `cobalance plan`",
+    "plan.children": "`--children keep` of `cobalance plan`",
+    "plan.no_derivatives": "`--no-derivatives keep` of `cobalance plan`",
+    "planner.max_per_class": "“Max per class”",
+    "planner.overshoot": "“Overshoot”",
+    "max_per_query": "“Most per query”",
+    "budget": "“Budget”",
+    "min_size": "“Sizes” from 1",
+}
+_ACTIONS = {
+    "ingest": "load it on the Datasets page",
+    "mine": "mine it with “Mine” on the Datasets page",
+    "plan": "make the plan on the Plan page",
+    "plan_counterfactuals": "plan with `cobalance plan --recipe`",
+    "rebalance": "make the dataset from the job on the Jobs page",
+    "retry": "queue the job again with “Fill up” on the Jobs page",
+    "rename_dataset": "rename it with “Rename” on the Datasets page",
+    "drop_dataset": "drop it with “Drop” on the Datasets page",
+    "compute_embeddings": "compute or add vectors on the Find page",
+    "review_attributes": "accept some with “Review” on the Annotate page",
+    "server_status": "ask whoever runs it",
+    "stop_server": "restart it",
+}
+_OPTIONS = {
+    "mine": {
+        "max_size": "Most concepts in a clique",
+        "min_support": "Minimum images in its most frequent class",
+        "common": "Classes that show every concept",
+        "split": "Only images of this split",
+        "confidence": "Confidence level",
+    },
+    "plan": {
+        "name": "Name of the plan",
+        "planner": "Planner",
+        "min_size": "Sizes from",
+        "max_size": "Sizes to",
+        "max_per_query": "Most per query",
+        "budget": "Budget",
+        "largest_first": "Largest gaps first",
+    },
+    "ingest": {"dataset": "Dataset", "captions": LABELS["captions"]},
+    "rebalance": {"into": "Name of the dataset"},
+}
+
+
+def in_app(part: Setting | Action) -> str:
+    """Word a setting or an action for the web app.
+
+    Examples
+    --------
+    >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
+    ('“Image id”', '“Malformed records” set to “Leave out, and list”')
+    >>> in_app(Setting("images"))
+    '“Image folders” on the Datasets page'
+    >>> in_app(Action("mine", "zoo", max_size=3))
+    'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
+    """
+    if isinstance(part, Action):
+        if part.name == "plan_counterfactuals":
+            return _ACTIONS[part.name]
+        labels = _OPTIONS.get(part.name, {})
+        options = dict(part.options)
+        own: Any = options.pop("planner_options", {})  # each has a field of its own
+        options.pop("short", None)  # “Fill up” is that
+        given = []
+        if options.get("common") == ():
+            del options["common"]
+            given.append("“Keep concepts that some class never shows”")
+        given += [f"“{labels[name]}”: {_shown(value)}" for name, value in options.items()]
+        given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
+        return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
+    group, _, name = part.name.partition(".")
+    if group == "parameters":  # of a saved query
+        return f"“{name}”"
+    if part.name not in LABELS:
+        return {**VARIABLES, **_COMMAND_LINE}[part.name]
+    label = f"“{LABELS[part.name]}”"
+    if part.value is None:
+        return label
+    value = (
+        f"“{ON_ERROR.get(str(part.value), part.value)}”" if part.name == "on_error" else part.value
+    )
+    return f"{label} set to {value}"
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,150 @@
+"""Tables from files: reading them, names of their columns, and checks of their cells."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.errors import InputError
+from cobalance.ingest.reader import read_head
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "image": ("image_id", "id"),
+    "class_name": ("class", "label"),
+    "predicted": ("prediction", "pred", "predicted_class"),
+}
+"""Other names of columns, by ours."""
+
+_INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+_POINT = r"\.0+$"
+_WHOLE = r"-?\d+\.0+"  # a whole number that is a float, or was one where the text was written
+
+
+def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
+    """Read CSV, TSV or Parquet; cells of CSV and TSV stay text, so that no name becomes a number.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or decoded.
+    """
+    import pyarrow as pa
+
+    from cobalance.ingest.tables.parquet import read_unlimited
+
+    path = Path(path)
+    head = read_head(path, content)
+    try:
+        if head.startswith(b"PAR1"):
+            frame: pd.DataFrame = read_unlimited(path).to_pandas(ignore_metadata=True)
+            return without_index(frame)
+        first = head.lstrip().splitlines()[0]
+        separator = max(",;\t", key=lambda one: first.count(one.encode()))
+        frame = pd.read_csv(
+            path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
+        )
+        return without_index(frame)
+    except (pa.ArrowException, ValueError) as error:  # pandas' parser and decoding errors, too
+        reason = f"cannot be read as a table ({' '.join(str(error).split()).rstrip('.')})"
+        remedy = "Save it as CSV in UTF-8 with one line of column names, or as Parquet."
+        raise InputError(str(path), None, reason, remedy) from error
+
+
+def without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Drop what pandas writes of an index without a name: it would pass for figures or groups."""
+    return frame.loc[:, [_INDEX.fullmatch(str(name)) is None for name in frame]]
+
+
+def lower_names(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Rename columns such as Image or N that are known names, or aliases of one, but for capitals.
+
+    Examples
+    --------
+    >>> list(lower_names(pd.DataFrame(columns=["Image_ID", "N", "P_Cat"]), ["image", "n"]))
+    ['image_id', 'n', 'P_Cat']
+    """
+    known = {alias for name in names for alias in (name, *ALIASES.get(name, ()))}
+    lower = {name: str(name).lower() for name in frame if str(name).lower() in known}
+    return frame.rename(columns={old: new for old, new in lower.items() if new not in frame})
+
+
+def known_names(frame: pd.DataFrame) -> dict[str, str]:
+    """Other names of columns that stand for one of ours which is not there."""
+    columns = set(frame.columns)
+    return {
+        alias: name
+        for name, aliases in ALIASES.items()
+        if name not in columns
+        for alias in [next((one for one in aliases if one in columns), None)]
+        if alias is not None
+    }
+
+
+def refuse_double_columns(frame: pd.DataFrame, source: str) -> None:
+    """Raise InputError where two columns have one name."""
+    double = frame.columns[frame.columns.duplicated()]
+    if len(double):
+        reason = f"has two columns {double[0]!r}"
+        raise InputError(source, None, reason, "Rename or remove one of them.")
+
+
+def missing_column(column: str, frame: pd.DataFrame, source: str, what: str) -> InputError:
+    """The error of a column that is not there; `what` says what it would hold."""
+    there = ", ".join(str(name) for name in frame.columns) or "none"
+    reason = f"has no column {column}; its columns: {there}"
+    return InputError(source, None, reason, f"Add {column}: {what}.")
+
+
+def refuse_cells(wrong: Any, column: "pd.Series[Any]", source: str, reason: str) -> None:
+    """Raise InputError with the first cell that is wrong, and how many are."""
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        value = column.iloc[[row]].tolist()[0]
+        count = f" ({int(wrong.sum()):,} rows are so)" if wrong.sum() > 1 else ""
+        remedy = f"Correct the column {column.name}, or leave such rows out."
+        raise InputError(
+            source, f"row {row + 1}", f"{column.name} is {value!r}, which {reason}{count}", remedy
+        )
+
+
+def number_cells(
+    frame: pd.DataFrame, name: str, source: str, least: float = -np.inf
+) -> "pd.Series[float]":
+    """A column of finite numbers, none below the least; InputError for others."""
+    values = pd.to_numeric(frame[name], errors="coerce").astype(np.float64)
+    refuse_cells(~np.isfinite(values), frame[name], source, "is not a finite number")
+    refuse_cells(values < least, frame[name], source, f"is less than {least:g}")
+    return values
+
+
+def whole_cells(frame: pd.DataFrame, name: str, source: str) -> "pd.Series[int]":
+    """A column of whole numbers; InputError for others."""
+    values = number_cells(frame, name, source)
+    refuse_cells(values != np.floor(values), frame[name], source, "is not a whole number")
+    return values.astype(np.int64)
+
+
+def names_text(names: "pd.Series[Any]") -> "pd.Series[str]":
+    """Names as text; whole numbers that are floats, such as classes 0.0 and 1.0, without a point.
+
+    Examples
+    --------
+    >>> names_text(pd.Series(["3.0", "12.0"])).tolist()
+    ['3', '12']
+    """
+    text = names.astype("str")
+    whole = text.str.fullmatch(_WHOLE).all()
+    return text.str.replace(_POINT, "", regex=True) if whole else text
+
+
+def text_cells(frame: pd.DataFrame, name: str, source: str) -> "pd.Series[str]":
+    """A column of names as text, none of them empty."""
+    column = frame[name]
+    refuse_cells(column.isna(), column, source, "is empty")
+    text = names_text(column)
+    if name != "method":
+        refuse_cells(text.str.strip() == "", frame[name], source, "is empty")
+    return text

@@ -1,0 +1,159 @@
+"""Means over seeds, and differences between two models, by bootstrap."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+
+Statistics = Callable[[FloatArray], FloatArray]
+"""Takes accuracies of groups, shape (..., n_groups), and returns statistics, (..., k)."""
+
+DRAWS = 2_000
+_CELLS = 1 << 20  # accuracies drawn at a time: bounds the memory
+
+
+def mean_and_sd(
+    scores: pd.DataFrame, by: Sequence[str] = ("method", "metric", "group")
+) -> pd.DataFrame:
+    """Mean and standard deviation over seeds of each metric and group, for each method.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        As metrics return them: the columns `by`, ``seed``, ``value``, ``n``; if they have them,
+        ``low``, ``high`` and ``outdated``, too.
+    by : sequence of str
+        What tells all but seeds apart.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns `by`, ``mean``, ``sd`` (with ddof 1, NaN for one seed), ``low`` and ``high`` (of
+        a seed, as means), ``seeds``, ``n``, the images of one seed, and ``outdated``, whether one
+        is; in the order of the scores. NaN where a seed's value is NaN.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"method": "erm", "seed": [0, 1], "metric": "ratio", "group": "",
+    ...                        "value": [1.0, 2.0], "n": 10.0})
+    >>> mean_and_sd(scores).round(3)
+      method metric group  mean     sd  seeds     n
+    0    erm  ratio         1.5  0.707      2  10.0
+    """
+    columns: dict[str, tuple[str, Any]] = {
+        "mean": ("value", _mean),
+        "sd": ("value", lambda values: _sd(values.to_numpy())),
+        "low": ("low", _mean),
+        "high": ("high", _mean),
+        "seeds": ("seed", "size"),
+        "n": ("n", "first"),
+        "outdated": ("outdated", "any"),
+    }
+    known = {name: column for name, column in columns.items() if column[0] in scores}
+    grouped = scores.groupby(list(by), sort=False, dropna=False)
+    with np.errstate(invalid="ignore"):
+        return grouped.agg(**known).reset_index()
+
+
+def _mean(values: "pd.Series[float]") -> float:
+    return float(values.to_numpy().mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Statistics of two models, and how far the second differs from the first.
+
+    Parameters
+    ----------
+    before, after, difference, low, high : float64 arrays, shape (k,)
+        Means over seeds, after less before, and the difference's interval.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    difference: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def bootstrap_differences(
+    before: BoolArray,
+    after: BoolArray,
+    groups: IntArray,
+    n_groups: int,
+    statistics: Statistics,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    confidence: float = 0.95,
+) -> Differences:
+    """Differences of statistics of accuracy between two models, by a paired bootstrap.
+
+    Each draw takes seeds, and within each group images, with replacement: the same ones for both
+    models, so that what makes an image or a seed hard for both cancels. Groups keep their sizes,
+    and a small one never falls empty. The interval is that of percentiles; with few seeds it
+    reflects the test images more than the seeds.
+
+    Parameters
+    ----------
+    before, after : bool arrays, shape (n_seeds, n_images)
+        Whether the two models are right, for the same seeds and images.
+    groups : int array, shape (n_images,)
+        Group of each image, from 0.
+    n_groups : int
+        How many groups there are, empty ones included; their accuracy is NaN.
+    statistics : callable
+        Statistics of the groups' accuracies in one seed.
+    rng : numpy.random.Generator
+        Draws seeds and images.
+    draws : int
+        How often.
+    confidence : float
+        Of the interval.
+
+    Notes
+    -----
+    Images of a group that every run gets equally right or wrong are interchangeable, and drawn
+    together: time grows with the patterns of right and wrong, not with the images.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> before, after = np.array([[1, 0, 0, 0]] * 2) > 0, np.array([[1, 1, 1, 0]] * 2) > 0
+    >>> mean = lambda accuracy: accuracy.mean(axis=-1, keepdims=True)
+    >>> found = bootstrap_differences(before, after, np.zeros(4, int), 1, mean, rng)
+    >>> found.difference.round(2), found.low.round(2), found.high.round(2)
+    (array([0.5]), array([0.]), array([1.]))
+    """
+    n_seeds = len(before)
+    outcomes = np.vstack([before, after]).astype(np.float64)
+    accuracy = np.full((2 * n_seeds, n_groups), np.nan)
+    patterns: dict[int, tuple[FloatArray, IntArray]] = {}
+    for group in np.unique(groups).tolist():
+        of_group = outcomes[:, groups == group]
+        accuracy[:, group] = of_group.mean(axis=1)
+        patterns[group] = np.unique(of_group, axis=1, return_counts=True)
+    means = statistics(accuracy).reshape(2, n_seeds, -1).mean(axis=1)
+    changes = []
+    size = max(1, _CELLS // (2 * n_seeds * n_groups))
+    for some in np.diff([*range(0, draws, size), draws]).tolist():
+        drawn = np.full((some, 2 * n_seeds, n_groups), np.nan)
+        for group, (outcome, counts) in patterns.items():
+            n = counts.sum()
+            drawn[:, :, group] = rng.multinomial(n, counts / n, some) @ outcome.T / n
+        by_seed = statistics(drawn).reshape(some, 2, n_seeds, -1)
+        change = by_seed[:, 1] - by_seed[:, 0]
+        seeds = rng.integers(0, n_seeds, (some, n_seeds, 1))
+        changes.append(np.take_along_axis(change, seeds, axis=1).mean(axis=1))
+    change = np.concatenate(changes)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(change, [tail, 1 - tail], axis=0)
+    return Differences(means[0], means[1], means[1] - means[0], low, high)
+
+
+def _sd(values: FloatArray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else np.nan

@@ -1,0 +1,181 @@
+"""Groups of predicted images: a class and the state of every shortcut."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.cells import names_text
+from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
+from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.errors import InputError, OptionError
+
+By = Literal["group", "class", "shortcuts"]
+MOST_GROUPS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The groups of predicted images.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row a group, empty ones included: ``class_name`` and the state of each shortcut.
+    codes : int64 array, shape (n_rows,)
+        The group of each row of the predictions.
+    """
+
+    table: pd.DataFrame
+    codes: IntArray
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each group: its class and states, such as ``urban, object uncommon``."""
+        states = [(f"{name} " + self.table[name]).tolist() for name in self.table.columns[1:]]
+        return [", ".join(parts) for parts in zip(self.table["class_name"], *states, strict=True)]
+
+    @property
+    def shortcuts(self) -> list[str]:
+        """Columns of shortcuts; those of other attributes are left out."""
+        return [name for name in self.table.columns[1:] if set(self.table[name]) <= set(STATES)]
+
+    @property
+    def known(self) -> BoolArray:
+        """Which groups are of images whose attributes are all known; a shortcut may be none."""
+        attributes = self.table.drop(columns=["class_name", *self.shortcuts])
+        return np.asarray((attributes != NONE).all(axis=1), dtype=bool)
+
+    def need_shortcuts(self, metric: str) -> list[str]:
+        """The shortcuts; OptionError where there are none."""
+        if not self.shortcuts:
+            raise OptionError(
+                f"{metric} needs the state of at least one shortcut of each image. Give groups "
+                "with a column of common, uncommon and none."
+            )
+        return self.shortcuts
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum of a value of each row, by group."""
+        return np.bincount(self.codes, values, len(self.table)).astype(np.float64)
+
+    def in_state(self, *uncommon: str) -> BoolArray:
+        """Which groups have these shortcuts uncommon and all others common."""
+        wanted = [UNCOMMON if name in uncommon else COMMON for name in self.shortcuts]
+        states = self.table[self.shortcuts].to_numpy(dtype=object)
+        return np.asarray((states == wanted).all(axis=1))
+
+
+def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
+    """Validated groups: ``image`` and a column of text for each shortcut or attribute.
+
+    Other columns of known meaning, such as ``class_name``, are left out; an empty cell is ``none``.
+
+    Raises
+    ------
+    InputError
+        There is no column ``image`` or no other one, or an image has two rows.
+    """
+    if "image" not in groups:
+        there = ", ".join(str(name) for name in groups) or "none"
+        reason = f"has no column image; its columns: {there}"
+        raise InputError(source, None, reason, "Add the ids of the images.")
+    names = [name for name in groups if is_shortcut(str(name))]
+    if not names:
+        remedy = "Add a column for each shortcut, with common, uncommon or none in it."
+        raise InputError(source, None, "has no column of a shortcut", remedy)
+    images = names_text(groups["image"])
+    if images.duplicated().any():
+        row = int(np.flatnonzero(images.duplicated())[0])
+        reason = f"the image {images.iloc[row]!r} has a second row"
+        raise InputError(source, f"row {row + 1}", reason, "Keep one row for each image.")
+    return _as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
+
+
+def group_rows(
+    predictions: pd.DataFrame, groups: pd.DataFrame | None = None, by: By = "group"
+) -> Grouping:
+    """The group of each row of predictions.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `cobalance.evaluation.predictions.check_predictions`.
+    groups : pandas.DataFrame or None
+        Of all test images, as `check_groups` takes them. Without them, columns of the predictions
+        that hold nothing but ``common``, ``uncommon`` and ``none``, and in a table of counts all
+        others that are no measurements; without these, the classes alone.
+    by : str
+        ``"class"`` for the classes alone, ``"shortcuts"`` to leave out attributes that are none.
+
+    Returns
+    -------
+    Grouping
+        Every combination of the classes and of the states of each shortcut, whether an image has it
+        or not: ``common`` and ``uncommon``, and ``none`` where it occurs; for other attributes the
+        values that occur, ``none`` of which is no group (see `Grouping.known`). Classes are those
+        of the images, and those with probabilities.
+
+    Raises
+    ------
+    InputError
+        An image has no group, or the groups cannot be used.
+    OptionError
+        There would be more than 4,096 groups.
+    """
+    require_classes(predictions, "the accuracy of groups")
+    if by == "class":
+        states = predictions[[]]
+    elif groups is None:
+        counted = bool((predictions["n"] != 1).any())
+        states = _as_text(
+            predictions[[name for name in predictions if _is_inline(predictions, name, counted)]]
+        )
+    else:
+        checked = check_groups(groups)
+        rows = known_rows(predictions["image"], checked["image"], "predictions")
+        states = checked.drop(columns="image").iloc[rows]
+    if by == "shortcuts":
+        states = states[[name for name in states if _has_states(states, name)]]
+    classes = sorted({*predictions["class_name"], *class_columns(predictions)})
+    levels = {"class_name": classes, **{name: _levels(states[name]) for name in states}}
+    n_groups = int(np.prod([len(values) for values in levels.values()], dtype=np.float64))
+    if n_groups > MOST_GROUPS:
+        raise OptionError(
+            f"{len(states.columns)} shortcuts and {len(classes)} classes give {n_groups:,} groups, "
+            f"more than {MOST_GROUPS:,}. Choose fewer columns of the groups, or join shortcuts."
+        )
+    columns = [predictions["class_name"], *(states[name] for name in states)]
+    codes = np.zeros(len(predictions), dtype=np.int64)
+    for column, values in zip(columns, levels.values(), strict=True):
+        codes = codes * len(values) + pd.Index(values).get_indexer(pd.Index(column))
+    table = pd.DataFrame(list(product(*levels.values())), columns=list(levels), dtype="str")
+    return Grouping(table, codes)
+
+
+def _has_states(frame: pd.DataFrame, name: Any) -> bool:
+    return is_shortcut(name) and bool(frame[name].isin(STATES).all())
+
+
+def _is_inline(predictions: pd.DataFrame, name: Any, counted: bool) -> bool:
+    """Whether a column of predictions is of groups: what tells the rows of counts apart is."""
+    if _has_states(predictions, name) or not (counted and is_shortcut(name)):
+        return _has_states(predictions, name)
+    numbers = pd.to_numeric(predictions[name], errors="coerce")
+    return not (numbers % 1 > 0).any()
+
+
+def _as_text(columns: pd.DataFrame) -> pd.DataFrame:
+    """Columns as text, with ``none`` for empty cells."""
+    cells = columns.astype(object)
+    return cells.where(cells.notna() & (cells != ""), NONE).astype("str")
+
+
+def _levels(column: "pd.Series[str]") -> list[str]:
+    values = set(column)
+    if values <= set(STATES):
+        return [COMMON, UNCOMMON, *([NONE] if NONE in values else [])]
+    return sorted(values)

@@ -1,0 +1,154 @@
+"""Shift of the ratio of two predicted groups when regions of the test images are inpainted."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.intervals import wilson
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
+from cobalance.evaluation.metrics.ratios import UNKNOWN, GroupsOptions, two_groups, unfolded_ratio
+from cobalance.evaluation.metrics.tables import number_column, rows_of_table
+from cobalance.evaluation.predictions import runs
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import InputError
+
+DRAWS = 2_000
+
+
+def artefact_shift(
+    predictions: pd.DataFrame,
+    edited: pd.DataFrame,
+    rng: np.random.Generator,
+    first: str = "",
+    second: str = "",
+    *,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """How far the ratio of two groups shifts when other regions of the images are inpainted.
+
+    Resampled Datasets Are Not Enough, section 3.3: 100 abs(r - r') / r, where r = #first / #second
+    is not folded. A model that takes artefacts of inpainting for a group shifts.
+
+    Parameters
+    ----------
+    predictions, edited : pandas.DataFrame
+        From `cobalance.evaluation.predictions.check_predictions`, for the same images and runs.
+    rng : numpy.random.Generator
+        Draws images for the interval, 2,000 times: a percentile bootstrap over images.
+    first, second : str
+        As in `ratio`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Scores of each run: ``artefact_shift`` in percent, and ``artefact_ratio`` (not folded) and
+        ``artefact_accuracy`` of the groups ``original`` and ``edited``.
+
+    Raises
+    ------
+    InputError
+        The two do not have the same images in a run.
+    """
+    first, second = two_groups(pd.concat([predictions, edited]), first, second)
+    after = {(method, seed): rows for method, seed, rows in runs(edited)}
+    scores = []
+    for method, seed, rows in runs(predictions):
+        run = (method, seed)
+        pairs = _paired(rows, after.get(run), run)
+        codes = [
+            np.where(pairs[name] == first, 0, np.where(pairs[name] == second, 1, 2))
+            for name in ("predicted", "predicted_edited")
+        ]
+        cells = np.bincount(codes[0] * 3 + codes[1], minlength=9).astype(np.float64)
+        n = len(pairs)
+        drawn = _shifts(rng.multinomial(n, cells / n, DRAWS).astype(np.float64))
+        low, high = _percentiles(drawn, confidence)
+        shift = _shifts(cells[None])
+        scores.append(score_frame("artefact_shift", "", shift, low, high, n, run=run))
+        square = cells.reshape(3, 3)
+        for group, sums, column in (
+            ("original", square.sum(axis=1), "predicted"),
+            ("edited", square.sum(axis=0), "predicted_edited"),
+        ):
+            a, b, _ = sums
+            scores.append(unfolded_ratio("artefact_ratio", run, group, a, b, confidence))
+            if (pairs["class_name"] == UNKNOWN).all():
+                continue  # captions, which have no class to be right about
+            hits = np.array([(pairs["class_name"] == pairs[column]).sum()], dtype=np.float64)
+            limits = wilson(hits, np.array([float(n)]), confidence)
+            scores.append(score_frame("artefact_accuracy", group, hits / n, *limits, n, run=run))
+    return stack(scores)
+
+
+def relative_shift(before: FloatArray, after: FloatArray) -> FloatArray:
+    """100 abs(before - after) / before, in percent; NaN where it is not defined.
+
+    Examples
+    --------
+    >>> relative_shift(np.array([3.2, 0.0, np.inf]), np.array([0.6, 0.0, 1.0])).round(2)
+    array([81.25,   nan,   nan])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(100 * np.abs(before - after) / before, dtype=np.float64)
+
+
+def _shifts(cells: FloatArray) -> FloatArray:
+    """Shift of counts, shape (k, 9): original by edited, each first, second or other."""
+    square = cells.reshape(-1, 3, 3)
+    before, after = square.sum(axis=2), square.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return relative_shift(before[:, 0] / before[:, 1], after[:, 0] / after[:, 1])
+
+
+def _percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float]:
+    """Limits of a percentile interval; NaN where more draws are undefined than its tails hold."""
+    tail = (1 - confidence) / 2
+    drawn = drawn[~np.isnan(drawn)] if np.isnan(drawn).mean() <= tail else drawn
+    low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
+    return float(low), float(high)
+
+
+def _paired(rows: pd.DataFrame, edited: pd.DataFrame | None, run: tuple[str, int]) -> pd.DataFrame:
+    """One row an image with both predictions."""
+    name = f"method {run[0]!r}, seed {run[1]}"
+    if edited is None:
+        reason = f"has no predictions of {name}"
+        raise InputError("edited", None, reason, "Predict the edited images with the same models.")
+    if any((one["n"] != 1).any() or one["image"].duplicated().any() for one in (rows, edited)):
+        reason = "has several rows for an image, or several images for a row"
+        raise InputError("edited", None, reason, "Give one row an image, or a table of ratios.")
+    pairs = rows.merge(edited[["image", "predicted"]], "outer", "image", suffixes=("", "_edited"))
+    alone = pairs[pairs[["predicted", "predicted_edited"]].isna().any(axis=1)]
+    if len(alone):
+        reason = (
+            f"{len(alone):,} images are not in both tables of {name}: {alone['image'].iloc[0]!r}"
+        )
+        raise InputError("edited", None, reason, "Predict the same images before and after.")
+    return pairs
+
+
+def _artefact_shift(inputs: Inputs, options: Any) -> pd.DataFrame:
+    if inputs.edited is not None:
+        predictions = inputs.need("predictions")
+        return artefact_shift(
+            predictions, inputs.edited, inputs.generator(), **options.model_dump()
+        )
+    table = inputs.need("table")
+    shifts = relative_shift(number_column(table, "original"), number_column(table, "edited"))
+    return stack(
+        score_frame("artefact_shift", group, shifts[row], run=run)
+        for row, (run, group) in enumerate(rows_of_table(table))
+    )
+
+
+PLUGINS = (
+    MetricPlugin(
+        "artefact_shift",
+        "How far that ratio shifts on inpainted images. A table has ratios original and edited.",
+        options=GroupsOptions,
+        takes=("edited|table",),
+        may_take=("predictions",),
+        compute=_artefact_shift,
+    ),
+)

@@ -1,0 +1,169 @@
+"""Attackers: classifiers that guess an image's group from labels or words."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.options import Options
+
+STRENGTHS = tuple(10.0**power for power in range(-3, 4))
+"""Inverse penalties that the linear attacker chooses from, on a held-out part of its training set.
+
+So its probabilities are near the base rates where labels tell nothing, and near 1 where they tell
+all: the score by confidence depends on that, and not on one strength for all."""
+
+
+class DrawOptions(Options):
+    """Which images attackers learn from, and which test them.
+
+    Parameters
+    ----------
+    repeats : int
+        How many times images are drawn, split and attacked; scores are averaged.
+    test_share : float
+        The share of images that test the attackers, where the caller names none.
+    balanced : bool
+        Whether each group has equally many images, drawn from those of the larger groups, so that
+        chance is 1 / groups: as in the papers' code.
+    """
+
+    repeats: int = Field(default=5, ge=1)
+    test_share: float = Field(default=0.2, gt=0, lt=1)
+    balanced: bool = True
+
+
+class AttackOptions(DrawOptions):
+    """Options of attackers that guess from labels.
+
+    Parameters
+    ----------
+    attacker : {"linear", "mlp"}
+        Logistic regression whose penalty a held-out part of the training images chooses, or a
+        network of one hidden layer of 300, which sees interactions of labels.
+    """
+
+    attacker: Literal["linear", "mlp"] = "linear"
+
+
+class CaptionAttackOptions(DrawOptions):
+    """Options of attackers that guess from captions.
+
+    Parameters
+    ----------
+    attacker : {"linear", "mlp", "lstm"}
+        On words and pairs of words, logistic regression whose penalty a held-out part of the
+        training images chooses, or a network of one hidden layer of 300; or an LSTM that reads the
+        caption in order, as the authors', which needs torch (the extra `train`).
+    """
+
+    attacker: Literal["linear", "mlp", "lstm"] = "linear"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows of images to train attackers and to test them with, and the attackers' seed."""
+
+    training: IntArray
+    test: IntArray
+    seed: int
+
+
+def draw_splits(
+    groups: IntArray,
+    options: DrawOptions,
+    rng: np.random.Generator,
+    test: BoolArray | None = None,
+) -> Iterator[Split]:
+    """Split images for each repeat, with all groups on both sides.
+
+    Parameters
+    ----------
+    groups : int array, shape (n_images,)
+        Group codes; images of a negative code are left out.
+    test : bool array, shape (n_images,), optional
+        The images that test; the others train.
+
+    Raises
+    ------
+    OptionError
+        There are fewer than two groups, or too few images of one.
+    """
+    names = np.unique(groups[groups >= 0])
+    if len(names) < 2:
+        raise OptionError(f"Images are of {len(names)} groups. Give those of two or more.")
+    for _ in range(options.repeats):
+        sides = _draw(groups, names, options, rng, test)
+        training, tested = (rng.permutation(np.concatenate(side)) for side in sides)
+        yield Split(training, tested, int(rng.integers(2**31)))
+
+
+def _draw(
+    groups: IntArray,
+    names: IntArray,
+    options: DrawOptions,
+    rng: np.random.Generator,
+    test: BoolArray | None,
+) -> tuple[list[IntArray], list[IntArray]]:
+    drawn = [rng.permutation(np.flatnonzero(groups == name)) for name in names]
+    if test is None:
+        smallest = min(map(len, drawn))
+        pools = [rows[:smallest] if options.balanced else rows for rows in drawn]
+        held_out = [max(1, round(len(rows) * options.test_share)) for rows in pools]
+        training = [rows[n:] for rows, n in zip(pools, held_out, strict=True)]
+        tested = [rows[:n] for rows, n in zip(pools, held_out, strict=True)]
+    else:
+        training = [rows[~test[rows]] for rows in drawn]
+        tested = [rows[test[rows]] for rows in drawn]
+        if options.balanced:
+            training, tested = (
+                [rows[: min(map(len, side))] for rows in side] for side in (training, tested)
+            )
+    for what, side, least in (("train", training, 2), ("test", tested, 1)):
+        fewest = min(side, key=len)
+        if len(fewest) < least:
+            raise OptionError(
+                f"A group has {len(fewest)} images to {what} attackers with, and needs {least}. "
+                "Give three images of each group or more, on both sides of test where it is given."
+            )
+    return training, tested
+
+
+def fit_attacker(
+    features: Any, groups: IntArray, attacker: Literal["linear", "mlp"], seed: int
+) -> Callable[[Any], FloatArray]:
+    """Train an attacker and return its probabilities as a function of features.
+
+    Parameters
+    ----------
+    features : array or sparse matrix, shape (n_images, n_features)
+    groups : int array, shape (n_images,)
+        Group codes from 0, all of which occur.
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    with needs_extra("An attacker", "evaluate"):
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+        from sklearn.neural_network import MLPClassifier
+
+    n, n_groups = len(groups), len(np.unique(groups))
+    if attacker == "mlp":
+        model = MLPClassifier((300,), random_state=seed)
+    else:
+        held_out = StratifiedShuffleSplit(1, test_size=max(n_groups, n // 5), random_state=seed)
+        linear = LogisticRegression(max_iter=200, tol=1e-3)
+        model = GridSearchCV(linear, {"C": STRENGTHS}, scoring="neg_log_loss", cv=held_out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(features, groups)
+    return lambda other: np.asarray(model.predict_proba(other), dtype=np.float64)

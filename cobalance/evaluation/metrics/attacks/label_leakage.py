@@ -1,0 +1,190 @@
+"""Leakage of predicted labels, with attackers trained here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.evaluation.metrics.attacks.attackers import AttackOptions, draw_splits, fit_attacker
+from cobalance.evaluation.metrics.attacks.leakage import LeakageScore, leakage
+from cobalance.evaluation.metrics.bias.tables import Labels, check_rows, read_indicators
+from cobalance.evaluation.metrics.metric import COLUMNS
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.errors import OptionError
+
+STEPS = 40  # halvings of the flip rate's interval: beyond the precision of any F1
+
+
+def label_leakage(
+    predicted: Labels,
+    labels: Labels,
+    groups: Sequence[Any],
+    *,
+    rng: np.random.Generator,
+    options: AttackOptions | None = None,
+    test: Sequence[bool] | BoolArray | None = None,
+    equal_f1: bool = False,
+    score: LeakageScore = "confidence",
+) -> pd.DataFrame:
+    """Return `leakage` with attackers trained on predictions and on true labels of the same images.
+
+    Parameters
+    ----------
+    predicted : array or frame, shape (n_images, n_labels), or a label an image
+        Of the model: indicators, or scores, which tell an attacker more than the paper's sets of
+        objects do.
+    labels : labels, shape (n_images, n_labels), or a label an image
+        Ground truth.
+    groups : sequence, length n_images
+        The group of each image; images with None are left out.
+    rng : Generator
+        Draws, splits and attackers; the same state gives the same scores.
+    test : bool array, optional
+        The images that test the attackers, such as the model's test images beside its training
+        images; without it a share of the images, anew in each repeat.
+    equal_f1 : bool
+        Whether labels are first made as wrong as the model: flipped at random until their macro F1
+        is the model's, a single label an image for another one [1]_. Else a model's errors, by
+        which it tells less of the group, count as less leakage.
+    score
+        As for `leakage`.
+
+    Returns
+    -------
+    frame of scores
+        Those of `leakage`, with limits, averaged over repeats: intervals are those of one split,
+        since repeats share images. `n` counts the test images of a split.
+
+    Raises
+    ------
+    OptionError
+        Shapes or values do not fit, or a group has fewer than three images.
+    MissingExtraError
+        scikit-learn is not installed.
+
+    References
+    ----------
+    .. [1] Wang, T. et al., *Balanced datasets are not enough* (ICCV 2019), section 3.2.
+
+    Examples
+    --------
+    >>> labels, groups = np.tile([[1, 0], [0, 1]], (20, 1)), ["man", "woman"] * 20
+    >>> found = label_leakage(labels, np.ones((40, 2)), groups, rng=np.random.default_rng(0))
+    >>> found.set_index("metric").loc[["leakage_model", "attacker_accuracy_data"], "value"].round(2)
+    metric
+    leakage_model             1.0
+    attacker_accuracy_data    0.5
+    Name: value, dtype: float64
+    """
+    chosen = options or AttackOptions()
+    truth, found = _features(labels, predicted)
+    codes, _ = pd.factorize(pd.Series(list(groups), dtype=object), sort=True)
+    codes = np.asarray(codes, dtype=np.int64)
+    if len(codes) != len(truth):
+        raise OptionError(
+            f"labels has {len(truth)} rows, and {len(codes)} groups are given. Give one for each."
+        )
+    held_out = None if test is None else np.asarray(test, dtype=np.bool_)
+    if held_out is not None and held_out.shape != codes.shape:
+        raise OptionError(f"test has the shape {held_out.shape}; give a value for each image.")
+    single = np.ndim(labels) == 1
+    goal = macro_f1(truth, (found >= 0.5).astype(np.int64)) if equal_f1 else None
+    rounds = []
+    for split in draw_splits(codes, chosen, rng, held_out):
+        shown = truth if goal is None else make_wrong(truth, goal, rng, single=single)
+        guesses = [
+            fit_attacker(one[split.training], codes[split.training], chosen.attacker, split.seed)(
+                one[split.test]
+            )
+            for one in (found, shown)
+        ]
+        rounds.append(leakage(guesses[0], codes[split.test], data=guesses[1], score=score))
+    return averaged(rounds)
+
+
+def averaged(rounds: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The means of the same scores of several rounds."""
+    keys = list(COLUMNS[:4])
+    return pd.concat(rounds).groupby(keys, sort=False, as_index=False).mean()[list(COLUMNS)]
+
+
+def make_wrong(
+    labels: IntArray, goal: float, rng: np.random.Generator, *, single: bool = False
+) -> IntArray:
+    """Return labels with errors at random, so that their macro F1 against themselves is a goal.
+
+    Each indicator is flipped with one probability, found by bisection; with a single label an
+    image, the label is exchanged for another one. F1 falls in steps, and ends at the step next to
+    the goal; a goal below what all errors give ends there.
+
+    Examples
+    --------
+    >>> labels = np.random.default_rng(0).integers(0, 2, size=(1000, 3))
+    >>> wrong = make_wrong(labels, 0.8, np.random.default_rng(1))
+    >>> round(macro_f1(labels, wrong), 2)
+    0.8
+    """
+    rows = np.arange(len(labels))
+    draws = rng.random(len(labels) if single else labels.shape)
+    others = np.zeros_like(labels)
+    if single:
+        steps = rng.integers(1, max(labels.shape[1], 2), size=len(labels))
+        others[rows, (labels.argmax(axis=1) + steps) % labels.shape[1]] = 1
+
+    def at(rate: float) -> IntArray:
+        if single:
+            return np.where((draws < rate)[:, None], others, labels)
+        return np.where(draws < rate, 1 - labels, labels)
+
+    low, high = 0.0, 1.0 if single else 0.5
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if macro_f1(labels, at(middle)) > goal else (low, middle)
+    return at(high)
+
+
+def macro_f1(labels: IntArray, predicted: IntArray) -> float:
+    """F1 of each label, averaged over the labels that occur or are predicted.
+
+    Examples
+    --------
+    >>> labels = np.array([[1, 0], [1, 0], [0, 0]])
+    >>> round(macro_f1(labels, np.array([[1, 0], [0, 0], [0, 0]])), 4)
+    0.6667
+    """
+    both = (labels * predicted).sum(axis=0)
+    either = labels.sum(axis=0) + predicted.sum(axis=0)
+    return float((2 * both[either > 0] / either[either > 0]).mean()) if either.any() else 1.0
+
+
+def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
+    """Indicators of true labels, and what is predicted for the same ones."""
+    if np.ndim(predicted) == 1:
+        both = read_indicators(labels=labels, predicted=predicted)
+        check_rows(**both)
+        return both["labels"].to_numpy(), both["predicted"].to_numpy(np.float64)
+    truth = read_indicators(labels=labels)["labels"]
+    named = isinstance(predicted, pd.DataFrame)
+    frame = (
+        pd.DataFrame(np.asarray(predicted))
+        if not isinstance(predicted, pd.DataFrame)
+        else predicted
+    )
+    frame = frame.set_axis([str(name) for name in frame], axis=1)
+    check_rows(labels=truth, predicted=frame)
+    if {*frame} == {*truth}:
+        frame = frame[list(truth)]
+    elif named or frame.shape[1] != truth.shape[1]:
+        raise OptionError(
+            f"predicted has the labels {', '.join(frame.columns)}, and labels has "
+            f"{', '.join(truth.columns)}. Give a column for each label in both."
+        )
+    values: npt.NDArray[np.float64] = frame.to_numpy(np.float64)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise OptionError(
+            f"predicted, row {row + 1}, column {frame.columns[column]!r} is not finite."
+        )
+    return truth.to_numpy(), values

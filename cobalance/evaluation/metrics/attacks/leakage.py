@@ -1,0 +1,208 @@
+"""Leakage: how well a group can be told from what a model predicts, beyond what labels tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.evaluation.intervals import NORMAL_95, wilson
+from cobalance.evaluation.metrics.bias.scores import Score, score_rows
+from cobalance.evaluation.metrics.bias.tables import ROUNDING
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.errors import OptionError
+
+LeakageScore = Literal["confidence", "accuracy", "folded"]
+Probabilities = pd.DataFrame | npt.ArrayLike
+
+PREFIX = "p_"
+
+
+def leakage(
+    model: Probabilities,
+    groups: Sequence[Any] | npt.NDArray[Any] | None = None,
+    *,
+    data: Probabilities | None = None,
+    data_groups: Sequence[Any] | npt.NDArray[Any] | None = None,
+    score: LeakageScore = "confidence",
+) -> pd.DataFrame:
+    r"""Return the leakage of attackers that guess groups: from predictions less from true labels.
+
+    LK is the mean of f_g(y)·1[argmax f(y) = g]: the attacker's probability of the true group g
+    where it is right, and 0 where it is wrong. The leakage is LK_M - LK_D, of an attacker that
+    sees the model's predictions less one that sees the labels of the data (Resampled Datasets,
+    section 3.1, equation 7). Attackers are trained by
+    `cobalance.evaluation.metrics.attacks.label_leakage.label_leakage`.
+
+    Parameters
+    ----------
+    model, data : frame or array, shape (n_images, n_groups)
+        Each attacker's probabilities: a frame with the columns ``group`` and ``p_<group>``, and
+        ``n`` where a row stands for several images; a frame with a column for each group; or an
+        array, of shape (n_images,) with the probability of the second of two groups.
+    groups, data_groups : sequence, length n_images, optional
+        True groups, where frames have no column ``group``: names, or columns of arrays from 0.
+        Without `data_groups` both attackers saw the same images in the same order.
+    score : {"confidence", "accuracy", "folded"}
+        ``"accuracy"`` counts each right image as 1; ``"folded"`` is .5 + \|accuracy - .5\|, as
+        Wang et al. [1]_ compute it, so that an attacker that is always wrong tells as much.
+
+    Returns
+    -------
+    frame of scores
+        ``leakage_model`` and ``attacker_accuracy_model``; with `data` also ``leakage_data``,
+        ``attacker_accuracy_data`` and their difference ``leakage``. Intervals are of 95%: Wilson's
+        of accuracies, else by the normal approximation, cut where no score can be, and paired over
+        images for the difference; the folded score has none.
+
+    Raises
+    ------
+    OptionError
+        A probability is NaN or not between 0 and 1, a row does not add up to 1, or a group is
+        unknown.
+
+    Notes
+    -----
+    Of equal probabilities the first group is guessed.
+
+    References
+    ----------
+    .. [1] Wang, T. et al., *Balanced datasets are not enough* (ICCV 2019), section 3, and their
+       ``natural_leakage.py``.
+
+    Examples
+    --------
+    Right with .9, .6 and .8, and once wrong:
+
+    >>> found = leakage([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]], [0, 0, 1, 1])
+    >>> found.set_index("metric")["value"].to_dict()
+    {'leakage_model': 0.575, 'attacker_accuracy_model': 0.75}
+    """
+    if score not in ("confidence", "accuracy", "folded"):
+        raise OptionError(f"score is {score!r}; give 'confidence', 'accuracy' or 'folded'.")
+    attacks = {"model": _read(model, groups, "model")}
+    if data is not None:
+        own = groups if data_groups is None else data_groups
+        attacks["data"] = _read(data, own, "data")
+    scores, estimates = [], {}
+    for name, attack in attacks.items():
+        estimates[name] = attack.estimate(score)
+        scores.append(_score(f"leakage_{name}", *estimates[name], n=attack.total))
+        low, high = wilson(np.array([attack.n @ attack.right]), np.array([attack.total]))
+        accuracy = float(attack.n @ attack.right) / attack.total
+        scores.append(
+            Score(f"attacker_accuracy_{name}", "", accuracy, low[0], high[0], attack.total)
+        )
+    if data is not None:
+        first, second = attacks["model"], attacks["data"]
+        difference = estimates["model"][0] - estimates["data"][0]
+        error = float(np.hypot(estimates["model"][1], estimates["data"][1]))
+        if score != "folded" and np.array_equal(first.groups, second.groups):
+            paired = first.values(score) - second.values(score)
+            error = _standard_error(paired, first.n) if np.array_equal(first.n, second.n) else error
+        scores.append(_score("leakage", difference, error, n=first.total, least=-1))
+    return score_rows(scores)
+
+
+@dataclass(frozen=True, eq=False)
+class _Attack:
+    """Probabilities of an attacker, the columns of the true groups, and images a row."""
+
+    probabilities: FloatArray
+    groups: IntArray
+    n: FloatArray
+
+    @property
+    def total(self) -> float:
+        return float(self.n.sum())
+
+    @property
+    def right(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.probabilities.argmax(axis=1) == self.groups)
+
+    def values(self, score: LeakageScore) -> FloatArray:
+        own = self.probabilities[np.arange(len(self.groups)), self.groups]
+        return np.asarray(np.where(self.right, own if score == "confidence" else 1.0, 0.0))
+
+    def estimate(self, score: LeakageScore) -> tuple[float, float]:
+        """The score and its standard error."""
+        values = self.values(score)
+        mean = float(self.n @ values) / self.total
+        if score == "folded":
+            chance = 1 / self.probabilities.shape[1]
+            return chance + abs(mean - chance), float("nan")
+        return mean, _standard_error(values, self.n)
+
+
+def _standard_error(values: FloatArray, n: FloatArray) -> float:
+    total = float(n.sum())
+    mean = float(n @ values) / total
+    return float(np.sqrt(n @ (values - mean) ** 2 / max(total - 1, 1) / total))
+
+
+def _score(metric: str, value: float, error: float, *, n: float, least: float = 0) -> Score:
+    """A score from `least` to 1; `error` is its standard error."""
+    half = NORMAL_95 * error if n > 1 else float("nan")
+    low, high = np.clip([value - half, value + half], least, 1)
+    return Score(metric, "", value, low, high, n)
+
+
+def _read(
+    given: Probabilities, groups: Sequence[Any] | npt.NDArray[Any] | None, name: str
+) -> _Attack:
+    n: npt.ArrayLike | None = None
+    if isinstance(given, pd.DataFrame):
+        frame = given
+        if "group" in frame:
+            groups = frame["group"].tolist()
+            n = frame["n"].to_numpy(np.float64) if "n" in frame else None
+            frame = frame[[one for one in frame if str(one).startswith(PREFIX)]]
+        names = [str(column).removeprefix(PREFIX) for column in frame]
+        values = frame.to_numpy(np.float64)
+    else:
+        values = np.asarray(given, dtype=np.float64)
+        values = np.column_stack([1 - values, values]) if values.ndim == 1 else values
+        names = [str(column) for column in range(values.shape[1])]
+    if values.ndim != 2 or values.shape[1] < 2:
+        raise OptionError(
+            f"{name} has the shape {values.shape}; give probabilities for at least two groups, in "
+            "columns p_<group>."
+        )
+    _check(values, names, name)
+    if groups is None:
+        raise OptionError(f"{name} has no column group. Add it, or give groups.")
+    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in groups]
+    texts = [str(one) for one in whole]
+    if len(texts) != len(values):
+        raise OptionError(
+            f"{name} has {len(values)} rows, and {len(texts)} groups are given. Give one for each."
+        )
+    codes = pd.Index(names).get_indexer(pd.Index(texts))
+    if (codes < 0).any():
+        raise OptionError(
+            f"{name} has no probabilities of the group {texts[int(np.argmax(codes < 0))]!r}; its "
+            f"groups: {', '.join(names)}. Name the columns p_<group>, or number groups from 0."
+        )
+    sizes = np.ones(len(values)) if n is None else np.asarray(n, dtype=np.float64)
+    if not (np.isfinite(sizes).all() and (sizes >= 0).all() and sizes.sum() > 0):
+        raise OptionError(f"{name} has no images: n must be counts from 0, and not all of them 0.")
+    return _Attack(values, np.asarray(codes, dtype=np.int64), sizes)
+
+
+def _check(values: FloatArray, names: list[str], name: str) -> None:
+    wrong = ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise OptionError(
+            f"{name}, row {row + 1}, group {names[column]!r} is {values[row, column]}; give "
+            "probabilities from 0 to 1."
+        )
+    off = np.abs(values.sum(axis=1) - 1) > ROUNDING
+    if off.any():
+        row = int(np.argmax(off))
+        raise OptionError(
+            f"{name}, row {row + 1} adds up to {values[row].sum():.3g}; give the probabilities of "
+            "all groups, which add up to 1."
+        )

@@ -1,0 +1,168 @@
+"""LIC: how well a group can be told from captions whose words for it are masked."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.attacks.attackers import (
+    AttackOptions,
+    CaptionAttackOptions,
+    Split,
+    draw_splits,
+    fit_attacker,
+)
+from cobalance.evaluation.metrics.attacks.captioned import captions_by_image
+from cobalance.evaluation.metrics.attacks.label_leakage import averaged
+from cobalance.evaluation.metrics.attacks.leakage import leakage
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.errors import needs_extra
+
+GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
+HUMAN_CAPTIONS = 5
+
+
+def lic(
+    captions: pd.DataFrame,
+    references: pd.DataFrame,
+    groups: Mapping[str, Any],
+    *,
+    words: Collection[str],
+    rng: np.random.Generator,
+    options: AttackOptions | CaptionAttackOptions | None = None,
+) -> pd.DataFrame:
+    """Return LIC: the leakage of generated captions less that of captions by people.
+
+    An attacker guesses the image's group from its caption, in which the words that name groups are
+    masked. LIC_M is its score (as `leakage`) on the model's captions. LIC_D is that of an attacker
+    on captions by people, where words that the model never uses are masked as well, since a small
+    vocabulary hides groups by itself; it is the mean over five captions an image. LIC = LIC_M -
+    LIC_D, and 0 is no amplification [1]_ (section 3).
+
+    Parameters
+    ----------
+    captions : frame
+        ``image`` and ``caption``, the model's; of several for an image, the first.
+    references : frame
+        ``image`` and ``caption``, by people; an image with fewer than five gives them in turn.
+    groups : mapping of str to str
+        The group of each image; images without one, or with None, are left out.
+    words : collection of str
+        Words and phrases that name groups; see `group_words`.
+    rng : Generator
+        Draws, splits and attackers.
+
+    Returns
+    -------
+    frame of scores
+        ``lic_model``, ``lic_data``, ``lic``, and the attackers' accuracies; see `label_leakage` for
+        intervals.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, or a group has fewer than three images with both kinds of captions.
+    MissingExtraError
+        scikit-learn is not installed, or torch, which the attacker ``lstm`` needs.
+
+    Notes
+    -----
+    The authors' attacker is an LSTM, or BERT, on 90% of the images. The default here is logistic
+    regression on the words and pairs of words that a caption has, with a held-out choice of the
+    penalty: seconds on a CPU, no weights, and the same result for the same seed. It does not see
+    the order of distant words; options' ``attacker="lstm"`` does, as
+    `cobalance.evaluation.metrics.attacks.sequences.fit_lstm` has it. Values of one attacker compare
+    with each other, not with those of another one. Captions are compared in lower case, as runs of
+    letters and digits.
+
+    References
+    ----------
+    .. [1] Hirota, Y., Nakashima, Y. and Garcia, N., *Quantifying societal bias amplification in
+       image captioning* (CVPR 2022).
+    """
+    chosen = options or CaptionAttackOptions()
+    of_model, of_people = captions_by_image(captions, "captions"), captions_by_image(references)
+    images = [
+        image
+        for image, group in groups.items()
+        if not pd.isna(group) and str(image) in of_model and str(image) in of_people
+    ]
+    codes, _ = pd.factorize(pd.Series([str(groups[image]) for image in images]), sort=True)
+    codes = np.asarray(codes, dtype=np.int64)
+    mask = _masks(words)
+    generated = [tokens(of_model[str(image)][0], mask) for image in images]
+    vocabulary = {token for caption in generated for token in caption}
+    people = [
+        [
+            [token if token in vocabulary else UNKNOWN for token in tokens(caption, mask)]
+            for caption in of_people[str(image)]
+        ]
+        for image in images
+    ]
+    rounds = []
+    for split in draw_splits(codes, chosen, rng):
+        model = _attack(generated, codes, split, chosen.attacker)
+        for number in range(HUMAN_CAPTIONS):
+            human = [caption[number % len(caption)] for caption in people]
+            data = _attack(human, codes, split, chosen.attacker)
+            rounds.append(leakage(model, codes[split.test], data=data))
+    scores = averaged(rounds)
+    return scores.assign(metric=scores["metric"].str.replace("leakage", "lic"))
+
+
+def group_words(name: str) -> frozenset[str]:
+    """All words that name groups in a word list, built-in or of a TOML file.
+
+    Examples
+    --------
+    >>> sorted(group_words("gensynth"))[:4]
+    ['boy', 'boyfriend', 'boyfriends', 'boys']
+    """
+    from cobalance.ingest.concepts.word_lists import load_group_words
+
+    listed = load_group_words(name)
+    rows = {word for row in listed.rows for word in row.words.values()}
+    return frozenset({*rows, *(word for of_class in listed.classes.values() for word in of_class)})
+
+
+def tokens(caption: str, mask: re.Pattern[str] | None) -> list[str]:
+    """A caption's words in lower case, those that the mask matches as one token."""
+    text = caption.lower()
+    if mask is not None:
+        text = mask.sub(f" {GROUP_WORD} ", text)
+    return re.findall(rf"{GROUP_WORD}|\w+", text)
+
+
+def _masks(words: Collection[str]) -> re.Pattern[str] | None:
+    longest_first = sorted((re.escape(word.lower()) for word in words), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(longest_first)})\b") if longest_first else None
+
+
+def _attack(
+    captions: Sequence[Sequence[str]],
+    codes: IntArray,
+    split: Split,
+    attacker: Literal["linear", "mlp", "lstm"],
+) -> FloatArray:
+    told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
+    if attacker == "lstm":
+        with needs_extra("The attacker lstm", "train"):
+            from cobalance.evaluation.metrics.attacks.sequences import fit_lstm
+
+        return fit_lstm(told, codes[split.training], split.seed)(tested)
+    with needs_extra("The metric lic", "evaluate"):
+        from sklearn.feature_extraction.text import CountVectorizer
+
+    words = CountVectorizer(analyzer=_terms, binary=True)
+    seen = words.fit_transform(told)
+    guess = fit_attacker(seen, codes[split.training], attacker, split.seed)
+    return guess(words.transform(tested))
+
+
+def _terms(caption: Sequence[str]) -> list[str]:
+    """Words and pairs of words; where it starts, so that no caption is without a term."""
+    padded = ["<start>", *caption]
+    return [*padded, *(f"{a} {b}" for a, b in pairwise(padded))]

@@ -1,0 +1,160 @@
+"""Shift of attribute frequencies between real and generated images."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.accuracy import AccuracyOptions
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
+from cobalance.evaluation.metrics.tables import number_column, text_column
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import InputError
+
+COUNTS = ("real", "generated", "n_real", "n_generated")
+
+
+def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
+    """How much rarer each attribute is among generated images, in percentage points.
+
+    GELDA (section 5.3, figure 7) shows real less generated: negative where the generator makes an
+    attribute more frequent than its training images have it.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        From `attribute_counts`: ``category``, ``attribute``, in how many real and generated images
+        it is (``real``, ``generated``), and of how many (``n_real``, ``n_generated``).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Scores ``attribute_shift`` with Newcombe's interval (1998, method 10), n the generated
+        images: by category in the order given, and within it by descending frequency among real
+        images. NaN where there are no images.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a count is not a number or larger than its total.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"category": "hair", "attribute": ["fair", "dark"],
+    ...                        "real": [400, 600], "generated": [250, 750],
+    ...                        "n_real": 1000, "n_generated": 1000})
+    >>> attribute_shift(counts)[["group", "value", "low", "high"]].round(1)
+            group  value   low  high
+    0  hair: dark  -15.0 -19.0 -10.9
+    1  hair: fair   15.0  10.9  19.0
+    """
+    numbers = {name: number_column(counts, name) for name in COUNTS}
+    categories, attributes = (text_column(counts, name) for name in ("category", "attribute"))
+    real, generated, n_real, n_generated = numbers.values()
+    for row in np.flatnonzero((real > n_real) | (generated > n_generated)):
+        reason = "has more images with the attribute than images"
+        raise InputError("table", f"row {row + 1}", reason, "Check its counts.")
+    with np.errstate(invalid="ignore"):
+        shares = real / n_real
+        shift = 100 * (shares - generated / n_generated)
+    low, high = (
+        100 * limit for limit in newcombe(real, n_real, generated, n_generated, confidence)
+    )
+    first = {name: position for position, name in reversed(list(enumerate(categories)))}
+    order = sorted(
+        range(len(counts)),
+        key=lambda row: (first[categories[row]], -np.nan_to_num(shares[row]), attributes[row]),
+    )
+    groups = [f"{categories[row]}: {attributes[row]}" for row in order]
+    return score_frame(
+        "attribute_shift", groups, shift[order], low[order], high[order], n_generated[order]
+    )
+
+
+def newcombe(
+    hits: FloatArray,
+    n: FloatArray,
+    other_hits: FloatArray,
+    other_n: FloatArray,
+    confidence: float = 0.95,
+) -> tuple[FloatArray, FloatArray]:
+    """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    limits = np.full((2, len(hits)), np.nan)
+    some = (n > 0) & (other_n > 0)
+    if some.any():
+        limits[:, some] = confint_proportions_2indep(
+            hits[some],
+            n[some],
+            other_hits[some],
+            other_n[some],
+            method="newcomb",
+            alpha=1 - confidence,
+        )
+    return limits[0], limits[1]
+
+
+def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:
+    """In how many real and generated images each attribute is, as `attribute_shift` takes it.
+
+    Parameters
+    ----------
+    real, generated : pandas.DataFrame
+        One row an image, and a column for each category, such as hair colour, whose cells are an
+        attribute, several as a collection or as text such as ``cap|bow``, or missing. ``image`` is
+        no category, and categories that only one of the two has are left out.
+
+    Raises
+    ------
+    InputError
+        They share no category.
+    """
+    categories = [name for name in real if name in generated and name not in ("image", "n")]
+    if not categories:
+        reason = "shares no column of attributes with the generated images"
+        raise InputError(
+            "real_attributes", None, reason, "Give both tables a column for each category."
+        )
+    rows = []
+    for category in categories:
+        found, made = _frequencies(real[category]), _frequencies(generated[category])
+        rows += [
+            (str(category), name, found[name], made[name], len(real), len(generated))
+            for name in sorted({*found, *made})
+        ]
+    return pd.DataFrame(rows, columns=["category", "attribute", *COUNTS])
+
+
+def _frequencies(column: "pd.Series[Any]") -> Counter[str]:
+    """How many images have each attribute."""
+    found: Counter[str] = Counter()
+    for cell in column:
+        if isinstance(cell, str):
+            found.update(set(cell.split("|")) - {""})
+        elif isinstance(cell, Collection):
+            found.update({str(name) for name in cell})
+        elif not pd.isna(cell):
+            found[str(cell)] += 1
+    return found
+
+
+def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
+    counts = inputs.table
+    if counts is None:
+        counts = attribute_counts(inputs.need("real_attributes"), inputs.need("attributes"))
+    return attribute_shift(counts, confidence=options.confidence)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "attribute_shift",
+        "Frequencies of attributes, real images less generated ones, in percentage points. A "
+        "table has category, attribute, real, generated, n_real and n_generated.",
+        options=AccuracyOptions,
+        takes=("real_attributes|table", "attributes|table"),
+        compute=_compute,
+    ),
+)

@@ -1,0 +1,202 @@
+"""Inputs of bias metrics from predictions and tables: labels, attributes and runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.tables import number_column
+from cobalance.evaluation.predictions import (
+    LABEL,
+    PROBABILITY,
+    RUN,
+    class_columns,
+    known_rows,
+    runs,
+)
+from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
+from cobalance.graph.errors import InputError, check_known
+from cobalance.graph.options import Options
+
+PREDICTED = "predicted_"
+MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
+MOST_VALUES = 50  # of a column beside the predictions that is taken for an attribute
+
+
+class AttributeOptions(Options):
+    """Options of metrics of one attribute of images, or of several one by one.
+
+    Parameters
+    ----------
+    attribute : str
+        The column of the groups, or of the predictions. By default all but shortcuts, whose states
+        are relative to the class.
+    threshold : float
+        The least score of a predicted label, where an image has several.
+    """
+
+    attribute: str = ""
+    threshold: float = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeRun:
+    """One run's predictions for images whose attribute is known.
+
+    Parameters
+    ----------
+    name : str
+        The attribute.
+    labels, predicted : frame of 0 and 1, or series of class names
+        Ground truth and predictions.
+    groups : series
+        The attribute's values.
+    predicted_groups : series or None
+        Predictions of the attribute, from the column ``predicted_<attribute>``.
+    training_labels, training_groups
+        Ground truth of the training images, or None.
+    """
+
+    name: str
+    run: tuple[str, int]
+    labels: Any
+    predicted: Any
+    groups: "pd.Series[Any]"
+    predicted_groups: "pd.Series[Any] | None" = None
+    training_labels: Any = None
+    training_groups: "pd.Series[Any] | None" = None
+
+    def named(self, scores: pd.DataFrame) -> pd.DataFrame:
+        """Scores of this run, whose groups begin with the attribute."""
+        group = self.name + (": " + scores["group"]).where(scores["group"] != "", "")
+        return of_run(scores, self.run).assign(group=group)
+
+
+def of_run(scores: pd.DataFrame, run: tuple[str, int]) -> pd.DataFrame:
+    """Scores with the method and seed of their run."""
+    method, seed = run
+    return scores.assign(method=method, seed=seed)
+
+
+def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[AttributeRun]:
+    """Each run of the predictions with each attribute, without images whose attribute is none.
+
+    Raises
+    ------
+    InputError
+        There is no attribute, an image has none in the groups, or a row stands for a part of an
+        image.
+    UnknownNameError
+        The attribute of the options is not there.
+    """
+    predictions = inputs.need("predictions")
+    table = _attributes(predictions, inputs.groups)
+    names = [str(name) for name in table if not table[name].isin(STATES).all()]
+    if options.attribute:
+        check_known("attribute", [options.attribute], [str(name) for name in table])
+        names = [options.attribute]
+    if not names:
+        reason = "have no attribute of images such as gender, only states of shortcuts"
+        raise InputError("groups", None, reason, "Add a column, or name a shortcut as attribute.")
+    for method, seed, rows in runs(predictions):
+        for name in names:
+            groups = table[name].loc[rows.index]
+            kept = _repeated(rows[groups != NONE])
+            shown = groups.loc[kept.index].reset_index(drop=True)
+            kept = kept.reset_index(drop=True)
+            column = PREDICTED + name
+            yield AttributeRun(
+                name,
+                (method, seed),
+                true_labels(kept, "predictions"),
+                predicted_labels(kept, options.threshold),
+                shown,
+                kept.get(column),
+                *_training(inputs.training, name),
+            )
+
+
+def true_labels(frame: pd.DataFrame, source: str) -> Any:
+    """Indicators of the columns ``y_<class>``, or the names in ``class_name``."""
+    classes = class_columns(frame, LABEL)
+    if classes:
+        return frame[[LABEL + name for name in classes]].set_axis(classes, axis=1)
+    if "class_name" not in frame:
+        reason = "has neither a column class_name nor columns y_<class>"
+        raise InputError(source, None, reason, "Add the true classes of the images.")
+    return frame["class_name"].astype("str")
+
+
+def predicted_labels(predictions: pd.DataFrame, threshold: float) -> Any:
+    """Indicators of scores from the threshold on, of labels with ``y_``; or predicted classes."""
+    classes = class_columns(predictions, LABEL)
+    if not classes:
+        return predictions["predicted"].astype("str")
+    missing = [name for name in classes if PROBABILITY + name not in predictions]
+    if missing:
+        reason = f"has a column {LABEL}{missing[0]} and no {PROBABILITY}{missing[0]}"
+        raise InputError("predictions", None, reason, "Add the scores of every label.")
+    scores = predictions[[PROBABILITY + name for name in classes]].set_axis(classes, axis=1)
+    return (scores >= threshold).astype(np.int64)
+
+
+def table_runs(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], pd.DataFrame]]:
+    """Rows of each method and seed of a table, which may have neither column."""
+    if not len(table):
+        raise InputError("table", None, "has no rows", "Give one row for each figure.")
+    seeds = number_column(table, "seed") if "seed" in table else np.zeros(len(table))
+    if (seeds % 1 != 0).any():
+        row = int(np.flatnonzero(seeds % 1 != 0)[0])
+        reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
+        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    methods = table["method"].astype("str") if "method" in table else ""
+    known = table.assign(method=methods, seed=seeds.astype(np.int64))
+    for method, seed, rows in runs(known):
+        yield (method, seed), rows.drop(columns=list(RUN)).reset_index(drop=True)
+
+
+def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:
+    if groups is not None:
+        checked = check_groups(groups)
+        at = known_rows(predictions["image"], checked["image"], "predictions")
+        rows: pd.DataFrame = checked.drop(columns="image").iloc[at]
+        return rows.set_axis(predictions.index, axis=0)
+    names = [
+        name
+        for name in predictions
+        if is_shortcut(str(name)) and predictions[name].nunique() <= MOST_VALUES
+    ]
+    if not names:
+        reason = "has no column of an attribute, and no groups are given"
+        raise InputError("predictions", None, reason, "Give groups: image, and a column for each.")
+    attributes = predictions[names].astype(object)
+    return attributes.where(attributes.notna() & (attributes != ""), NONE).astype("str")
+
+
+def _repeated(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
+    n = rows["n"].to_numpy(np.float64)
+    if (n != np.round(n)).any():
+        row = int(np.flatnonzero(n != np.round(n))[0])
+        reason = f"n is {n[row]:g}, and this metric counts whole images"
+        raise InputError(source, f"row {row + 1}", reason, "Give whole numbers in n.")
+    if n.sum() > MOST_IMAGES:
+        reason = f"n adds up to {n.sum():,.0f} images, more than the {MOST_IMAGES:,} of this metric"
+        raise InputError(source, None, reason, "Divide every n by the same number.")
+    return rows.loc[rows.index.repeat(n.astype(np.int64))]
+
+
+def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
+    if training is None or name not in training:
+        return None, None
+    known = training[training[name].notna() & ~training[name].isin(("", NONE))]
+    if "n" in known:
+        known = known.assign(n=number_column(known, "n", "training"))
+        known = _repeated(known.reset_index(drop=True), "training")
+    names = [LABEL + one for one in class_columns(known, LABEL)]
+    labels = {one: number_column(known, one, "training") for one in names}
+    known = known.assign(**labels).reset_index(drop=True)
+    return true_labels(known, "training"), known[name].astype("str")

@@ -1,0 +1,199 @@
+"""Markedness in embeddings: how alike a group's images are, and whether they are just people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.evaluation.intervals import wilson
+from cobalance.evaluation.metrics.bias.scores import Score, score_rows
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import OptionError
+
+
+def self_similarity(
+    embeddings: npt.ArrayLike, groups: Sequence[Any] | None = None, *, sampled: bool = False
+) -> pd.DataFrame:
+    """Return the mean cosine of all pairs of different images of each group.
+
+    (‖Σu‖² - n) / (n (n - 1)) for the unit vectors u, in one pass (Pinpoint Counterfactuals, section
+    4.3). A higher value for a group means that its images differ less to the model.
+
+    Parameters
+    ----------
+    embeddings : array, shape (n_images, n_dimensions)
+        Of any length; they are normalised.
+    groups : sequence, length n_images, optional
+        The group of each image, None for none; without it all images are one.
+    sampled : bool
+        The expectation of the published code [1]_ instead, which draws images with replacement and
+        so pairs images with themselves: ‖Σu‖² / n², which is higher, most for small groups.
+
+    Returns
+    -------
+    frame of scores
+        ``self_similarity`` of each group, and `n` images. NaN for a group of one image.
+
+    Raises
+    ------
+    OptionError
+        An embedding is zero or not finite, or there are more or fewer of them than groups.
+
+    References
+    ----------
+    .. [1] Wolfe, R. and Caliskan, A., *Markedness in visual semantic AI* (FAccT 2022).
+
+    Examples
+    --------
+    >>> float(self_similarity([(1, 0), (0, 1), (1, 0)])["value"].round(4).item())
+    0.3333
+    """
+    units = unit_rows(embeddings, "embeddings")
+    scores = []
+    for name, rows in _by_group(groups, len(units)):
+        n = len(rows)
+        total = float(np.square(units[rows].sum(axis=0)).sum())
+        value = (total - n) / (n * (n - 1)) if n > 1 else np.nan
+        if sampled and n:
+            value = total / n**2
+        scores.append(Score("self_similarity", name, value, n=n))
+    return score_rows(scores)
+
+
+def person_preference(
+    similarities: pd.DataFrame,
+    groups: Sequence[Any],
+    *,
+    against: Literal["own", "all"] = "own",
+    person: str = "person",
+) -> pd.DataFrame:
+    """Return the share of each group's images that are closer to "a person" than to a group.
+
+    Parameters
+    ----------
+    similarities : frame, shape (n_images, 1 + n_groups)
+        Cosine of each image with the prompts: "a photo of a person" in the column `person`, and
+        "a photo of a ..." in a column for each group. From embeddings by `prompt_similarities`.
+    groups : sequence, length n_images
+        The group of each image, None for none.
+    against : {"own", "all"}
+        What "a person" is compared with: the prompt of the image's own group, as Pinpoint
+        Counterfactuals (section 4.3) describe it, where it has to be closer; or the prompts of all
+        groups, as in the published code [1]_, where it also wins ties. The second is never higher,
+        ties aside.
+    person : str
+        Column of the neutral prompt.
+
+    Returns
+    -------
+    frame of scores
+        ``person_preference`` of each group that has a prompt, with Wilson's interval.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, or a similarity is NaN.
+
+    References
+    ----------
+    .. [1] Wolfe, R. and Caliskan, A., *Markedness in visual semantic AI* (FAccT 2022).
+
+    Examples
+    --------
+    >>> cosines = pd.DataFrame({"person": [0.3, 0.3], "man": [0.2, 0.4], "woman": [0.4, 0.1]})
+    >>> person_preference(cosines, ["man", "man"])[["group", "value", "n"]]
+       group  value    n
+    0    man    0.5  2.0
+    1  woman    NaN  0.0
+    """
+    if against not in ("own", "all"):
+        raise OptionError(f"against is {against!r}; give 'own' or 'all'.")
+    if person not in similarities:
+        raise OptionError(
+            f"similarities have no column {person!r}, and have "
+            f"{', '.join(map(str, similarities))}. Name the neutral prompt's column with person."
+        )
+    values = similarities.to_numpy(dtype=np.float64)
+    if np.isnan(values).any():
+        row, column = np.argwhere(np.isnan(values))[0]
+        raise OptionError(
+            f"similarities, row {row + 1}, column {similarities.columns[column]} is NaN."
+        )
+    prompts = [name for name in similarities if name != person]
+    by_group = dict(_by_group(groups, len(similarities)))
+    unknown = [name for name in by_group if name not in map(str, prompts)]
+    if unknown:
+        raise OptionError(
+            f"similarities have no column for the group {unknown[0]!r}, and have "
+            f"{', '.join(map(str, prompts))}. Add one for each group."
+        )
+    neutral = similarities[person].to_numpy(dtype=np.float64)
+    best = similarities[prompts].to_numpy(dtype=np.float64).max(axis=1)
+    scores = []
+    for prompt in prompts:
+        rows = by_group.get(str(prompt), np.array([], dtype=np.int64))
+        own = similarities[prompt].to_numpy(dtype=np.float64)
+        won = (neutral > own if against == "own" else neutral >= best)[rows]
+        n, hits = len(rows), int(won.sum())
+        low, high = wilson(np.array([hits]), np.array([n]))
+        share = hits / n if n else np.nan
+        scores.append(Score("person_preference", str(prompt), share, low[0], high[0], n))
+    return score_rows(scores)
+
+
+def prompt_similarities(
+    images: npt.ArrayLike, prompts: Mapping[str, npt.ArrayLike]
+) -> pd.DataFrame:
+    """Return the cosine of each image's embedding with each prompt's.
+
+    Parameters
+    ----------
+    images : array, shape (n_images, n_dimensions)
+    prompts : mapping of name to array, shape (n_dimensions,)
+
+    Examples
+    --------
+    >>> prompt_similarities([(0, 2)], {"person": (0, 1), "man": (1, 0)})
+       person  man
+    0     1.0  0.0
+    """
+    names = list(prompts)
+    of_prompts = unit_rows(np.stack([np.asarray(prompts[name]) for name in names]), "prompts")
+    of_images = unit_rows(images, "images")
+    if of_images.shape[1] != of_prompts.shape[1]:
+        raise OptionError(
+            f"images have {of_images.shape[1]} dimensions and prompts {of_prompts.shape[1]}. Embed "
+            "both with one model."
+        )
+    return pd.DataFrame(of_images @ of_prompts.T, columns=names)
+
+
+def unit_rows(vectors: npt.ArrayLike, name: str) -> FloatArray:
+    """Return vectors divided by their lengths, shape (n, n_dimensions).
+
+    Raises
+    ------
+    OptionError
+        One is zero or not finite.
+    """
+    values = np.asarray(vectors, dtype=np.float64)
+    if values.ndim != 2:
+        raise OptionError(f"{name} have the shape {values.shape}; give a row for each.")
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    wrong = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise OptionError(f"{name}[{row}] is zero or not finite. Leave such rows out.")
+    return np.asarray(values / lengths, dtype=np.float64)
+
+
+def _by_group(groups: Sequence[Any] | None, n: int) -> list[tuple[str, npt.NDArray[np.int64]]]:
+    if groups is None:
+        return [("", np.arange(n))]
+    names = pd.Series(list(groups), dtype=object)
+    if len(names) != n:
+        raise OptionError(f"{len(names)} groups are given for {n} images. Give one for each.")
+    names = names.map(str, na_action="ignore")
+    return [(name, np.flatnonzero(names == name)) for name in sorted(names.dropna().unique())]

@@ -1,0 +1,188 @@
+"""Multi-attribute bias amplification: of sets of labels that occur together."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.bias.scores import Score, score_rows
+from cobalance.evaluation.metrics.bias.tables import (
+    Labels,
+    check_rows,
+    group_shares,
+    read_indicators,
+)
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.errors import OptionError
+
+Against = Literal["test", "train"]
+
+BLOCK = 512  # label sets that are looked for at a time: bounds the memory to images x 512
+
+
+def multi_attribute_amplification(
+    labels: Labels,
+    groups: Labels,
+    *,
+    predicted_labels: Labels,
+    predicted_groups: Labels | None = None,
+    training_labels: Labels | None = None,
+    training_groups: Labels | None = None,
+    min_size: int = 1,
+    min_images: int = 1,
+    against: Against = "test",
+) -> pd.DataFrame:
+    r"""Return bias amplification over sets of labels: undirected, groups to labels, and back.
+
+    The sets M are those that are the whole label set of a training image and that test images
+    contain. An image has a set if it has at least its labels. For a set m and a group g:
+
+    - undirected: Δ = 1[b*(m, g) > 1/|G|] (b̃(m, g) - b*(m, g)), with the share b of g in the images
+      with m, b* of training and b̃ of predictions; summed over groups and averaged over M.
+    - groups to labels: Δ = P(m̂ | g) - P(m | g), labels to groups: Δ = P(ĝ | m) - P(g | m); averaged
+      over all pairs. The signed mean multiplies by y = 1 where m and g go together in training
+      more often than by chance, -1 where more rarely, 0 where exactly as often.
+
+    Parameters
+    ----------
+    labels, groups : labels, shape (n_images, n_labels) and (n_images, n_groups) or (n_images,)
+        Ground truth of test images, as indicators; groups may be a name an image.
+    predicted_labels, predicted_groups : labels
+        Predictions for the same images. Without those of groups only groups to labels is defined.
+    training_labels, training_groups : labels, optional
+        Ground truth of training images; test images' where left out.
+    min_size : int
+        The least labels of a set; 2 for sets alone that no single-label metric sees.
+    min_images : int
+        The least training images that a set is the whole of, and test images that contain it.
+    against : {"test", "train"}
+        Whose conditional probabilities the directed forms compare predictions with: ground truth of
+        the test images, as the authors' code, or of the training images, as the paper's equation.
+
+    Returns
+    -------
+    frame of scores
+        For ``multi_attribute``, ``multi_attribute_group_to_labels`` and
+        ``multi_attribute_labels_to_group``: the signed mean, which is comparable with single-label
+        metrics; with ``_absolute`` the mean of \|Δ\|, the paper's; with ``_variance`` the
+        variance of Δ over pairs. `n` counts sets. NaN where no set qualifies.
+
+    Raises
+    ------
+    OptionError
+        Shapes, labels or values do not fit.
+
+    Notes
+    -----
+    Where we differ from the authors' code: it compares b* with 1/(|G| - 1), so that nothing ever
+    qualifies for two groups; the paper and this have 1/|G|. A set that is never predicted has no
+    share and is left out of the undirected mean; there it counts as 0.
+
+    References
+    ----------
+    .. [1] Zhao, D., Andrews, J. T. A. and Xiang, A., *Men also do laundry: Multi-attribute bias
+       amplification* (ICML 2023), section 4.
+
+    Examples
+    --------
+    >>> truth, found = [[1, 1]] * 8, [[1, 1]] * 10
+    >>> multi_attribute_amplification(
+    ...     [[1, 1]] * 10, ["a"] * 6 + ["b"] * 4,
+    ...     predicted_labels=found, predicted_groups=["a"] * 9 + ["b"],
+    ...     training_labels=truth, training_groups=["a"] * 6 + ["b"] * 2,
+    ... )[["metric", "value", "n"]].head(3).round(4)
+                         metric   value    n
+    0           multi_attribute  0.1500  1.0
+    1  multi_attribute_absolute  0.1500  1.0
+    2  multi_attribute_variance  0.0056  1.0
+    """
+    if against not in ("test", "train"):
+        raise OptionError(f"against is {against!r}; give 'test' or 'train'.")
+    if (training_labels is None) != (training_groups is None):
+        raise OptionError("Give training_labels and training_groups together.")
+    given = read_indicators(
+        labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
+    )
+    members = read_indicators(
+        groups=groups, predicted_groups=predicted_groups, training_groups=training_groups
+    )
+    check_rows(**{k: v for k, v in (given | members).items() if not k.startswith("training")})
+    truth, forecast = given["labels"].to_numpy(), given["predicted_labels"].to_numpy()
+    of_truth = members["groups"].to_numpy()
+    trained = given.get("training_labels", given["labels"])
+    of_trained = members.get("training_groups", members["groups"])
+    check_rows(training_labels=trained, training_groups=of_trained)
+    seen, of_seen = trained.to_numpy(), of_trained.to_numpy()
+    kept = seen.any(axis=1) | of_seen.any(axis=1)
+    seen, of_seen = seen[kept], of_seen[kept]
+
+    sets = _whole_sets(seen, min_size, min_images)
+    sets = sets[_containing(truth, sets)[:, 0] >= min_images]
+    before = _joint(seen, of_seen, sets)
+    chance = _containing(seen, sets) * of_seen.sum(axis=0)
+    signs = np.sign(before * len(seen) - chance).astype(np.float64)
+
+    reference, of_reference = (truth, of_truth) if against == "test" else (seen, of_seen)
+    joint = _joint(reference, of_reference, sets)
+    found = _ratio(_joint(forecast, of_truth, sets), of_truth.sum(axis=0))
+    to_labels = found - _ratio(joint, of_reference.sum(axis=0))
+    scores = [*_scores("multi_attribute_group_to_labels", to_labels, signs)]
+    if "predicted_groups" in members:
+        guessed = members["predicted_groups"].to_numpy()
+        told = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
+        to_group = told - _ratio(joint, _containing(reference, sets))
+        shares, later = _shares(before), _shares(_joint(forecast, guessed, sets))
+        change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
+        change[np.isnan(later)] = np.nan  # sets that are never predicted
+        scores += _scores("multi_attribute_labels_to_group", to_group, signs)
+        scores[:0] = _scores("multi_attribute", change, np.ones_like(change), per_set=True)
+    return score_rows(scores)
+
+
+def _whole_sets(labels: IntArray, min_size: int, min_images: int) -> BoolArray:
+    """Label sets that are all of an image's labels, as indicators of shape (n_sets, n_labels)."""
+    sets, images = np.unique(labels, axis=0, return_counts=True)
+    kept = (sets.sum(axis=1) >= max(min_size, 1)) & (images >= min_images)
+    return np.asarray(sets[kept], dtype=np.bool_)
+
+
+def _joint(labels: IntArray, groups: IntArray, sets: BoolArray) -> FloatArray:
+    """Images of each group that contain each set, shape (n_sets, n_groups)."""
+    counts = np.empty((len(sets), groups.shape[1]))
+    of_images, of_groups = labels.astype(np.float32), groups.astype(np.float64)
+    for start in range(0, len(sets), BLOCK):
+        block = sets[start : start + BLOCK].astype(np.float32)
+        contains = of_images @ block.T == block.sum(axis=1)
+        counts[start : start + BLOCK] = contains.T @ of_groups
+    return counts
+
+
+def _containing(labels: IntArray, sets: BoolArray) -> FloatArray:
+    """Images that contain each set, shape (n_sets, 1)."""
+    return _joint(labels, np.ones((len(labels), 1), dtype=np.int64), sets)
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    return group_shares(pd.DataFrame(counts))
+
+
+def _ratio(counts: FloatArray, sizes: FloatArray | IntArray) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(sizes > 0, counts / sizes, np.nan)
+
+
+def _scores(
+    metric: str, delta: FloatArray, signs: FloatArray, *, per_set: bool = False
+) -> Iterator[Score]:
+    known = ~np.isnan(delta)
+    if per_set:  # sums over the groups of a set
+        known &= known.all(axis=1, keepdims=True)
+    n = int(known.any(axis=1).sum())
+    pairs = n if per_set else int(known.sum())
+    if not pairs:
+        yield from (Score(metric + suffix) for suffix in ("", "_absolute", "_variance"))
+        return
+    yield Score(metric, value=float((signs * delta)[known].sum()) / pairs, n=n)
+    yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / pairs, n=n)
+    yield Score(f"{metric}_variance", value=float(delta[known].var()), n=n)

@@ -1,0 +1,214 @@
+"""Bias of rankings: which groups' images a neutral caption retrieves first."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.bias.ranked import Ranking, Rankings, read_rankings
+from cobalance.evaluation.metrics.bias.scores import mean_score, score_rows
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.errors import OptionError
+
+Absent = Literal["skip", "one"]
+Parity = Mapping[str, float] | Literal["population", "equal"]
+
+
+def max_skew(
+    ranked: Ranking | Rankings,
+    k: int | None = None,
+    *,
+    parity: Parity = "population",
+    absent: Absent = "skip",
+) -> pd.DataFrame:
+    """Return MaxSkew@k: the log ratio of the most over-represented group's share to its parity.
+
+    max over groups of ln(share among the k best / parity), averaged over queries. Images of no
+    group (None) are left out of the ranking first, as in GenSynth.
+
+    Parameters
+    ----------
+    ranked : sequence of groups, best first, or one such sequence for each query
+        Groups of images, best first; or `Rankings`, of embeddings by `rank_images`.
+    k : int, optional
+        How many are retrieved; all that are given by default.
+    parity : {"population", "equal"} or mapping of group to share
+        The shares of a fair ranking: the groups' own among all ranked images (demographic parity),
+        the same for all, or given.
+    absent : {"skip", "one"}
+        A group with no image among the k best is left out, as in the code of [2]_, or counts as
+        with one image, a share of 1/k, as in the code of [3]_. The difference is large for rare
+        groups: with 1% women and 25 men retrieved, .0101 or 1.3863.
+
+    Returns
+    -------
+    frame of scores
+        ``max_skew@k``, with the interval of the mean over queries, whose number is `n`.
+
+    Raises
+    ------
+    OptionError
+        A group has no parity, or an option cannot be used.
+
+    References
+    ----------
+    .. [1] Geyik, S. C., Ambler, S. and Kenthapadi, K., *Fairness-aware ranking in search &
+       recommendation systems* (KDD 2019), section 3.
+    .. [2] Smith, B. et al., *Balancing the picture* (2023), GenSynth.
+    .. [3] Berg, H. et al., *A prompt array keeps the bias away* (AACL 2022).
+
+    Examples
+    --------
+    >>> float(max_skew("MMMF", parity="equal")["value"].round(4).item())
+    0.4055
+    """
+
+    def skew(groups: list[str], codes: IntArray, best: IntArray) -> float:
+        fair = _parity(groups, codes, parity)
+        counts = np.bincount(best, minlength=len(fair)).astype(np.float64)
+        if (fair[counts > 0] == 0).any():
+            name = groups[int(np.argmax((counts > 0) & (fair == 0)))]
+            raise OptionError(
+                f"parity of the group {name!r} is 0, and it is ranked. Give its share."
+            )
+        used = counts > 0 if absent == "skip" else fair > 0
+        shares = np.maximum(counts, 1 if absent == "one" else 0) / len(best)
+        return float(np.log(shares[used] / fair[used]).max())
+
+    return _averaged("max_skew", ranked, k, absent, skew)
+
+
+def bias_at_k(
+    ranked: Ranking | Rankings, k: int | None = None, *, groups: tuple[str, str]
+) -> pd.DataFrame:
+    """Return Bias@k: (n₁ - n₂) / (n₁ + n₂) of two groups among the k best, averaged over queries.
+
+    Images of no group take places among the k best; where there are no others, the bias is 0
+    (GenSynth, its code).
+
+    Parameters
+    ----------
+    ranked, k
+        As for `max_skew`.
+    groups : two group names
+        1 means that only the first is retrieved, -1 only the second.
+
+    Returns
+    -------
+    frame of scores
+        ``bias@k`` of the group ``"first - second"``, with the interval of the mean over queries.
+
+    Examples
+    --------
+    >>> float(bias_at_k(["man", None, "man", "woman"], 3, groups=("man", "woman"))["value"].item())
+    1.0
+    """
+    _check(k, "skip")
+    first, second = groups
+    rankings, values = read_rankings(ranked), []
+    names = rankings.groups
+    codes = [names.index(str(one)) if str(one) in names else len(names) for one in groups]
+    for query in rankings.queries:
+        n_first, n_second = (int((query[:k] == code).sum()) for code in codes)
+        values.append((n_first - n_second) / max(n_first + n_second, 1))
+    return score_rows([mean_score(_named("bias", k), values, group=f"{first} - {second}")])
+
+
+def ndkl(
+    ranked: Ranking | Rankings,
+    k: int | None = None,
+    *,
+    parity: Parity = "population",
+    absent: Absent = "skip",
+) -> pd.DataFrame:
+    """Return NDKL: divergence of every prefix of a ranking from parity, averaged over queries.
+
+    (1/Z) Σ_i KL(D_i || D) / log₂(i + 1) over the prefixes of 1 to k images, Z = Σ_i 1 / log₂(i + 1)
+    [1]_. 0 is fair; a ranking that ignores groups is above 0, since short prefixes cannot be fair.
+
+    Parameters
+    ----------
+    ranked, k, parity
+        As for `max_skew`.
+    absent : {"skip", "one"}
+        A ranked group of parity 0 adds nothing, or its parity is taken as one ranked image's share,
+        as in the code of [2]_.
+
+    References
+    ----------
+    .. [1] Geyik, S. C., Ambler, S. and Kenthapadi, K., *Fairness-aware ranking in search &
+       recommendation systems* (KDD 2019), section 3.
+    .. [2] Berg, H. et al., *A prompt array keeps the bias away* (AACL 2022).
+
+    Examples
+    --------
+    >>> float(ndkl(["a", "b"])["value"].round(4).item())  # ln 2 / (1 + 1 / log2(3))
+    0.425
+    """
+    from scipy.special import xlogy  # a tenth of a second, which no other command has to wait for
+
+    def divergence(groups: list[str], codes: IntArray, best: IntArray) -> float:
+        fair = _parity(groups, codes, parity)
+        if absent == "one":
+            fair = np.maximum(fair, 1 / len(codes))
+        places = np.arange(1, len(best) + 1)
+        shares = np.cumsum(best[:, None] == np.arange(len(fair)), axis=0) / places[:, None]
+        used = fair > 0
+        of_prefix = xlogy(shares[:, used], shares[:, used] / fair[used]).sum(axis=1)
+        weights = 1 / np.log2(places + 1)
+        return float(of_prefix @ weights / weights.sum())
+
+    return _averaged("ndkl", ranked, k, absent, divergence)
+
+
+def _averaged(
+    metric: str,
+    ranked: Ranking | Rankings,
+    k: int | None,
+    absent: str,
+    score: Callable[[list[str], IntArray, IntArray], float],
+) -> pd.DataFrame:
+    """Mean over queries of a score of the groups, of all ranked images, and of the k best.
+
+    Images of no group are left out; a query without others is NaN.
+    """
+    _check(k, absent)
+    rankings = read_rankings(ranked)
+    known = (query[query >= 0] for query in rankings.queries)
+    values = [score(rankings.groups, one, one[:k]) if len(one) else np.nan for one in known]
+    return score_rows([mean_score(_named(metric, k), values)])
+
+
+def _named(metric: str, k: int | None) -> str:
+    return metric if k is None else f"{metric}@{k}"
+
+
+def _check(k: int | None, absent: str) -> None:
+    if k is not None and k < 1:
+        raise OptionError(f"k is {k}; give the number of images that are retrieved, from 1.")
+    if absent not in ("skip", "one"):
+        raise OptionError(f"absent is {absent!r}; give 'skip' or 'one'.")
+
+
+def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
+    """Fair shares: of the ranked groups, and behind them of those that are not ranked at all."""
+    if parity == "population":
+        return np.bincount(codes, minlength=len(groups)) / len(codes)
+    if parity == "equal":
+        return np.full(len(groups), 1 / len(groups))
+    if not isinstance(parity, Mapping):
+        raise OptionError(
+            f"parity is {parity!r}; give 'population', 'equal', or a share for each group."
+        )
+    shares = {str(name): float(share) for name, share in parity.items()}
+    missing = [name for name in groups if name not in shares]
+    if missing:
+        raise OptionError(
+            f"parity has no share of the group {missing[0]!r}, which is ranked. It has "
+            f"{', '.join(shares) or 'none'}."
+        )
+    if min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 0.02:
+        raise OptionError(f"parity is {shares}; give shares from 0 that add up to 1.")
+    rest = [name for name in shares if name not in groups]
+    return np.array([shares[name] for name in [*groups, *rest]])

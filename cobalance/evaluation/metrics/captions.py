@@ -1,0 +1,173 @@
+"""Caption quality: CLIPScore, and METEOR where its package is installed."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.evaluation.metrics.attacks.captioned import captions_by_image
+from cobalance.evaluation.metrics.bias.markedness import unit_rows
+from cobalance.evaluation.metrics.bias.scores import Score, mean_score, score_rows
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
+from cobalance.evaluation.predictions import known_rows
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.clip import CLIPSCORE_WEIGHT, ClipFilter
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.options import Options
+from cobalance.ingest.images.arrays import ImageArray
+
+PREFIX = "A photo depicts "
+"""What the authors of CLIPScore put before captions."""
+BATCH = 64
+
+
+def clip_score(cosines: npt.ArrayLike) -> pd.DataFrame:
+    """Return the mean CLIPScore of captions, 2.5·max(cosine, 0), with its interval.
+
+    Parameters
+    ----------
+    cosines : array, shape (n_captions,)
+        Between CLIP's embeddings of each caption and its image; the caption with `PREFIX` before
+        it (Hessel et al., *CLIPScore*, EMNLP 2021, section 3).
+
+    Raises
+    ------
+    OptionError
+        A cosine is NaN, or not between -1 and 1.
+
+    Examples
+    --------
+    >>> float(clip_score([0.3, -0.1])["value"].item())
+    0.375
+    """
+    values = np.asarray(cosines, dtype=np.float64)
+    wrong = ~(np.abs(values) <= 1 + 1e-6)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise OptionError(f"cosines[{row}] is {values[row]}; give values from -1 to 1.")
+    return score_rows([mean_score("clip_score", CLIPSCORE_WEIGHT * np.maximum(values, 0))])
+
+
+def caption_cosines(
+    captions: pd.DataFrame,
+    read: Callable[[str], ImageArray],
+    options: Mapping[str, Any] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return the cosine of each caption and its image, by the CLIP of the filter ``clip``.
+
+    Parameters
+    ----------
+    captions : frame
+        ``image`` and ``caption``.
+    read : callable
+        Takes the id of an image and returns its pixels.
+    options : mapping, optional
+        Of the filter: ``model``, ``device`` and the like; the prefix is `PREFIX` by default.
+
+    Returns
+    -------
+    float64 array, shape (n_captions,)
+        For `clip_score`.
+
+    Raises
+    ------
+    MissingExtraError
+        torch or transformers is not installed.
+    JobBlockedError
+        The model is missing or of the wrong kind.
+    """
+    chosen = {"threshold": None, "prefix": PREFIX, **(options or {})}
+    clip = cast("ClipFilter", FILTERS.open("clip", chosen))
+    texts = [clip.options.prefix + str(caption) for caption in captions["caption"]]
+    images = [str(image) for image in captions["image"]]
+    found = [np.empty(0)]
+    for start in range(0, len(texts), BATCH):
+        rows = slice(start, start + BATCH)
+        with clip.vision.computing(f"CLIP on {len(images[rows])} captions"):
+            found.append(clip.cosines([read(image) for image in images[rows]], texts[rows]))
+    return np.concatenate(found)
+
+
+def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+    """Return METEOR 1.5 of generated captions against those by people, as COCO's evaluation has it.
+
+    Parameters
+    ----------
+    captions, references : frame
+        ``image`` and ``caption``; of several generated for an image, the first counts.
+
+    Returns
+    -------
+    frame of scores
+        ``meteor``, of all images together as papers report it, and ``meteor_mean``, the mean over
+        images, with its interval. Images without references are left out.
+
+    Raises
+    ------
+    CobalanceError
+        The package pycocoevalcap is not installed, or there is no Java.
+    """
+    found, people = captions_by_image(captions, "captions"), captions_by_image(references)
+    images = [image for image in found if image in people]
+    if not images:
+        raise OptionError("No image has a caption and a reference. Give both of the same images.")
+    try:
+        from pycocoevalcap.meteor.meteor import Meteor
+        from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+    except ModuleNotFoundError as error:
+        raise CobalanceError(
+            "METEOR needs the package pycocoevalcap, which cobalance does not install: pip install "
+            "pycocoevalcap, and Java on the PATH."
+        ) from error
+    if shutil.which("java") is None:
+        raise CobalanceError("METEOR is a Java program, and there is no java on the PATH.")
+    tokenizer = PTBTokenizer()
+    tokens = [
+        tokenizer.tokenize({image: [{"caption": one} for one in of[image]] for image in images})
+        for of in ({image: found[image][:1] for image in images}, people)
+    ]
+    corpus, each = Meteor().compute_score(tokens[1], tokens[0])
+    return score_rows(
+        [Score("meteor", value=corpus, n=len(images)), mean_score("meteor_mean", each)]
+    )
+
+
+def _clip_score(inputs: Inputs, options: Options) -> pd.DataFrame:
+    del options
+    texts, images = inputs.need("texts"), inputs.need("embeddings")
+    at = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
+    of_texts, of_images = (
+        unit_rows(one.drop(columns="image").to_numpy(np.float64), name)
+        for one, name in ((texts, "texts"), (images, "embeddings"))
+    )
+    if of_texts.shape[1] != of_images.shape[1]:
+        raise OptionError(
+            f"texts have {of_texts.shape[1]} dimensions and embeddings {of_images.shape[1]}. Embed "
+            "both with one CLIP."
+        )
+    return clip_score(np.vecdot(of_texts, of_images[at]))
+
+
+def _meteor(inputs: Inputs, options: Options) -> pd.DataFrame:
+    del options
+    captions = inputs.need("captions")
+    return meteor(captions, inputs.need("references"))
+
+
+PLUGINS = (
+    MetricPlugin(
+        "clip_score",
+        "CLIPScore of captions, from CLIP's embeddings of captions (texts) and images.",
+        takes=("texts", "embeddings"),
+        compute=_clip_score,
+    ),
+    MetricPlugin(
+        "meteor",
+        "METEOR of generated captions against those by people; needs pycocoevalcap and Java.",
+        takes=("captions", "references"),
+        compute=_meteor,
+    ),
+)

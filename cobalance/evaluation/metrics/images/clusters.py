@@ -1,0 +1,299 @@
+"""Clusters of captions: what is shown with one group more often than with the others."""
+
+import warnings
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pydantic import Field
+
+from cobalance.evaluation.intervals import summed_interval, wilson
+from cobalance.evaluation.metrics.images.distances import embedding_matrix
+from cobalance.evaluation.metrics.metric import (
+    Inputs,
+    MetricPlugin,
+    score_frame,
+    stack,
+    with_left_out,
+)
+from cobalance.evaluation.shortcuts import NONE
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.names import clean_name
+from cobalance.graph.options import Options
+
+SOURCE = "cluster"
+"""The source of mentions that clusters give, where they become concepts."""
+
+_NAMED_BY = 3  # words in a cluster's name
+_LONGEST = 40  # characters of each
+
+
+def cluster_captions(
+    captions: pd.DataFrame, embeddings: npt.ArrayLike, rng: np.random.Generator, *, k: int = 20
+) -> pd.DataFrame:
+    """The cluster of each captioned image, by K-means on the mean embedding of its captions.
+
+    GenSynth (appendix B.2) clusters captions of COCO into 20; where an image has several captions,
+    their mean puts it into one cluster.
+
+    Parameters
+    ----------
+    captions : pandas.DataFrame
+        ``image`` and ``caption``, any number of rows an image.
+    embeddings : array, shape (n_captions, n_features)
+        Of the captions, by any sentence or text encoder.
+    rng : numpy.random.Generator
+        Draws the first centres, ten times.
+    k : int
+        How many clusters.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``image`` and ``cluster``, from 0 by descending size.
+
+    Raises
+    ------
+    OptionError
+        An embedding is not finite, there are not as many as captions, or fewer images, or images
+        with different captions, than clusters.
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    with needs_extra("Clusters of captions", "evaluate"):
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
+    points = np.asarray(embeddings, dtype=np.float64)
+    if points.ndim != 2 or len(points) != len(captions):
+        raise OptionError(
+            f"{len(captions):,} captions have embeddings of the shape {points.shape}. Give a row "
+            "for each caption."
+        )
+    if not np.isfinite(points).all():
+        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise OptionError(f"The embedding of caption {row} is not finite. Leave it out.")
+    codes, images = pd.factorize(captions["image"].astype("str"))
+    if len(images) < k:
+        raise OptionError(f"{len(images):,} images cannot be in {k} clusters. Ask for fewer.")
+    means = np.zeros((len(images), points.shape[1]))
+    np.add.at(means, codes, points)
+    means /= np.bincount(codes)[:, np.newaxis]
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)  # of fewer points than clusters
+        try:
+            found = KMeans(k, n_init=10, random_state=seed).fit_predict(means)
+        except ConvergenceWarning as warning:
+            raise OptionError(
+                f"{len(images):,} images have fewer than {k} different embeddings. Ask for fewer "
+                "clusters."
+            ) from warning
+    sizes = np.bincount(found, minlength=k)
+    place = np.empty(k, np.int64)
+    place[np.lexsort((np.arange(k), -sizes))] = np.arange(k)
+    return pd.DataFrame({"image": images, "cluster": place[found]})
+
+
+def salient_words(
+    captions: pd.DataFrame,
+    clusters: pd.DataFrame,
+    *,
+    words: int = 10,
+    leave_out: Collection[str] = (),
+) -> dict[int, list[str]]:
+    """The most salient words of each cluster's captions: those of an LDA with one topic.
+
+    In such a topic a word's probability is its share of all words, so they are the most frequent
+    ones, ties by alphabet; stop words of English and `leave_out`, such as words for groups, are not
+    counted.
+
+    Parameters
+    ----------
+    captions : pandas.DataFrame
+        ``image`` and ``caption``.
+    clusters : pandas.DataFrame
+        From `cluster_captions`.
+
+    Examples
+    --------
+    >>> captions = pd.DataFrame({"image": ["1", "2"], "caption": ["A man skis", "A skier skis"]})
+    >>> salient_words(captions, pd.DataFrame({"image": ["1", "2"], "cluster": 0}),
+    ...               leave_out={"man"})
+    {0: ['skis', 'skier']}
+    """
+    with needs_extra("Words of clusters", "evaluate"):
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+    split = CountVectorizer().build_analyzer()
+    dropped = ENGLISH_STOP_WORDS | {word.lower() for word in leave_out}
+    cluster_of = dict(zip(clusters["image"], clusters["cluster"].tolist(), strict=True))
+    counts: dict[int, Counter[str]] = {one: Counter() for one in sorted(set(cluster_of.values()))}
+    for image, caption in zip(captions["image"].astype("str"), captions["caption"], strict=True):
+        said = split(clean_name(caption))  # NFC, or accents would end words
+        counts[cluster_of[image]].update(word for word in said if word not in dropped)
+    return {
+        one: sorted(found, key=lambda word: (-found[word], word))[:words]
+        for one, found in counts.items()
+    }
+
+
+def caption_clusters(
+    clusters: pd.DataFrame,
+    groups: Mapping[str, Any],
+    *,
+    names: Mapping[int, str] | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """How far each group's share in a cluster is from its share overall, in percentage points.
+
+    GenSynth's ΔM (appendix B.2, table 3) of each group. The interval is Newcombe's of the
+    difference between the cluster and the rest, times the rest's part of all images: the cluster
+    is a part of the whole that it is compared with.
+
+    Parameters
+    ----------
+    clusters : pandas.DataFrame
+        From `cluster_captions`; images without a group are left out.
+    groups : mapping of str to str
+        The group of each image.
+    names : mapping of int to str, optional
+        Of clusters; their numbers by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Scores ``cluster_shift``, one for each cluster and group, ``"cluster: group"``; n is the
+        images of the cluster.
+
+    Examples
+    --------
+    >>> clusters = pd.DataFrame({"image": range(80), "cluster": [0] * 40 + [1] * 40})
+    >>> groups = {str(i): "man" if i < 30 or i >= 70 else "woman" for i in range(80)}
+    >>> caption_clusters(clusters, groups)["value"].tolist()
+    [25.0, -25.0, -25.0, 25.0]
+    """
+    known = {str(image): str(group) for image, group in groups.items() if not pd.isna(group)}
+    of_image = clusters["image"].astype("str").map(known)
+    cluster, group = clusters["cluster"][of_image.notna()], of_image.dropna()
+    numbers = sorted(set(clusters["cluster"]))
+    counts = pd.crosstab(cluster, group).reindex(numbers, fill_value=0)
+    sizes = counts.sum(axis=1).to_numpy(dtype=np.float64)
+    n = float(sizes.sum())
+    shifts = []
+    for name in counts.columns:
+        inside = counts[name].to_numpy(dtype=np.float64)
+        outside, rest = inside.sum() - inside, n - sizes
+        shifts.append(_shift(inside, sizes, outside, rest, confidence))
+    frames = []
+    for row, number in enumerate(numbers):
+        labels = [f"{(names or {}).get(number, number)}: {name}" for name in counts.columns]
+        value, low, high = np.array([shift[row] for shift in shifts]).T.reshape(3, -1)
+        frames.append(score_frame("cluster_shift", labels, value, low, high, sizes[row]))
+    return stack(frames)
+
+
+def cluster_names(words: Mapping[int, list[str]], taken: Collection[str] = ()) -> dict[int, str]:
+    """A name for each cluster, of its first words; with its number where that name is taken.
+
+    Parameters
+    ----------
+    words : mapping of int to list of str
+        From `salient_words`.
+    taken : collection of str
+        Names of others, such as a dataset's concepts.
+
+    Examples
+    --------
+    >>> cluster_names({0: ["ski", "snow", "slope"], 1: ["ski", "snow", "slope"], 2: []})
+    {0: 'ski, snow, slope', 1: 'ski, snow, slope (cluster 1)', 2: 'cluster 2'}
+    >>> cluster_names({0: ["dog"]}, taken=["dog"])
+    {0: 'dog (cluster 0)'}
+    """
+    used = set(taken)
+    named: dict[int, str] = {}
+    for number, of_cluster in words.items():
+        first = [clean_name(word[:_LONGEST]) for word in of_cluster[:_NAMED_BY]]
+        name = ", ".join(first) or f"cluster {number}"
+        while name in used:
+            name = f"{name} (cluster {number})"
+        named[number] = name
+        used.add(name)
+    return named
+
+
+def _shift(
+    inside: FloatArray, sizes: FloatArray, outside: FloatArray, rest: FloatArray, confidence: float
+) -> FloatArray:
+    """Shift of one group in each cluster, and its limits: shape (n_clusters, 3)."""
+    with np.errstate(invalid="ignore"):
+        shares, others = inside / sizes, outside / rest
+    limits, other_limits = (wilson(*one, confidence) for one in ((inside, sizes), (outside, rest)))
+    part = rest / (sizes + rest)
+    shifts = np.full((len(sizes), 3), np.nan)
+    for row in range(len(sizes)):
+        if rest[row] == 0:  # all images are in this cluster
+            shifts[row] = 0.0
+        elif sizes[row]:
+            low, high = summed_interval(
+                np.array([1.0, -1.0]),
+                np.array([shares[row], others[row]]),
+                np.array([limits[0][row], other_limits[0][row]]),
+                np.array([limits[1][row], other_limits[1][row]]),
+            )
+            shifts[row] = np.array([shares[row] - others[row], low, high]) * part[row]
+    return np.asarray(100 * shifts)
+
+
+class ClusterOptions(Options):
+    """Options of caption clusters.
+
+    Parameters
+    ----------
+    k : int
+        How many clusters.
+    column : str
+        The groups' column; the first one by default.
+    words : str
+        A word list, built-in or a TOML file, whose words for groups do not name clusters.
+    confidence : float
+        Of the intervals.
+    """
+
+    k: int = Field(default=20, ge=1)
+    column: str = ""
+    words: str = "gensynth"
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+
+
+def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
+    from cobalance.evaluation.metrics.attacks.lic import group_words
+
+    captions, groups = inputs.need("references"), inputs.need("groups")
+    columns = [str(name) for name in groups if name not in ("image", "n")]
+    column = options.column or columns[0]
+    if column not in columns:
+        raise OptionError(f"groups have no column {column!r}, and have {', '.join(columns)}.")
+    points = embedding_matrix(inputs.need("texts"))
+    clusters = cluster_captions(captions, points, inputs.generator(), k=options.k)
+    words = salient_words(captions, clusters, leave_out=group_words(options.words))
+    known = groups[~groups[column].isin((NONE, ""))].dropna(subset=column)
+    of_image = dict(zip(known["image"].astype("str"), known[column], strict=True))
+    scores = caption_clusters(
+        clusters, of_image, names=cluster_names(words), confidence=options.confidence
+    )
+    return with_left_out(scores, (~clusters["image"].astype("str").isin(of_image)).sum(), column)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "caption_clusters",
+        "Groups' shares in clusters of captions less their shares overall, in percentage points.",
+        extra="evaluate",
+        options=ClusterOptions,
+        takes=("references", "texts", "groups"),
+        compute=_compute,
+    ),
+)

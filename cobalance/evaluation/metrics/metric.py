@@ -1,0 +1,250 @@
+"""Metric protocol: what metrics take, the table of scores that they give, and their registry."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.cells import names_text
+from cobalance.evaluation.metrics.images.image_set import ImageSet
+from cobalance.evaluation.predictions import RUN
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import CobalanceError, InputError, OptionError
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin, Plugins
+
+SCORE = ("metric", "group", "value", "low", "high", "n")
+COLUMNS = (*RUN, *SCORE)
+"""Columns of scores: of which run, which metric of which group, its value, its confidence interval
+(NaN where it has none) and the images behind it."""
+LEFT_OUT = "_without_attribute"
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What metrics are computed from; None for what is not given. All are tables but for images.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `cobalance.evaluation.predictions.check_predictions`, of any number of methods and
+        seeds.
+    edited : pandas.DataFrame
+        Predictions for the same images after an edit that should not change them (artefact test).
+    groups : pandas.DataFrame
+        Of the images that are judged: ``image`` and a column for each shortcut or attribute.
+    training : pandas.DataFrame
+        The same columns for the training images, and ``class_name`` or ``y_<class>`` where a metric
+        asks for labels.
+    attributes, real_attributes : pandas.DataFrame
+        Of generated and of real images: ``image`` and a column for each category of attributes.
+    captions, references : pandas.DataFrame
+        ``image`` and ``caption``, generated and by people, any number of rows an image.
+    embeddings, real_embeddings : pandas.DataFrame
+        ``image`` and one float column a dimension, of the images to judge and of real ones.
+    texts : pandas.DataFrame
+        ``image`` and one float column a dimension: embeddings of texts, and the image of each.
+    table : pandas.DataFrame
+        Figures that are known already, such as those of a paper, in the metric's own columns.
+    images : ImageSet
+        The images themselves, for metrics that look at them with a model.
+    seed : int
+        Of whatever a metric draws at random.
+    """
+
+    predictions: pd.DataFrame | None = None
+    edited: pd.DataFrame | None = None
+    groups: pd.DataFrame | None = None
+    training: pd.DataFrame | None = None
+    attributes: pd.DataFrame | None = None
+    real_attributes: pd.DataFrame | None = None
+    captions: pd.DataFrame | None = None
+    references: pd.DataFrame | None = None
+    embeddings: pd.DataFrame | None = None
+    real_embeddings: pd.DataFrame | None = None
+    texts: pd.DataFrame | None = None
+    table: pd.DataFrame | None = None
+    images: ImageSet | None = None
+    seed: int = 0
+
+    def given(self) -> list[str]:
+        """Names of the tables that are given."""
+        tables = [one.name for one in fields(self) if one.name != "seed"]
+        return [name for name in tables if getattr(self, name) is not None]
+
+    def need(self, name: str) -> pd.DataFrame:
+        """One of the tables; OptionError where it is not given."""
+        if getattr(self, name) is None:
+            raise OptionError(f"no {name} are given. Give them, or choose another metric.")
+        return cast("pd.DataFrame", getattr(self, name))
+
+    def ids_of(self, name: str) -> "pd.Series[str]":
+        """The ids of the images of one of the tables; InputError where it has none."""
+        table = self.need(name)
+        if "image" not in table:
+            there = ", ".join(str(column) for column in table) or "none"
+            reason = f"has no column image; its columns: {there}"
+            raise InputError(name, None, reason, "Add the ids of the images.")
+        return names_text(table["image"])
+
+    def generator(self) -> np.random.Generator:
+        """A new generator of the seed."""
+        return np.random.default_rng(self.seed)
+
+
+Metric = Callable[[Inputs], pd.DataFrame]
+"""Takes inputs and returns scores, with the columns `COLUMNS`."""
+
+
+@dataclass(frozen=True)
+class MetricPlugin(Plugin):
+    """The declaration of a metric.
+
+    Parameters
+    ----------
+    takes : tuple of str
+        The tables of `Inputs` that it cannot do without; ``"predictions|table"`` for either.
+    may_take : tuple of str
+        Those that it reads where they are given.
+    compute : callable
+        Takes `Inputs` and the checked options and returns scores.
+    """
+
+    takes: tuple[str, ...] = ()
+    may_take: tuple[str, ...] = ()
+    compute: Callable[[Inputs, Any], pd.DataFrame] = field(kw_only=True)
+
+    def fits(self, inputs: Inputs) -> bool:
+        """Whether everything that it cannot do without is given."""
+        given = inputs.given()
+        return all(any(one in given for one in need.split("|")) for need in self.takes)
+
+    def score(self, inputs: Inputs, options: Options) -> pd.DataFrame:
+        """Compute the scores; OptionError where a table is missing."""
+        if not self.fits(inputs):
+            needs = " and ".join(need.replace("|", " or ") for need in self.takes)
+            given = ", ".join(inputs.given()) or "nothing"
+            raise OptionError(f"the metric {self.name} needs {needs}; given: {given}.")
+        return self.compute(inputs, options)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of several metrics.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        With the columns `COLUMNS`.
+    left_out : mapping of str to str
+        Why metrics were left out, by name.
+    """
+
+    frame: pd.DataFrame
+    left_out: Mapping[str, str]
+
+
+class Metrics(Plugins[Metric]):
+    """Registry of metrics: a module declares those of one family in ``PLUGINS``, a tuple.
+
+    Examples
+    --------
+    >>> from cobalance.evaluation.metrics import METRICS
+    >>> METRICS["worst_group"].takes
+    ('predictions',)
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        """The declaration of a name; UnknownNameError where there is none."""
+        for plugin in self._attribute(name, "PLUGINS"):
+            if plugin.name == name:
+                return plugin
+        raise TypeError(f"{self._entries[name]}.PLUGINS declares no metric {name!r}.")
+
+    def opener(self, name: str) -> Callable[[Any], Metric]:
+        """The function that opens a metric from validated options."""
+        plugin = self[name]
+
+        def opened(options: Options) -> Metric:
+            return lambda inputs: plugin.score(inputs, options)
+
+        opened.__annotations__["options"] = plugin.options
+        return opened
+
+    def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
+        """Scores of several metrics, one below the other.
+
+        Parameters
+        ----------
+        chosen : mapping of str to options, optional
+            The metrics and their options, as `open` takes them. By default all that what is given
+            suffices for; those that find a column missing in it are left out.
+
+        Raises
+        ------
+        CobalanceError
+            A chosen metric cannot be computed, or none can.
+        """
+        if chosen is not None:
+            return Scored(stack(self.open(name, chosen[name])(inputs) for name in chosen), {})
+        frames, left_out = [], {}
+        for name in self:
+            if self[name].fits(inputs):
+                try:
+                    frames.append(self.open(name)(inputs))
+                except CobalanceError as error:
+                    left_out[name] = str(error)
+        if not frames:
+            reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
+            given = ", ".join(inputs.given()) or "nothing"
+            raise OptionError(f"no metric fits what is given: {given}. {reasons}".rstrip())
+        return Scored(stack(frames), left_out)
+
+
+def score_frame(
+    metric: str,
+    group: str | Iterable[str],
+    value: float | FloatArray,
+    low: float | FloatArray = np.nan,
+    high: float | FloatArray = np.nan,
+    n: float | FloatArray = np.nan,
+    *,
+    run: tuple[str, int] = ("", 0),
+) -> pd.DataFrame:
+    """A table of scores with the columns `COLUMNS`: one row, or one for each element of arrays.
+
+    The run is its method and seed.
+
+    Examples
+    --------
+    >>> score_frame("accuracy", ["cat", "dog"], np.array([.5, 1]), n=np.array([2, 1]))
+      method  seed    metric group  value  low  high    n
+    0            0  accuracy   cat    0.5  NaN   NaN  2.0
+    1            0  accuracy   dog    1.0  NaN   NaN  1.0
+    """
+    groups = [group] if isinstance(group, str) else list(group)
+    columns = dict(zip(SCORE[2:], (value, low, high, n), strict=True))
+    numbers = {
+        name: np.broadcast_to(np.asarray(column, dtype=np.float64), len(groups))
+        for name, column in columns.items()
+    }
+    text: dict[str, Any] = {**dict(zip(RUN, run, strict=True)), "metric": metric}
+    text["group"] = pd.array(groups, dtype="str")
+    return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
+
+
+def with_left_out(
+    scores: pd.DataFrame, n: float, attribute: str = "", run: Any = ("", 0), what: str = "images"
+) -> pd.DataFrame:
+    """Scores, and below them how many images of an unknown attribute were left out, if any."""
+    left_out = score_frame(what + LEFT_OUT, attribute, n, n=n, run=run)
+    return stack([scores, left_out]) if n else scores
+
+
+def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Tables of scores below each other, with one count of what several metrics leave out."""
+    scores = pd.concat(list(frames), ignore_index=True)
+    again = scores.duplicated() & scores["metric"].str.endswith(LEFT_OUT)
+    return scores[~again].reset_index(drop=True)

@@ -1,0 +1,72 @@
+"""Tables of figures that are known already, such as those of a paper."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.cells import ALIASES
+from cobalance.evaluation.predictions import RUN
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import InputError
+
+SOURCE = "table"
+TABLE_COLUMNS = (
+    *("image", "class_name", "method", "seed", "n", "object", "group", "before", "after"),
+    *("score", "query", "k", "share", "parity", "attribute", "task", "training", "test"),
+    *("predicted", "predicted_attribute", "caption"),
+)
+"""Columns of tables that files may write with capitals, too."""
+
+
+def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:
+    """Run and group of each row, from the columns method, seed and group where it has them."""
+    if not len(table):
+        raise InputError(SOURCE, None, "has no rows", "Give one row for each figure.")
+    columns = [table[name] if name in table else [""] * len(table) for name in (*RUN, "group")]
+    for method, seed, group in zip(*columns, strict=True):
+        yield (str(method), int(seed or 0)), str(group)
+
+
+def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[str]:
+    """A column of names.
+
+    Raises
+    ------
+    InputError
+        It is missing, or a cell is empty.
+    """
+    column = _column(table, name, source)
+    _refuse_rows(column.isna() | (column.astype("str").str.strip() == ""), column, source)
+    return [str(value) for value in column]
+
+
+def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> FloatArray:
+    """A column of numbers, none of them negative; infinite ones are allowed.
+
+    Raises
+    ------
+    InputError
+        It is missing, or a cell is no such number.
+    """
+    column = _column(table, name, source)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+    _refuse_rows(np.isnan(values) | (values < 0), column, source)
+    return values
+
+
+def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":
+    names = [one for one in (name, *ALIASES.get(name, ())) if one in table]
+    if not names:
+        there = ", ".join(str(column) for column in table) or "none"
+        reason = f"has no column {name}; its columns: {there}"
+        raise InputError(source, None, reason, f"Add the column {name}.")
+    return table[names[0]]
+
+
+def _refuse_rows(wrong: Any, column: "pd.Series[Any]", source: str) -> None:
+    rows = np.flatnonzero(np.asarray(wrong))
+    if len(rows):
+        reason = f"{column.name} is {column.iloc[rows[:1]].tolist()[0]!r}, which cannot be used"
+        raise InputError(source, f"row {rows[0] + 1}", reason, "Correct it, or leave the row out.")

@@ -1,0 +1,222 @@
+"""Tables of predictions: reading, checking, and completing what may be left out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.cells import (
+    known_names,
+    lower_names,
+    missing_column,
+    number_cells,
+    read_frame,
+    refuse_cells,
+    refuse_double_columns,
+    text_cells,
+    whole_cells,
+    without_index,
+)
+from cobalance.graph.errors import InputError
+from cobalance.ingest.concepts.plurals import counted
+
+PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
+RUN = ("method", "seed")
+OTHER = "another class"  # what is predicted where only the accuracy of a row is known
+PERCENT = "accuracy_percent"
+COLUMNS = ("image", "class_name", "predicted", *RUN, "n", "accuracy", PERCENT)
+
+_MOST_IMAGES = 2**53  # above, float64 has no whole numbers any more
+_SHOWN = 3  # ids or values that a message names
+
+
+def read_predictions(path: str | Path) -> pd.DataFrame:
+    """Read a table of predictions from CSV, TSV or Parquet; see `check_predictions`.
+
+    Raises
+    ------
+    InputError
+        The file or its content cannot be used.
+    """
+    return check_predictions(read_frame(path), str(path))
+
+
+def check_predictions(frame: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
+    """Validated predictions, complete and with one type a column.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row an image, method and seed.
+
+        - ``image``: its id (``image_id`` or ``id`` do as well).
+        - ``class_name``: its class (or ``class``, ``label``).
+        - ``predicted``: the class that was predicted (or ``prediction``, ``pred``); where it is
+          left out, the one with the largest ``p_<class>``, the first among equals.
+        - ``p_<class>``: probability or score of a class.
+        - ``y_<class>``: with several labels an image, 1 where it has the label and 0 elsewhere, in
+          place of ``class_name`` and ``predicted``.
+        - ``seed`` and ``method``: of the run; 0 and no name where left out.
+        - ``n``: how many images a row stands for, as in a confusion table; an image may then have
+          several rows, and ``image`` may be left out. It may be a fraction, as where a published
+          share is multiplied by the size of a test set.
+        - ``accuracy``: in place of ``predicted``, the share of a row's ``n`` images that are right;
+          ``accuracy_percent`` for percentages.
+
+        Names of these columns may have capitals. Other columns stay as they are.
+    source : str
+        What messages call the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``image``, ``class_name``, ``predicted`` and ``method`` as text, ``seed`` int64, ``n``
+        float64, ``p_<class>`` and ``y_<class>`` float64; index 0 and on.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a cell is empty or not a number, a score is not finite, or a run has
+        two predictions for one image.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"id": [7, 8], "label": ["cat", "dog"],
+    ...                       "p_cat": [.6, .7], "p_dog": [.4, .3]})
+    >>> check_predictions(table)[["image", "class_name", "predicted", "n"]]
+      image class_name predicted    n
+    0     7        cat       cat  1.0
+    1     8        dog       cat  1.0
+    """
+    frame = without_index(frame.rename(columns=str)).reset_index(drop=True)
+    frame = lower_names(frame, COLUMNS)
+    refuse_double_columns(frame, source)
+    frame = frame.rename(columns=known_names(frame))
+    counted = "n" in frame
+    if not len(frame):
+        raise InputError(source, None, "has no rows", "Give one row for each predicted image.")
+    if not counted and "image" not in frame:
+        raise missing_column("image", frame, source, "ids of the images, or a column n with counts")
+    if "image" not in frame:
+        frame["image"] = [f"row {row}" for row in range(1, len(frame) + 1)]
+    frame["method"] = text_cells(frame, "method", source) if "method" in frame else ""
+    frame["seed"] = whole_cells(frame, "seed", source) if "seed" in frame else 0
+    frame["n"] = number_cells(frame, "n", source, least=0) if counted else 1.0
+    refuse_cells(
+        frame["n"] > _MOST_IMAGES, frame["n"], source, "is more images than can be counted"
+    )
+    for column in frame.columns:
+        if column.startswith(PROBABILITY):
+            frame[column] = number_cells(frame, column, source)
+        elif column.startswith(LABEL):
+            if not pd.api.types.is_numeric_dtype(frame[column]):  # what pandas writes of booleans
+                frame[column] = frame[column].replace({"True": 1, "False": 0})
+            frame[column] = number_cells(frame, column, source)
+            refuse_cells(~frame[column].isin((0, 1)), frame[column], source, "is neither 0 nor 1")
+    probable = [PROBABILITY + name for name in class_columns(frame)]
+    labelled = bool(class_columns(frame, LABEL))
+    given = "predicted" in frame and "class_name" in frame
+    if PERCENT in frame and "accuracy" not in frame:
+        percent = number_cells(frame, PERCENT, source, least=0)
+        refuse_cells(percent > 100, frame[PERCENT], source, "is more than 100")
+        frame = frame.assign(accuracy=percent / 100).drop(columns=PERCENT)
+    if "accuracy" in frame and "class_name" in frame and not (probable or given):
+        frame = _from_accuracy(frame, counted, source)
+    if "class_name" not in frame and not labelled:
+        raise missing_column("class_name", frame, source, "the classes of the images")
+    if "predicted" not in frame and not labelled:
+        if not probable:
+            what = "the predicted classes, or columns p_<class> with their probabilities"
+            raise missing_column("predicted", frame, source, what)
+        best = frame[probable].to_numpy().argmax(axis=1)
+        frame["predicted"] = np.array(class_columns(frame), dtype=object)[best]
+    for column in ("image", "class_name", "predicted"):
+        if column in frame:
+            frame[column] = text_cells(frame, column, source)
+    if given:
+        _refuse_other_names(frame, source)
+    if not counted:
+        twice = frame.duplicated([*RUN, "image"])
+        if twice.any():
+            row = int(np.flatnonzero(twice)[0])
+            method, seed, image = frame.loc[row, [*RUN, "image"]]
+            reason = f"the image {image!r} is predicted twice by method {method!r}, seed {seed}"
+            remedy = (
+                "Keep one of them, tell runs apart with the columns method and seed, or "
+                "give counts in a column n."
+            )
+            raise InputError(source, f"row {row + 1}", reason, remedy)
+    first = [name for name in ("image", "class_name", "predicted", *RUN, "n") if name in frame]
+    return frame[[*first, *(name for name in frame.columns if name not in first)]]
+
+
+def runs(predictions: pd.DataFrame) -> Iterator[tuple[str, int, pd.DataFrame]]:
+    """The method, the seed and the rows of each run, in the order of their first rows."""
+    for (method, seed), rows in predictions.groupby(list(RUN), sort=False):
+        yield str(method), cast("int", seed), rows
+
+
+def class_columns(predictions: pd.DataFrame, prefix: str = PROBABILITY) -> list[str]:
+    """The classes that have a column with the prefix ``p_`` or ``y_``, in the table's order."""
+    return [str(name).removeprefix(prefix) for name in predictions if str(name).startswith(prefix)]
+
+
+def require_classes(predictions: pd.DataFrame, what: str) -> None:
+    """Raise InputError unless each row has one class and one predicted class."""
+    for column in ("class_name", "predicted"):
+        if column not in predictions:
+            reason = f"{what} needs one class an image, and the table has no column {column}"
+            raise InputError("predictions", None, reason, "Add it, or choose another metric.")
+
+
+def known_rows(
+    images: "pd.Series[Any]", known: "pd.Series[Any]", source: str, where: str = "groups"
+) -> Any:
+    """Position in `known` of each image.
+
+    Raises
+    ------
+    InputError
+        An image is not among the known ones.
+    """
+    found = pd.Index(known).get_indexer(pd.Index(images))
+    if (found < 0).any():
+        unknown = images[found < 0].unique()
+        names = ", ".join(repr(name) for name in unknown[:_SHOWN])
+        more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
+        reason = f"names {counted(len(unknown), 'images')} missing from {where}: {names}{more}"
+        if (found < 0).all() and len(known):
+            reason += f"; there, ids are such as {str(known.iloc[0])!r}"
+        raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")
+    return found
+
+
+def _refuse_other_names(frame: pd.DataFrame, source: str) -> None:
+    """InputError where no prediction is right for classes being spelled in two ways."""
+    classes, predicted = sorted({*frame["class_name"]}), sorted({*frame["predicted"]})
+    if {*classes} & {*predicted} or not {*map(_alike, classes)} & {*map(_alike, predicted)}:
+        return
+    shown = [", ".join(repr(one) for one in names[:_SHOWN]) for names in (predicted, classes)]
+    reason = f"no predicted class ({shown[0]}) is the class of an image ({shown[1]})"
+    raise InputError(source, None, reason, "Spell classes alike in both columns.")
+
+
+def _alike(name: str) -> str:
+    folded = name.strip().casefold()
+    return {"true": "1", "false": "0"}.get(folded, folded)
+
+
+def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFrame:
+    """Two rows for each accuracy: the images that are right, and those that are wrong."""
+    if not counted:
+        raise missing_column("n", frame, source, "how many images each accuracy stands for")
+    right = number_cells(frame, "accuracy", source, least=0)
+    refuse_cells(
+        right > 1, frame["accuracy"], source, f"is more than 1: name percentages {PERCENT}"
+    )
+    frame = frame.drop(columns="accuracy")
+    hits = frame.assign(predicted=frame["class_name"], n=frame["n"] * right)
+    misses = frame.assign(predicted=OTHER, n=frame["n"] * (1 - right))
+    return pd.concat([hits, misses], ignore_index=True)

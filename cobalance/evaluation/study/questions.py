@@ -1,0 +1,108 @@
+"""Questions of a human study, and sentences with a gap where a caption names the group."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.group_words import GroupWords
+
+GAP = "____"
+SENTENCE = f"This is a {GAP}."
+"""Where no caption names a group."""
+CANNOT_TELL = "cannot tell"
+SAME, DIFFERENT = "same", "different"
+
+Shown = Literal["pair", "original", "edited"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a pair, or about one of its images.
+
+    Parameters
+    ----------
+    key : str
+        As answers name it.
+    text : str
+        What people are asked, and never which image was edited.
+    shown : {"pair", "original", "edited"}
+        The images that are shown with it.
+    choices : tuple of str
+        Answers to choose from; empty for the study's groups and `CANNOT_TELL`.
+    """
+
+    key: str
+    text: str
+    shown: Shown
+    choices: tuple[str, ...] = ()
+
+    def choices_among(self, groups: Sequence[str]) -> tuple[str, ...]:
+        """All answers, in a study of some groups."""
+        return self.choices or (*groups, CANNOT_TELL)
+
+
+_PRONOUNS = ("they", "them", "their", "theirs", "themselves")
+_SAME = (SAME, DIFFERENT, CANNOT_TELL)
+_WHICH = "Which word fits into the gap?"
+QUESTIONS = (
+    Question("group_original", _WHICH, "original"),
+    Question("group_edited", _WHICH, "edited"),
+    Question("objects", "Do both images show the same objects, held or nearby?", "pair", _SAME),
+    Question("colours", "Do the objects of both images have the same colours?", "pair", _SAME),
+)
+"""Of Resampled Datasets (section 3.4 and appendix B.3). The group is asked for one image at a
+time, as GenSynth does (appendix D), and before the two are seen together."""
+
+
+def gap_sentence(caption: str, words: GroupWords) -> str:
+    """A caption with gaps for the words that name the group.
+
+    The caption editor puts the gap where it would put a neutral word; other words that have to
+    agree with the group, such as pronouns, become neutral. `SENTENCE` where the caption names none.
+
+    Examples
+    --------
+    >>> from cobalance.ingest.concepts.word_lists import load_group_words
+    >>> gap_sentence("A lady and her dog", load_group_words("coco-gb"))
+    'A ____ and their dog'
+    >>> gap_sentence("A darker-skinned man with a dog.", load_group_words("skin-tone"))
+    'A ____ man with a dog.'
+    >>> gap_sentence("A dog.", load_group_words("gensynth"))
+    'This is a ____.'
+    """
+    rows = tuple(
+        row if row.neutral in _PRONOUNS else replace(row, neutral=GAP) for row in words.rows
+    )
+    editor = CaptionEditor(replace(words, rows=rows))
+    found = editor.neutralise(caption)
+    if not words.own_groups:
+        gap = {"gap": MappingProxyType({GAP: GAP})}
+        found = CaptionEditor(replace(words, attributes=gap)).edit(found, GAP) or ""
+    return found if GAP in found else SENTENCE
+
+
+def blind_sentence(caption: str, words: GroupWords | None, groups: Sequence[str]) -> str:
+    """The `gap_sentence` of a caption, or `SENTENCE` where a group's name would be left in it.
+
+    Parameters
+    ----------
+    words : GroupWords or None
+        None where the words are not known, so that no caption can be shown.
+
+    Examples
+    --------
+    >>> from cobalance.ingest.concepts.word_lists import load_group_words
+    >>> words = load_group_words("coco-gb")
+    >>> blind_sentence("A man with a dog", words, ["man", "woman"])
+    'A ____ with a dog'
+    >>> blind_sentence("A man beside an android", words, ["android", "man"])
+    'This is a ____.'
+    """
+    if words is None:
+        return SENTENCE
+    found = gap_sentence(caption, words)
+    named = (rf"(?<!\w){re.escape(group)}(?!\w)" for group in groups)
+    return SENTENCE if any(re.search(one, found, re.IGNORECASE) for one in named) else found

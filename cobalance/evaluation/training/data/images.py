@@ -1,0 +1,165 @@
+"""Labelled images of one dataset, as training reads them."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.errors import OptionError
+
+COLUMNS = ("image", "class_name", "concepts", "split", "uri", "synthetic", "source")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledImages:
+    """Images with their labels, and where their files are.
+
+    Parameters
+    ----------
+    name : str
+        The dataset or folder, for messages.
+    frame : pandas.DataFrame
+        One row an image, index 0..n-1: ``image`` (str, unique), ``class_name`` (str), ``concepts``
+        (a list of str), ``split`` and ``uri`` (str or None), ``synthetic`` (bool), and ``source``:
+        the image that it was made from, or None. For models that learn from captions,
+        ``captions`` (a list of str), too; for partitions of counterfactuals ``changed`` (whether
+        an edited image shows another class than its source, or None).
+    read : callable
+        Takes an address and whether the image is synthetic, returns the file's content.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    read: Callable[[str, bool], bytes]
+
+    def __post_init__(self) -> None:
+        missing = [name for name in COLUMNS if name not in self.frame.columns]
+        if missing:
+            raise OptionError(f"The images of {self.name!r} have no {', '.join(missing)}. Add it.")
+        twice = self.frame["image"].duplicated()
+        if twice.any():
+            raise OptionError(
+                f"Two images of {self.name!r} have the id {self.frame['image'][twice].iloc[0]!r}. "
+                "Give each one of its own."
+            )
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def with_captions(self, texts: pd.DataFrame) -> "LabelledImages":
+        """The images with their captions.
+
+        Parameters
+        ----------
+        texts : pandas.DataFrame
+            ``id`` and ``captions`` (a list of str, or None), as
+            `cobalance.ingest.captions.image_texts.read_image_texts` gives them.
+        """
+        known = dict(zip(texts["id"], texts["captions"], strict=True))
+        captions = [listed(known.get(image)) for image in self.frame["image"]]
+        return replace(
+            self, frame=self.frame.assign(captions=pd.Series(captions, self.frame.index, object))
+        )
+
+    def where(self, kept: "pd.Series[bool]") -> "LabelledImages":
+        """The images for which the series is true."""
+        return replace(self, frame=self.frame[kept.to_numpy()].reset_index(drop=True))
+
+    def of_split(self, split: str | None) -> "LabelledImages":
+        """The images of a split; all for None.
+
+        Raises
+        ------
+        OptionError
+            There are none.
+        """
+        if split is None:
+            return self
+        found = self.where(self.frame["split"] == split)
+        if not len(found):
+            known = sorted({str(name) for name in self.frame["split"].dropna()})
+            raise OptionError(
+                f"{self.name!r} has no images of the split {split!r}. Its splits: "
+                f"{', '.join(known) or 'none'}."
+            )
+        return found
+
+    def require_files(self) -> None:
+        """Raise OptionError unless each image has an address of its file."""
+        without = self.frame["image"][self.frame["uri"].isna()]
+        if len(without):
+            raise OptionError(
+                f"{len(without):,} of {len(self):,} images of {self.name!r} have no address of "
+                f"their file, such as {without.iloc[0]!r}. Load the dataset with addresses of its "
+                "images, or name a split that has them."
+            )
+
+    def roots(self) -> list[str]:
+        """For each image the one that it was made from in the end; itself where it is real.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({
+        ...     "image": ["a", "b", "c"], "class_name": "cat", "concepts": [[], [], []],
+        ...     "split": None, "uri": None, "synthetic": [False, True, True],
+        ...     "source": [None, "a", "b"]})
+        >>> LabelledImages("zoo", frame, lambda uri, synthetic: b"").roots()
+        ['a', 'a', 'a']
+        """
+        of = {
+            image: source
+            for image, source in zip(self.frame["image"], self.frame["source"], strict=True)
+            if isinstance(source, str)
+        }
+        return [_root(image, of) for image in self.frame["image"]]
+
+
+def listed(captions: object) -> list[str]:
+    """Captions as a list, empty where there are none.
+
+    Examples
+    --------
+    >>> listed(np.array(["a cat", " "])), listed(None)
+    (['a cat'], [])
+    """
+    if isinstance(captions, str) or not isinstance(captions, Iterable):
+        return []
+    return [str(one) for one in captions if str(one).strip()]
+
+
+def joined(first: LabelledImages, second: LabelledImages) -> LabelledImages:
+    """The images of both, each read from where it is."""
+    reads = dict.fromkeys(first.frame["uri"], first.read)
+    frame = pd.concat([first.frame, second.frame], ignore_index=True)
+
+    def read(uri: str, synthetic: bool) -> bytes:
+        return reads.get(uri, second.read)(uri, synthetic)
+
+    return LabelledImages(f"{first.name} and {second.name}", frame, read)
+
+
+def made_from(images: LabelledImages, others: Collection[str]) -> "pd.Series[bool]":
+    """Which images were made from one of some others, directly or over further ones."""
+    wanted = set(others)
+    of = dict(zip(images.frame["image"], images.frame["source"], strict=True))
+
+    def derives(image: str) -> bool:
+        seen = {image}
+        source = of.get(image)
+        while isinstance(source, str) and source not in seen:
+            if source in wanted:
+                return True
+            seen.add(source)
+            source = of.get(source)
+        return False
+
+    return pd.Series([derives(image) for image in images.frame["image"]], dtype=np.bool_)
+
+
+def _root(image: str, source_of: dict[str, str]) -> str:
+    seen = {image}
+    while (source := source_of.get(image)) is not None and source not in seen:
+        seen.add(source)
+        image = source
+    return image

@@ -1,0 +1,188 @@
+"""Partitions c1 to c10 of real images of two groups and their counterfactuals."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import pandas as pd
+
+from cobalance.graph.errors import OptionError, check_known
+
+Kept = Literal["changed", "same", "any"]
+GROUP, IMAGE = ("class_name", "label"), ("image", "image_id")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What a partition has of each group.
+
+    Parameters
+    ----------
+    women, men : bool
+        Whether it has the real images of the group.
+    made_women, made_men : {"changed", "same", "any"} or None
+        Which counterfactuals that show the group: those whose source shows the other group, the
+        group itself, or either; None for none.
+    """
+
+    women: bool = False
+    men: bool = False
+    made_women: Kept | None = None
+    made_men: Kept | None = None
+
+
+PARTITIONS: Mapping[str, Partition] = {
+    "c1": Partition(women=True),
+    "c2": Partition(men=True),
+    "c3": Partition(women=True, men=True),
+    "c4": Partition(women=True, made_men="changed"),
+    "c5": Partition(men=True, made_women="changed"),
+    "c6": Partition(women=True, made_men="same"),
+    "c7": Partition(men=True, made_women="same"),
+    "c8": Partition(women=True, men=True, made_women="any", made_men="any"),
+    "c9": Partition(made_women="changed", made_men="changed"),
+    "c10": Partition(made_women="same", made_men="same"),
+}
+"""Table 2 of Pinpoint Counterfactuals, some of it inferred.
+
+The table names the counterfactuals of each partition, and the text describes c4 and c8. That
+c1 has the real women and c2 the real men follows from table 4: recall is complete for women after
+c1, and the best for men after c2. That c6 has the real women with synthetic men, and c7 the other
+two, is inferred: both have counterfactuals of the same gender (table 2), one gender of c4 to c7 is
+fully synthetic (section 10), and c4 and c5 are in that order.
+"""
+
+
+def in_partition(
+    images: pd.DataFrame, name: str, *, women: str = "", men: str = ""
+) -> "pd.Series[bool]":
+    """Which images are in a partition (Pinpoint Counterfactuals, section 4.4, table 2).
+
+    c1, c2 and c3 are the real images of women, of men, and of both. The next four have the real
+    images of women (c4, c6) or men (c5, c7) and counterfactuals that show the other group: made
+    from images of the first group (c4, c5), or of the group that they show (c6, c7). c8 is all;
+    c9 and c10 are counterfactuals alone, with a changed and with the same group.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``image``, ``class_name`` (the group that it shows), ``synthetic``, and ``source``: the
+        image that it was made from. ``changed``, whether a counterfactual shows another group than
+        its source, is told by the class of the source where the column is missing or empty. The
+        table of an export, ``manifest.parquet``, has all of them, as ``image_id`` and ``label``.
+    women, men : str
+        The two classes; by default those whose names say so, such as ``woman`` and ``male``.
+
+    Returns
+    -------
+    bool pandas.Series, as `images`
+        Images of other classes are in no partition, nor are synthetic images that were not made by
+        editing one.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such partition, or class.
+    OptionError
+        A column is missing, it is not clear which classes are women and men, or of a counterfactual
+        whether it changed.
+
+    Examples
+    --------
+    >>> images = pd.DataFrame({"image": ["a", "b", "a2", "a3"], "synthetic": [False, False, 1, 1],
+    ...     "class_name": ["woman", "man", "man", "woman"], "source": [None, None, "a", "a"]})
+    >>> in_partition(images, "c4").tolist()
+    [True, False, True, False]
+    """
+    check_known("partition", [name], PARTITIONS)
+    partition = PARTITIONS[name]
+    for column in ("synthetic", "source"):
+        if column not in images:
+            raise OptionError(f"The images have no column {column!r}. Add it.")
+    groups = images[_column(images, GROUP)].astype("str")
+    women, men = women_and_men(groups.unique(), women, men)
+    synthetic = images["synthetic"].astype(bool)
+    real_of = [group for group, has in ((women, partition.women), (men, partition.men)) if has]
+    found = ~synthetic & groups.isin(real_of)
+    changed: pd.Series[bool] | None = None
+    for group, kept in ((women, partition.made_women), (men, partition.made_men)):
+        if kept is None:
+            continue
+        of_group = synthetic & groups.eq(group) & _edited(images)
+        if kept != "any":
+            changed = (
+                _changed(images, synthetic & groups.isin([women, men]))
+                if (changed is None)
+                else changed
+            )
+            of_group &= changed if kept == "changed" else ~changed
+        found |= of_group
+    return found
+
+
+def women_and_men(classes: Collection[str], women: str = "", men: str = "") -> tuple[str, str]:
+    """The classes of women and of men: those given, or those whose names say so.
+
+    Examples
+    --------
+    >>> women_and_men(["male", "dog", "female"])
+    ('female', 'male')
+    """
+    given = [name for name in (women, men) if name]
+    check_known("class", given, sorted(classes))
+    if len(given) == 2:
+        if women == men:
+            raise OptionError(f"Women and men are both {women!r}. Name two classes.")
+        return women, men
+    named = {
+        group: [one for one in classes if _group_named(one) == group] for group in ("woman", "man")
+    }
+    found = [[own] if own else named[group] for own, group in ((women, "woman"), (men, "man"))]
+    if any(len(names) != 1 for names in found):
+        raise OptionError(
+            "Partitions need a class of women and one of men, and it is not clear which of "
+            f"{', '.join(sorted(classes)) or 'no classes'} they are. Name both."
+        )
+    return found[0][0], found[1][0]
+
+
+@lru_cache(maxsize=64)
+def _group_named(class_name: str) -> str | None:
+    from cobalance.ingest.captions.words import WordEditor
+    from cobalance.ingest.concepts.word_lists import load_group_words
+
+    groups = WordEditor(load_group_words("pinpoint"), "swap").groups_in(class_name)
+    return next(iter(groups)) if len(groups) == 1 else None
+
+
+def _column(images: pd.DataFrame, names: tuple[str, ...]) -> str:
+    found = [name for name in names if name in images]
+    if not found:
+        raise OptionError(f"The images have no column {names[0]!r}. Add it.")
+    return found[0]
+
+
+def _edited(images: pd.DataFrame) -> "pd.Series[bool]":
+    """Which images were made by editing one: those told to be, or else those with a source."""
+    if "changed" in images and images["changed"].notna().any():
+        return images["changed"].notna()
+    return images["source"].notna()
+
+
+def _changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
+    """Whether images show another group than their source; false where that is not wanted."""
+    wanted = wanted & _edited(images)
+    ids, groups = images[_column(images, IMAGE)], images[_column(images, GROUP)].astype("str")
+    of_source = images["source"].map(dict(zip(ids, groups, strict=True)))
+    changed = of_source.ne(groups).astype(object).where(of_source.notna(), None)
+    if "changed" in images:
+        changed = images["changed"].astype(object).where(images["changed"].notna(), changed)
+    unknown = wanted & changed.isna()
+    if unknown.any():
+        raise OptionError(
+            f"It is not known which group {int(unknown.sum()):,} counterfactuals were made from, "
+            f"such as {ids[unknown].iloc[0]!r}: their sources are not there. Add a column "
+            "'changed', which exports have, or the images that they were made from."
+        )
+    return changed.where(wanted, False).astype(bool)

@@ -1,0 +1,16 @@
+"""Features of images that training does not change, by name."""
+
+from cobalance.evaluation.training.features.features import Features
+from cobalance.graph.plugins import Plugins
+
+FEATURES: Plugins[Features] = Plugins(
+    "features",
+    {
+        "pixels": "cobalance.evaluation.training.features.pixels",
+        "dinov2": "cobalance.evaluation.training.features.dinov2",
+        "clip": "cobalance.evaluation.training.features.clip",
+        "clip_336": "cobalance.evaluation.training.features.clip_336",
+        "inception": "cobalance.evaluation.training.features.inception",
+    },
+)
+"""Features; each declares its options and the extra that it needs."""

@@ -1,0 +1,48 @@
+"""CLIP: embeddings of images, of length 1.
+
+Radford et al., "Learning Transferable Visual Models From Natural Language Supervision" (2021).
+"""
+
+from typing import Any
+
+from pydantic import Field
+
+from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.options import ModelOptions
+
+_REVISION = (
+    "c237dc49a33fc61debc9276459120b7eac67e7ef"  # in safetensors: the main branch is a pickle
+)
+
+
+class ClipFeatureOptions(ModelOptions):
+    """Options of the features clip."""
+
+    model: str = "openai/clip-vit-base-patch32"
+    batch_size: int = Field(default=32, ge=1, le=1024)
+
+
+PLUGIN = Plugin(
+    "clip",
+    "Image embeddings of CLIP.",
+    "train",
+    ClipFeatureOptions,
+    licence="none named on the hub; its code is under MIT",
+)
+
+
+def open_features(options: ClipFeatureOptions) -> VisionFeatures:
+    """Load the model."""
+    from transformers import CLIPImageProcessorPil, CLIPModel
+
+    from cobalance.ingest.models.vision import open_vision
+
+    return VisionFeatures(open_vision(options, CLIPModel, CLIPImageProcessorPil, _REVISION), embed)
+
+
+def embed(model: Any, pixels: Any) -> Any:
+    """Embeddings of a batch of pixels, of length 1."""
+    from torch.nn import functional
+
+    return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)

@@ -1,0 +1,34 @@
+"""DINOv2: features of the class token.
+
+Oquab et al., "DINOv2: Learning Robust Visual Features without Supervision" (2023).
+"""
+
+from pydantic import Field
+
+from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.options import ModelOptions
+
+
+class Dinov2Options(ModelOptions):
+    """Options of the features dinov2."""
+
+    model: str = "facebook/dinov2-small"
+    batch_size: int = Field(default=32, ge=1, le=1024)
+
+
+PLUGIN = Plugin(
+    "dinov2", "Features of DINOv2.", "train", Dinov2Options, licence="Apache License 2.0"
+)
+
+
+def open_features(options: Dinov2Options) -> VisionFeatures:
+    """Load the model."""
+    from transformers import BitImageProcessorPil, Dinov2Model
+
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, Dinov2Model, BitImageProcessorPil)
+    return VisionFeatures(
+        vision, lambda model, pixels: model(pixel_values=pixels).last_hidden_state[:, 0]
+    )

@@ -1,0 +1,118 @@
+"""Principal components of the pixels: no model, nothing to download."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray, Pixels
+from cobalance.graph.errors import OptionError
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin
+
+_BATCH = 256  # images that are read together
+_FITTED = ("mean_", "components_", "explained_variance_")
+
+
+class PixelOptions(Options):
+    """Options of the features pixels.
+
+    Parameters
+    ----------
+    side_px : int
+        Images are scaled down to squares of this side.
+    components : int
+        How many principal components; fewer where there are fewer images.
+    """
+
+    side_px: int = Field(default=16, ge=1, le=256)
+    components: int = Field(default=60, ge=1, le=4096)
+
+
+PLUGIN = Plugin("pixels", "Whitened principal components of the pixels.", "evaluate", PixelOptions)
+
+
+@dataclass(frozen=True, eq=False)
+class PixelFeatures:
+    """Whitened principal components of small images."""
+
+    options: PixelOptions
+    analysis: Callable[..., Any]  # scikit-learn's PCA
+    components: Any = None  # the same, fitted
+
+    def fit(self, training: Examples, seed: int) -> "tuple[PixelFeatures, Floats]":
+        """The features with the components of training images, and those of the images.
+
+        Raises
+        ------
+        OptionError
+            There is one training image, or none.
+        """
+        values = self._values(training)
+        most = min(self.options.components, len(values) - 1, values.shape[1])
+        if most < 1:
+            raise OptionError(
+                f"There are {len(training)} training images; principal components need two or more."
+            )
+        components = self.analysis(most, whiten=True, svd_solver="randomized", random_state=seed)
+        components.fit(values)
+        # laid out as when read from a file, so that a kept model gives the same to the last bit
+        own = {name: np.ascontiguousarray(getattr(components, name)) for name in _FITTED}
+        fitted = self.with_arrays(own)
+        return fitted, fitted.components.transform(values)
+
+    def read(self, images: Examples) -> Floats:
+        """Features of images, shape (n_images, n_components)."""
+        features: Floats = self.components.transform(self._values(images))
+        return features
+
+    def arrays(self) -> Mapping[str, Floats]:
+        """Mean, components and their variances."""
+        return {name: getattr(self.components, name) for name in _FITTED}
+
+    def with_arrays(self, arrays: Mapping[str, Floats]) -> "PixelFeatures":
+        """The features with these components."""
+        fitted = self.analysis(whiten=True)
+        for name in _FITTED:
+            setattr(fitted, name, arrays[name])
+        return replace(self, components=fitted)
+
+    def _values(self, images: Examples) -> Floats:
+        rows = np.arange(len(images))
+        batches = [rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH)]
+        small = [self._small(images, batch) for batch in batches]
+        side = self.options.side_px
+        return np.concatenate(small) if small else np.empty((0, side * side * 3))
+
+    def _small(self, images: Examples, rows: IntArray) -> Floats:
+        side = self.options.side_px
+        return np.stack([scale_down(image, side).ravel() for image in images.read(rows)]) / 255
+
+
+def scale_down(image: Pixels, side_px: int) -> Floats:
+    """Scale an image to a square by the mean of what each of its pixels covers.
+
+    Examples
+    --------
+    >>> image = np.arange(16, dtype=np.uint8).reshape(4, 4, 1).repeat(3, 2)
+    >>> scale_down(image, 2)[..., 0].tolist()
+    [[2.5, 4.5], [10.5, 12.5]]
+    """
+    height, width, channels = image.shape
+    if height % side_px == 0 and width % side_px == 0:
+        blocks = image.reshape(side_px, height // side_px, side_px, width // side_px, channels)
+        means: Floats = blocks.mean(axis=(1, 3))
+        return means
+    from PIL import Image
+
+    scaled = Image.fromarray(image).resize((side_px, side_px), Image.Resampling.BOX)
+    return np.asarray(scaled, dtype=np.float64)
+
+
+def open_features(options: PixelOptions) -> PixelFeatures:
+    """Open the features."""
+    from sklearn.decomposition import PCA
+
+    return PixelFeatures(options, PCA)

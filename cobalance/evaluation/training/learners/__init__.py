@@ -1,0 +1,15 @@
+"""Ways to fit models, by name."""
+
+from collections.abc import Callable
+
+from cobalance.evaluation.training.method import Learner, Run
+from cobalance.graph.plugins import Plugins
+
+LEARNERS: Plugins[Callable[[Run], Learner]] = Plugins(
+    "learner",
+    {
+        "linear": "cobalance.evaluation.training.learners.linear",
+        "network": "cobalance.evaluation.training.learners.network",
+    },
+)
+"""Learners; each declares its options and whether it is a network, and is opened for a run."""

@@ -1,0 +1,30 @@
+"""Training methods, by name."""
+
+from cobalance.evaluation.training.method import Method
+from cobalance.graph.plugins import Plugins
+
+_NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"
+
+METHODS: Plugins[Method] = Plugins(
+    "method",
+    {
+        "erm": "cobalance.evaluation.training.methods.erm",
+        "over-sampling": "cobalance.evaluation.training.methods.over_sampling",
+        "sub-sampling": "cobalance.evaluation.training.methods.sub_sampling",
+        "upweight": "cobalance.evaluation.training.methods.upweight",
+        "class-balanced": "cobalance.evaluation.training.methods.class_balanced",
+        "group-dro": "cobalance.evaluation.training.methods.group_dro",
+        "dfr": "cobalance.evaluation.training.methods.dfr",
+        "jtt": "cobalance.evaluation.training.methods.jtt",
+        "clip": "cobalance.evaluation.training.methods.clip",
+        "captioner": "cobalance.evaluation.training.methods.captioner",
+        "clipcap": "cobalance.evaluation.training.methods.clipcap",
+        "focal": f"{_NETWORK_ONLY}.focal",
+        "domain-independent": f"{_NETWORK_ONLY}.domain_independent",
+        "domain-discriminative": f"{_NETWORK_ONLY}.domain_discriminative",
+        "adversarial": f"{_NETWORK_ONLY}.adversarial",
+        "rand-augment": f"{_NETWORK_ONLY}.rand_augment",
+        "cutmix": f"{_NETWORK_ONLY}.cutmix",
+    },
+)
+"""Training methods; each declares its options and whether it reads group labels."""

@@ -1,0 +1,184 @@
+"""DFR (deep feature reweighting): the last layer fitted anew to balanced held-out images."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
+from cobalance.evaluation.training.methods.grouping import rows_by_unit
+from cobalance.evaluation.training.model import Model
+from cobalance.graph.errors import OptionError
+from cobalance.graph.options import Options
+
+_SELECT, _REFIT = 11, 12  # purposes of generators
+
+
+class DfrOptions(Options):
+    """Options of the method dfr.
+
+    Parameters
+    ----------
+    c : tuple of float
+        Inverse strengths of the L1 penalty, selected by the worst group of one half of the held-out
+        images after a fit to the other.
+    refits : int
+        Fits to other balanced samples of the held-out images, whose heads are averaged.
+    """
+
+    c: tuple[float, ...] = (1.0, 0.7, 0.3, 0.1, 0.07, 0.03, 0.01)
+    refits: int = Field(default=10, ge=1)
+
+    @field_validator("c")
+    @classmethod
+    def _check_c(cls, c: tuple[float, ...]) -> tuple[float, ...]:
+        if not c or not all(0 < value < math.inf for value in c):
+            raise ValueError("give one positive number or more")
+        return c
+
+
+PLUGIN = MethodPlugin(
+    "dfr",
+    "Fits the last layer anew to held-out images with all groups alike.",
+    extra="evaluate",
+    options=DfrOptions,
+    needs_validation_groups=True,
+    multi_label=False,
+    reference='Kirichenko et al., "Last Layer Re-Training is Sufficient for Robustness to Spurious '
+    'Correlations" (2023), section 6 and appendix B.',
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dfr(Method):
+    """ERM, then an L1-penalised logistic regression on its features.
+
+    Parameters
+    ----------
+    regression : callable
+        scikit-learn's LogisticRegression.
+    """
+
+    regression: Callable[..., Any]
+    c: Sequence[float] = (1.0,)
+    refits: int = 10
+
+    def train(
+        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
+    ) -> Model:
+        """Fit a model, and its last layer anew.
+
+        Raises
+        ------
+        OptionError
+            There are no held-out images, their groups are unknown, or a group of theirs has fewer
+            than two images, which cannot be halved.
+        """
+        if validation is None or not len(validation):
+            raise OptionError(
+                "DFR fits to held-out images, and there are none. Give validation images with "
+                "their groups, or a validation share."
+            )
+        groups = validation.require_groups("DFR")
+        _check_groups(validation, groups)
+        model = learner.fit(training, validation, Method())
+        values = model.features(training)
+        mean, spread = values.mean(axis=0), values.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        held = (model.features(validation) - mean) / spread
+        c = self._select(held, validation, groups, run.generator(_SELECT))
+        drawn = learner.draw_weights(validation)
+        drawn = np.ones(len(validation)) if drawn is None else drawn
+        weight, bias = self._refit(held, validation, drawn, c, run.generator(_REFIT))
+        return model.with_head(weight / spread, bias - (weight / spread) @ mean)
+
+    def _select(
+        self, held: Floats, validation: Examples, groups: IntArray, rng: np.random.Generator
+    ) -> float:
+        """The strength whose fit to one half is best for the worst group of the other."""
+        if len(self.c) == 1:
+            return self.c[0]
+        halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
+        fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
+        rows = fitted[balanced(groups[fitted], rng)]
+        fit_to, alike = validation.take(rows), np.ones(len(rows))
+
+        def worst(c: float) -> float:
+            weight, bias = self._fit(held[rows], fit_to, alike, c)
+            found = (held[tested] @ weight.T + bias).argmax(axis=1)
+            is_right = found == validation.labels[tested]
+            return min(float(is_right[own].mean()) for own in rows_by_unit(groups[tested]))
+
+        return max(self.c, key=worst)
+
+    def _refit(
+        self,
+        held: Floats,
+        validation: Examples,
+        drawn: Floats,
+        c: float,
+        rng: np.random.Generator,
+    ) -> tuple[Floats, Floats]:
+        heads = []
+        for _ in range(self.refits):
+            rows = balanced(validation.groups, rng)
+            heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
+        weights, biases = zip(*heads, strict=True)
+        return np.mean(weights, axis=0), np.mean(biases, axis=0)
+
+    def _fit(
+        self, features: Floats, images: Examples, weights: Floats, c: float
+    ) -> tuple[Floats, Floats]:
+        """A regression for each class against the others; of two classes one, shared by both."""
+        classes = images.classes
+        codes = range(len(classes)) if len(classes) > 2 else (1,)
+        fits = []
+        for code in codes:
+            fitted = self.regression(
+                C=c, l1_ratio=1, solver="liblinear", random_state=0, max_iter=1000
+            ).fit(features, images.labels == code, sample_weight=weights)
+            fits.append((fitted.coef_[0], fitted.intercept_[0]))
+        weight, bias = (np.array(part) for part in zip(*fits, strict=True))
+        if len(classes) > 2:
+            return weight, bias
+        return np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
+
+
+def balanced(groups: IntArray, rng: np.random.Generator) -> IntArray:
+    """Random rows, of each group as many as the smallest has."""
+    units = rows_by_unit(groups)
+    fewest = min(map(len, units))
+    return np.concatenate([rng.choice(rows, fewest, replace=False) for rows in units])
+
+
+def _check_groups(validation: Examples, groups: IntArray) -> None:
+    codes, sizes = np.unique(groups, return_counts=True)
+    if sizes.min() < 2:
+        code = int(codes[sizes.argmin()])
+        name = validation.group_names[code] if validation.group_names else str(code)
+        raise OptionError(
+            f"DFR halves each group of the held-out images, and {name!r} has one image. Hold out "
+            "more, or give validation images of all groups."
+        )
+    missing = set(range(len(validation.classes))) - set(validation.labels.tolist())
+    if missing:
+        raise OptionError(
+            f"The held-out images have none of the class {validation.classes[min(missing)]!r}, "
+            "and DFR fits the last layer to them. Hold out images of all classes."
+        )
+
+
+def open_method(options: DfrOptions) -> Method:
+    """Open the method."""
+    from sklearn.linear_model import LogisticRegression
+
+    return Dfr(
+        settings=options.model_dump(),
+        regression=LogisticRegression,
+        c=options.c,
+        refits=options.refits,
+    )

@@ -1,0 +1,69 @@
+"""JTT (just train twice): images that a first, short training gets wrong are repeated."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
+from cobalance.evaluation.training.model import Model
+from cobalance.graph.options import Options
+
+
+class JttOptions(Options):
+    """Options of the method jtt.
+
+    Parameters
+    ----------
+    epochs : int
+        Of the first training (T).
+    times : int
+        How often an image that it gets wrong is trained on (λ).
+    """
+
+    epochs: int = Field(default=1, ge=1)
+    times: int = Field(default=100, ge=1)
+
+
+PLUGIN = MethodPlugin(
+    "jtt",
+    "Trains shortly, then anew with what was wrong repeated; needs no group labels.",
+    options=JttOptions,
+    reference='Liu et al., "Just Train Twice" (2021), algorithm 1.',
+)
+
+
+@dataclass(frozen=True)
+class Jtt(Method):
+    """Two trainings."""
+
+    first_epochs: int = 1
+    times: int = 100
+
+    def train(
+        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
+    ) -> Model:
+        """Fit twice; the first model only finds the errors."""
+        plain = Method()
+        del run
+        first = learner.fit(training, validation, plain, epochs=self.first_epochs, stage="errors")
+        wrong = is_wrong(first.probabilities(training), training)
+        rows = np.repeat(np.arange(len(training)), np.where(wrong, self.times, 1))
+        return learner.fit(training.take(rows), validation, plain, stage="again")
+
+
+def is_wrong(probabilities: Floats, images: Examples) -> npt.NDArray[np.bool_]:
+    """Whether each image is predicted wrong; with several labels, whether any of them is."""
+    wrong: npt.NDArray[np.bool_]
+    if images.several_labels:
+        wrong = ((probabilities >= 0.5) != (images.labels == 1)).any(axis=1)
+    else:
+        wrong = probabilities.argmax(axis=1) != images.labels
+    return wrong
+
+
+def open_method(options: JttOptions) -> Method:
+    """Open the method."""
+    return Jtt(options.model_dump(), first_epochs=options.epochs, times=options.times)

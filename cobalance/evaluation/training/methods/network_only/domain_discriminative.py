@@ -1,0 +1,67 @@
+"""Domain-discriminative training: classes and domains told apart together, without their prior."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
+from cobalance.evaluation.training.methods.network_only.domains import count_domains
+from cobalance.graph.options import Options
+
+if TYPE_CHECKING:
+    import torch
+
+PLUGIN = MethodPlugin(
+    "domain-discriminative",
+    "Predicts class and domain together, and corrects for how often they go together.",
+    extra="train",
+    needs_groups=True,
+    network_only=True,
+    reference='Wang et al., "Towards Fairness in Visual Recognition" (2020), section 4.3: a '
+    "softmax over classes and domains, divided by the prior of the training images and summed over "
+    "domains. Pairs that no image shows count as of one image. With several labels an image, "
+    "sigmoids are summed without a prior, as in the authors' code.",
+)
+
+
+@dataclass(frozen=True)
+class DomainDiscriminative(Method):
+    """One output for each pair of class and domain."""
+
+    def prepare(self, training: Examples) -> Method:
+        """The method, with the prior's logarithm but for a constant: (n_domains, n_classes)."""
+        n_domains = len(count_domains(training, "Domain-discriminative training"))
+        counts = np.ones((n_domains, len(training.classes)))
+        if not training.several_labels:
+            counts[:] = 0
+            np.add.at(counts, (training.domains, training.labels), 1)
+            counts = np.maximum(counts, 1)
+        return replace(self, state={"log_prior": np.log(counts / counts.max())})
+
+    def outputs(self, n_classes: int, n_domains: int) -> int:
+        """As many as pairs, domain by domain."""
+        return n_classes * n_domains
+
+    def losses(self, batch: Batch) -> "torch.Tensor":
+        """Loss of each image's pair, shape (n_images,); of all its pairs with several labels."""
+        from torch.nn import functional
+
+        n_domains, n_classes = self.state["log_prior"].shape
+        if batch.labels.ndim == 1:
+            return super().losses(replace(batch, labels=batch.labels + n_classes * batch.domains))
+        own = functional.one_hot(batch.domains, n_domains)
+        pairs = own[:, :, None] * batch.labels[:, None, :]
+        return super().losses(replace(batch, labels=pairs.reshape(len(pairs), -1)))
+
+    def finish(self, weight: Floats, bias: Floats, n_classes: int) -> tuple[Floats, Floats]:
+        """The last layer without the prior: its softmax is over p(class, domain) / prior."""
+        del n_classes
+        return weight, bias - self.state["log_prior"].ravel()
+
+
+def open_method(options: Options) -> Method:
+    """Open the method."""
+    del options
+    return DomainDiscriminative()

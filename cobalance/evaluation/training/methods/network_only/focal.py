@@ -1,0 +1,65 @@
+"""Focal loss: images that the network already predicts well count little."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
+from cobalance.graph.options import Options
+
+if TYPE_CHECKING:
+    import torch
+
+
+class FocalOptions(Options):
+    """Options of the method focal.
+
+    Parameters
+    ----------
+    gamma : float
+        The paper's γ; at 0 the loss is cross-entropy.
+    """
+
+    gamma: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+
+
+PLUGIN = MethodPlugin(
+    "focal",
+    "Weights the loss of each image by (1 - p)ᵞ, p the probability of its label.",
+    extra="train",
+    options=FocalOptions,
+    network_only=True,
+    reference='Lin et al., "Focal Loss for Dense Object Detection" (2017), section 3. Its α is 1.',
+)
+
+
+@dataclass(frozen=True)
+class Focal(Method):
+    """Focal loss; with several labels an image, that of each label, averaged."""
+
+    gamma: float = 2.0
+
+    def losses(self, batch: Batch) -> "torch.Tensor":
+        """Loss of each image, shape (n_images,)."""
+        from torch.nn import functional
+
+        if batch.labels.ndim == 1:
+            return self._focal(
+                functional.cross_entropy(batch.outputs, batch.labels, reduction="none")
+            )
+        labels = batch.labels.to(batch.outputs.dtype)
+        of_labels = functional.binary_cross_entropy_with_logits(
+            batch.outputs, labels, reduction="none"
+        )
+        return self._focal(of_labels).mean(dim=1)
+
+    def _focal(self, losses: "torch.Tensor") -> "torch.Tensor":
+        """From losses -log p, by 1 - p without loss of digits where p is near 1."""
+        focal: torch.Tensor = (-(-losses).expm1()) ** self.gamma * losses
+        return focal
+
+
+def open_method(options: FocalOptions) -> Method:
+    """Open the method."""
+    return Focal(options.model_dump(), gamma=options.gamma)

@@ -1,0 +1,149 @@
+"""GradCAM: where in an image a network sees a class."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.nn import functional
+
+from cobalance.evaluation.training.examples import Examples, IntArray
+from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
+from cobalance.evaluation.training.networks.pixels import read_batches
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.classifiers import ClassifierSettings, Network
+
+Map = npt.NDArray[np.float32]
+BATCH_SIZE = 16
+
+
+class _LastMaps(torch.nn.Module):
+    """A network whose last feature maps pass through `tap`."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.tap = torch.nn.Identity()
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        maps = self.tap(self.network.backbone.forward_features(images))
+        outputs: torch.Tensor = self.network.head(self.network.backbone.forward_head(maps))
+        return outputs
+
+
+@dataclass(frozen=True)
+class _Score:
+    """What is differentiated: a class's output; of several domains, their log-sum-exp."""
+
+    label: int
+    n_classes: int
+
+    def __call__(self, outputs: torch.Tensor) -> torch.Tensor:
+        return outputs.reshape(-1, self.n_classes)[:, self.label].logsumexp(dim=0)
+
+
+def grad_cam(
+    model: NetworkModel, images: Examples, labels: IntArray | None = None
+) -> Iterator[Map]:
+    """GradCAM of each image, at its size, from 0 to 1.
+
+    The layer is a CNN's last feature maps, and of a ViT the norm before its last attention, since
+    after it the class token alone counts. A map without any positive part is 0 throughout.
+
+    Parameters
+    ----------
+    model : NetworkModel
+        A trained network.
+    images : Examples
+        Their labels are not read.
+    labels : int64 array, shape (n_images,), optional
+        The class that each map is of, as an index; by default the one that the model predicts.
+
+    Yields
+    ------
+    float32 array, shape (height, width)
+        Of each image, in order.
+
+    Raises
+    ------
+    OptionError
+        A label is none of the model's classes, or the model has no feature maps.
+
+    References
+    ----------
+    Selvaraju, R. R. et al., *Grad-CAM: Visual Explanations from Deep Networks via Gradient-based
+    Localization* (ICCV 2017), section 3.
+    """
+    settings = model.classifier.settings
+    if labels is None:
+        labels = model.probabilities(images).argmax(axis=1)
+    if labels.ndim != 1:
+        raise OptionError(
+            "GradCAM is of one class an image, and these labels have several. Leave them out for "
+            "the most probable class, or give the index of one."
+        )
+    wrong = labels[(labels < 0) | (labels >= len(settings.classes))]
+    if len(wrong) or len(labels) != len(images):
+        raise OptionError(
+            f"GradCAM needs the index of one of {len(settings.classes)} classes for each of "
+            f"{len(images)} images, not {int(wrong[0]) if len(wrong) else f'{len(labels)} labels'}."
+        )
+    return _maps(model, images, labels)
+
+
+def _maps(model: NetworkModel, images: Examples, labels: IntArray) -> Iterator[Map]:
+    from pytorch_grad_cam import GradCAM
+
+    classifier = model.classifier
+    settings = classifier.settings
+    network = classifier.network.eval()
+    whole, layer = _layer(network)
+    backbone = network.backbone
+    sizes: dict[int, tuple[int, int]] = {}
+
+    def fit(image: Any, at: int) -> torch.Tensor:
+        sizes[at] = image.shape[:2]
+        return settings.squeeze(image)
+
+    done = 0
+    arrange = partial(_arrange, backbone, settings)
+    batches = consecutive(len(images), BATCH_SIZE)
+    with GradCAM(whole, [layer], reshape_transform=arrange) as cam:
+        for rows, pixels in read_batches(images, batches, fit):
+            inputs = settings.normalise(pixels.to(classifier.device))
+            targets = [_Score(int(label), len(settings.classes)) for label in labels[rows]]
+            found = torch.from_numpy(np.asarray(cam(inputs, targets), dtype=np.float32))
+            for one in found:
+                size = sizes.pop(done)
+                done += 1
+                map_ = functional.interpolate(one[None, None], size, mode="bilinear")[0, 0]
+                yield map_.numpy()
+
+
+def _layer(network: Network) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """The network to run, and the module whose output is explained."""
+    backbone = network.backbone
+    if getattr(backbone, "blocks", None) is not None and hasattr(backbone, "num_prefix_tokens"):
+        return network, backbone.blocks[-1].norm1
+    if not hasattr(backbone, "forward_features"):
+        raise OptionError(
+            f"GradCAM does not know the feature maps of {type(backbone).__name__}. Train a network "
+            "with timm's forward_features, such as a ResNet or a ViT."
+        )
+    whole = _LastMaps(network)
+    return whole, whole.tap
+
+
+def _arrange(backbone: Any, settings: ClassifierSettings, values: torch.Tensor) -> torch.Tensor:
+    """Feature maps, shape (n_images, channels, height, width), from whatever a layer gives."""
+    if values.ndim == 3:  # tokens, with those of the class before those of patches
+        values = values[:, getattr(backbone, "num_prefix_tokens", 0) :]
+        step = backbone.patch_embed.patch_size
+        rows, columns = (settings.image_px // size for size in step)
+        return values.reshape(len(values), rows, columns, -1).permute(0, 3, 1, 2)
+    if getattr(backbone, "output_fmt", "NCHW") == "NHWC":
+        return values.permute(0, 3, 1, 2)
+    return values

@@ -1,0 +1,102 @@
+"""Trained networks: probabilities and features of images."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.networks.pixels import read_batches, whole
+from cobalance.ingest.models.classifiers import Classifier, Network, open_classifier
+from cobalance.ingest.models.devices import choose_device, choose_dtype
+from cobalance.ingest.models.options import ModelOptions
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """A trained network; see `cobalance.evaluation.training.model.Model`.
+
+    Parameters
+    ----------
+    classifier : Classifier
+        The network, with what is needed to use it.
+    """
+
+    classifier: Classifier
+
+    def probabilities(self, images: Examples) -> Floats:
+        """Probability of each class, shape (n_images, n_classes)."""
+        settings = self.classifier.settings
+        rows = [
+            settings.read_out(self.classifier.run(pixels)).cpu().numpy()
+            for _, pixels in self._batches(images)
+        ]
+        return np.concatenate(rows) if rows else np.empty((0, len(settings.classes)))
+
+    def features(self, images: Examples) -> Floats:
+        """What the last layer reads, shape (n_images, n_features)."""
+        rows = [
+            self.classifier.run(pixels, features=True).double().cpu().numpy()
+            for _, pixels in self._batches(images)
+        ]
+        n_features = self.classifier.network.head.in_features
+        return np.concatenate(rows) if rows else np.empty((0, n_features))
+
+    def with_head(self, weight: Floats, bias: Floats) -> "NetworkModel":
+        """The same model with another last layer; `self` stays as it is."""
+        backbone = copy.deepcopy(self.classifier.network.backbone)
+        network = Network(backbone, linear(weight, bias)).to(self.classifier.device)
+        settings = replace(self.classifier.settings, n_outputs=len(bias), confidence=None)
+        return NetworkModel(replace(self.classifier, network=network, settings=settings))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it predicts."""
+        return tuple(self.classifier.settings.classes)
+
+    def save(self, folder: Path) -> None:
+        """Save the model, to open with `open_network`."""
+        self.classifier.save(folder)
+
+    def describe(self) -> dict[str, Any]:
+        """Where its weights are from, how its epoch was selected, versions; JSON values."""
+        return dict(self.classifier.settings.about or {})
+
+    def _batches(self, images: Examples) -> Any:
+        batches = consecutive(len(images), self.classifier.batch_size)
+        return read_batches(images, batches, whole(self.classifier.settings))
+
+
+def open_network(
+    folder: Path, *, device: str = "auto", dtype: str = "float32", batch_size: int = 128
+) -> NetworkModel:
+    """Open a saved model.
+
+    Raises
+    ------
+    OptionError
+        There is no such device or precision.
+    JobBlockedError
+        There is no model, or it is damaged.
+    """
+    chosen = choose_device(device)
+    options = ModelOptions(model=str(folder), batch_size=min(batch_size, 1024))
+    return NetworkModel(open_classifier(options, chosen, choose_dtype(dtype, chosen)))
+
+
+def linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
+    """A linear layer of these weights."""
+    layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(weight))
+        layer.bias.copy_(torch.from_numpy(bias))
+    return layer
+
+
+def consecutive(n_images: int, size: int) -> Sequence[IntArray]:
+    """Rows in order, in batches."""
+    return [np.arange(start, min(start + size, n_images)) for start in range(0, n_images, size)]

@@ -1,0 +1,225 @@
+"""Train with a method, and predict the test images."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.ratios import caption_predictions
+from cobalance.evaluation.training.examples import Examples, Floats
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.learners.learner import LearnerPlugin
+from cobalance.evaluation.training.method import Learner, MethodPlugin, Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.model import Captioner, Model, SavableModel
+from cobalance.evaluation.training.selection import READS_GROUPS, check_rule
+from cobalance.graph.errors import OptionError
+
+_BATCH = 4096  # images that are predicted together
+TRAINED = "trained"
+"""Where in a seed's folder the model is."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model with its predictions, and what was seen on the way.
+
+    Parameters
+    ----------
+    model : Model or Captioner
+    predictions : pandas.DataFrame
+        See `predict`.
+    record : mapping
+        JSON values: method and learner with all options, ``seed``, ``training_images`` and
+        ``validation_images`` (counts), ``selected_by`` (the rule), and whether labels of groups
+        were read: ``reads_training_groups``, ``reads_validation_groups``; ``model``, with the
+        selected epoch and the pretrained weights of a network.
+    """
+
+    model: Model | Captioner
+    predictions: pd.DataFrame
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A method and a learner by name, with their options.
+
+    Parameters
+    ----------
+    label : str
+        What the predictions call it; by default the method's name.
+    """
+
+    method: str = "erm"
+    method_options: Mapping[str, Any] = field(default_factory=dict)
+    learner: str = "linear"
+    learner_options: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    def prepare(self, training: Examples, run: Run) -> Learner:
+        """Open the learner, with what it takes from the training images.
+
+        Raises
+        ------
+        UnknownNameError
+            No learner has the name.
+        OptionError
+            An option is unknown or not allowed, or there are too few images.
+        MissingExtraError
+            Packages are not installed.
+        """
+        return LEARNERS.open(self.learner, self.learner_options)(run).prepare(training)
+
+    def check(self) -> None:
+        """Check names and options without loading anything.
+
+        Raises
+        ------
+        UnknownNameError
+            No method or learner has the name.
+        OptionError
+            An option is unknown or not allowed, or the method needs a network.
+        """
+        METHODS.check(self.method, self.method_options)
+        LEARNERS.check(self.learner, self.learner_options)
+        if _declared(self.method).own_model:
+            return
+        learner = LEARNERS[self.learner]
+        is_network = isinstance(learner, LearnerPlugin) and learner.is_network
+        if _declared(self.method).network_only and not is_network:
+            raise OptionError(
+                f"The method {self.method} changes the loss, the outputs or the images of a "
+                f"network, which the learner {self.learner} is not. Choose the learner network."
+            )
+
+    def check_images(self, training: Examples, validation: Examples | None) -> None:
+        """Check, as `check` does, that these images can be trained on and selected by.
+
+        Raises
+        ------
+        OptionError
+            They are of one class or have several labels, their groups are unknown, or validation
+            images cannot decide the rule of selection.
+        """
+        self.check()
+        declared, what = _declared(self.method), f"The method {self.method}"
+        if training.several_labels and not declared.multi_label:
+            raise OptionError(
+                f"{what} takes images with one label, and these have several. "
+                "Choose another method, or predict the class."
+            )
+        if declared.needs_groups:
+            training.require_groups(what)
+        if declared.needs_validation_groups and validation is not None:
+            validation.require_groups(what)
+        if not declared.own_model:
+            training.require_two_classes()
+            options = LEARNERS.check(self.learner, self.learner_options).model_dump()
+            check_rule(options["select"], validation)
+
+
+def train_run(
+    recipe: Recipe,
+    run: Run,
+    training: Examples,
+    validation: Examples | None,
+    test: Examples,
+    *,
+    prepared: Learner | None = None,
+) -> Trained:
+    """Train a model and predict the test images, which select nothing.
+
+    Parameters
+    ----------
+    prepared : Learner, optional
+        What `prepare` has given for this recipe, run and training images, where several methods
+        share it.
+
+    Raises
+    ------
+    OptionError
+        The method or the rule of selection needs groups that are unknown, or validation images.
+    """
+    declared = _declared(recipe.method)
+    recipe.check_images(training, validation)
+    method = METHODS.open(recipe.method, recipe.method_options)
+    of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
+    of_learner = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
+    if declared.own_model:
+        learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)  # is not used
+    else:
+        learner = prepared or recipe.prepare(training, run)
+    model = method.train(learner, training, validation, run)
+    rule = str((of_method if declared.own_model else of_learner)["select"])
+    record = {
+        "method": recipe.method,
+        "method_options": of_method,
+        "learner": None if declared.own_model else recipe.learner,
+        "learner_options": {} if declared.own_model else of_learner,
+        "seed": run.seed,
+        "training_images": len(training),
+        "validation_images": 0 if validation is None else len(validation),
+        "selected_by": rule,
+        "reads_training_groups": declared.needs_groups,
+        "reads_validation_groups": rule in READS_GROUPS or declared.needs_validation_groups,
+        "model": model.describe(),
+    }
+    if run.seed_folder is not None and isinstance(model, SavableModel):
+        model.save(run.seed_folder / TRAINED)
+    label = recipe.label or recipe.method
+    return Trained(model, predict(model, test, seed=run.seed, method=label), record)
+
+
+def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None:
+    """The model of an earlier run of this recipe, seed and folder; None where none is kept.
+
+    Raises
+    ------
+    OptionError
+        Its file is damaged.
+    JobBlockedError
+        The model is damaged, or that of its features is missing.
+    """
+    if run.seed_folder is None or _declared(recipe.method).own_model:
+        return None
+    learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)
+    found = learner.kept(run.seed_folder / TRAINED)
+    return found if found is not None and found.classes == tuple(classes) else None
+
+
+def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str) -> pd.DataFrame:
+    """Predictions of a model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an image: ``image``, ``class_name`` (the label), ``predicted``, ``p_<class>`` for
+        each class, ``seed`` and ``method``. With several labels an image, ``y_<class>`` (0 or 1)
+        stands for ``class_name`` and ``predicted``. Of a captioner ``caption``, and in
+        ``predicted`` the group that it names, as `cobalance.evaluation.metrics.caption_predictions`
+        has it.
+    """
+    if isinstance(model, Captioner):
+        captions = pd.DataFrame({"image": list(test.ids), "caption": model.captions(test)})
+        named = caption_predictions(captions.assign(seed=seed, method=method), model.words)
+        return named.drop(columns="n").assign(caption=captions["caption"])
+    rows = np.arange(len(test))
+    parts = [
+        model.probabilities(test.take(rows[at : at + _BATCH])) for at in range(0, len(rows), _BATCH)
+    ]
+    found: Floats = np.concatenate(parts) if parts else np.empty((0, len(test.classes)))
+    frame: dict[str, Any] = {"image": list(test.ids)}
+    if test.several_labels:
+        frame |= {f"y_{name}": test.labels[:, at] for at, name in enumerate(test.classes)}
+    else:
+        names = np.array(test.classes, dtype=object)
+        frame |= {"class_name": names[test.labels], "predicted": names[found.argmax(axis=1)]}
+    frame |= {f"p_{name}": found[:, at] for at, name in enumerate(test.classes)}
+    return pd.DataFrame(frame | {"seed": seed, "method": method})
+
+
+def _declared(method: str) -> MethodPlugin:
+    return cast("MethodPlugin", METHODS[method])

@@ -1,0 +1,75 @@
+"""Embeddings of texts without a model: TF-IDF of their words, reduced by an SVD.
+
+Latent semantic analysis: Deerwester et al., "Indexing by Latent Semantic Analysis" (1990).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from cobalance.evaluation.training.examples import Floats
+from cobalance.graph.errors import OptionError
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin
+
+
+class TfidfOptions(Options):
+    """Options of the text features tfidf.
+
+    Parameters
+    ----------
+    components : int
+        Numbers of an embedding; with fewer words their TF-IDF is taken as it is.
+    """
+
+    components: int = Field(default=100, ge=1, le=2000)
+
+
+PLUGIN = Plugin(
+    "tfidf",
+    "TF-IDF of words without English stop words, reduced by an SVD; no model.",
+    "evaluate",
+    TfidfOptions,
+)
+
+
+@dataclass(frozen=True)
+class TfidfTexts:
+    """TF-IDF of the words of the texts that are embedded together."""
+
+    components: int
+
+    def read(self, texts: Sequence[str], seed: int) -> Floats:
+        """Embeddings of length 1, or 0 without any words, shape (n_texts, n_features).
+
+        Raises
+        ------
+        OptionError
+            No text has a word that counts.
+        """
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.preprocessing import normalize
+
+        try:
+            weights = TfidfVectorizer(stop_words="english").fit_transform(texts)
+        except ValueError as error:  # "empty vocabulary"
+            raise OptionError(
+                f"{len(texts):,} texts have no words but English stop words and single characters. "
+                "Embed them by clip."
+            ) from error
+        if weights.shape[1] <= self.components:
+            dense: Floats = weights.toarray()
+            return dense
+        reduced = TruncatedSVD(self.components, random_state=seed).fit_transform(weights)
+        units: Floats = normalize(reduced)
+        return units
+
+
+def open_text_features(options: TfidfOptions) -> TfidfTexts:
+    """Check that scikit-learn is installed."""
+    import sklearn
+
+    del sklearn
+    return TfidfTexts(options.components)

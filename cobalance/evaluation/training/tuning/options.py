@@ -1,0 +1,62 @@
+"""Options of fine-tuning on images with captions."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from cobalance.ingest.models.options import ModelOptions
+
+
+class TuningOptions(ModelOptions):
+    """Model, optimisation and selection.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the training images.
+    batch_size : int
+        Pairs of an image and a caption a step.
+    learning_rate : float
+        The largest: it rises over the warm-up and falls to 0 along a cosine.
+    warmup : float
+        Share of the steps that warm up.
+    weight_decay : float
+        Of AdamW, for matrices; biases and gains have none.
+    select : {"last", "loss"}
+        Which epoch: the last, or the one with the least loss on validation images.
+    patience : int or None
+        With ``loss``, stop after so many epochs without a better one; None to train all.
+    dtype : {"float32", "bfloat16", "auto"}
+        Precision of the computations, weights are always single; auto is bfloat16 on a GPU.
+    """
+
+    epochs: int = Field(default=30, ge=1, le=100_000)
+    batch_size: int = Field(default=128, ge=2, le=1024)
+    learning_rate: float = Field(default=5e-5, gt=0, allow_inf_nan=False)
+    warmup: float = Field(default=0.1, ge=0, lt=1)
+    weight_decay: float = Field(default=0.1, ge=0, allow_inf_nan=False)
+    select: Literal["last", "loss"] = "last"
+    patience: int | None = Field(default=None, ge=1)
+
+    @field_validator("dtype")
+    @classmethod
+    def _check_dtype(cls, dtype: str) -> str:
+        if dtype == "float16":
+            raise ValueError("gradients underflow in float16; use bfloat16, which needs no scaling")
+        return dtype
+
+
+class ClipOptions(TuningOptions):
+    """Which files of a CLIP are read.
+
+    Parameters
+    ----------
+    layout : {"transformers", "open_clip"}
+        Whose files the model has; those of open_clip are its configuration, a tokenizer and
+        `weights_file`.
+    weights_file : str
+        Name of the weights of open_clip, as safetensors.
+    """
+
+    layout: Literal["transformers", "open_clip"] = "transformers"
+    weights_file: str = "open_clip_model.safetensors"

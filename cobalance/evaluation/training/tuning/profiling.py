@@ -1,0 +1,94 @@
+"""What Pinpoint Counterfactuals report of a CLIP, on test images and on a labelled folder."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from cobalance.evaluation.metrics import (
+    accuracy,
+    group_accuracy,
+    person_preference,
+    self_similarity,
+)
+from cobalance.evaluation.metrics.attacks.lic import group_words
+from cobalance.evaluation.metrics.bias.markedness import prompt_similarities
+from cobalance.evaluation.metrics.metric import stack
+from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation.training.data.examples import code_examples
+from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.model import TextModel
+from cobalance.evaluation.training.run import predict
+from cobalance.graph.errors import InputError
+from cobalance.ingest.models.prompts import prompt_for
+
+PERSON = "person"
+PREFIX = "folder_"
+"""Of the names of the scores of a labelled folder, beside those of the test images."""
+
+
+def profile_groups(model: TextModel, images: Examples, groups: list[str]) -> pd.DataFrame:
+    """Self-similarity and person preference of groups (Pinpoint Counterfactuals, section 4.3).
+
+    Parameters
+    ----------
+    groups : list of str
+        The group of each image.
+
+    Returns
+    -------
+    frame of scores
+        ``self_similarity``; and ``person_preference`` against the image's own group, where all
+        groups are words for people, such as man and woman: else "a photo of a person" is no
+        alternative to them.
+    """
+    embeddings = model.features(images)
+    frames = [self_similarity(embeddings, groups)]
+    names = sorted(set(groups))
+    people = {word.casefold() for word in group_words("pinpoint")}
+    if names and all(name.casefold() in people for name in names):
+        texts = [prompt_for([name], model.prompt) for name in (PERSON, *names)]
+        prompts = dict(zip((PERSON, *names), model.embed_texts(texts), strict=True))
+        frames.append(person_preference(prompt_similarities(embeddings, prompts), groups))
+    return stack(frames)
+
+
+def profile_folder(model: TextModel, folder: Path) -> pd.DataFrame:
+    """Zero-shot scores of a folder with a subfolder for each class.
+
+    Where all subfolders have subfolders in their turn, these are groups of people, as
+    ``nurse/woman/1.jpg``: then accuracy of each class and group is recall as on FACET.
+
+    Returns
+    -------
+    frame of scores
+        ``folder_accuracy``, ``folder_group_accuracy``; and with groups ``folder_opportunity_gap``
+        with its parts, and those of `profile_groups`.
+
+    Raises
+    ------
+    InputError
+        There are no images in subfolders, or some are in groups and some not.
+    """
+    found = read_folder_images(folder)
+    images = code_examples({"folder": found}, classes=sorted(set(found.frame["class_name"])))
+    examples = images["folder"]
+    predictions = check_predictions(predict(model, examples, seed=0, method=""))
+    parts = [str(name).split("/") for name in examples.ids]
+    grouped = [len(one) > 2 for one in parts]
+    frames = [accuracy(predictions)]
+    if not any(grouped):
+        frames.append(group_accuracy(predictions))
+    elif not all(grouped):
+        at = "/".join(parts[grouped.index(False)])
+        reason = "it is in no group, and others are, as class/group/image"
+        raise InputError(str(folder), at, reason, "Put all images into groups, or none.")
+    else:
+        of = [one[1] for one in parts]
+        table = pd.DataFrame({"image": list(examples.ids), PERSON: of})
+        frames.append(group_accuracy(predictions, table))
+        frames.append(opportunity_gap_of_predictions(predictions, table))
+        frames.append(profile_groups(model, examples, of))
+    scores = stack(frames)
+    return scores.assign(metric=PREFIX + scores["metric"])

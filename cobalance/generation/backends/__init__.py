@@ -1,0 +1,16 @@
+"""One module per backend, and the registry of them all."""
+
+from cobalance.generation.backends.backend import Backend
+from cobalance.graph.plugins import Plugins
+
+BACKENDS: Plugins[Backend] = Plugins(
+    "backend",
+    {
+        "procedural": "cobalance.generation.backends.procedural",
+        "paste": "cobalance.generation.backends.paste",
+        "inpaint": "cobalance.generation.backends.inpaint",
+        "instruct": "cobalance.generation.backends.instruct",
+        "brushnet": "cobalance.generation.backends.brushnet",
+        "patch": "cobalance.generation.backends.patch",
+    },
+)

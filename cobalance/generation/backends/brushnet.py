@@ -1,0 +1,190 @@
+"""Backend that paints the object anew with BrushNet.
+
+X. Ju et al., BrushNet: A Plug-and-Play Image Inpainting Model with Decomposed Dual-Branch
+Diffusion, ECCV 2024; the image is made as in the authors' example. Pinpoint Counterfactuals paints
+people's skin with it.
+"""
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.framing import (
+    choose_model_size,
+    choose_output_size,
+    cover_mask,
+    fit_source,
+    kept_pixels,
+    resize_image,
+)
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+)
+from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.options import MayBePath
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.images.arrays import ImageArray
+
+if TYPE_CHECKING:
+    from cobalance.generation.backends.pipelines.runner import PipelineRunner
+    from cobalance.ingest.models.checkpoints import Checkpoint
+
+
+class BrushNetOptions(DiffusionOptions):
+    """Options of the backend brushnet.
+
+    Parameters
+    ----------
+    brushnet_model : str or None
+        BrushNet's folder, or its repository of the hub as ``owner/name``; ``model`` is the base.
+        None for the published checkpoint for masks of any shape.
+    brushnet_subfolder : str
+        Where in it the checkpoint is, such as ``random_mask_brushnet_ckpt``; empty for the top.
+    brushnet_revision : str or None
+        The hub's commit, tag or branch of BrushNet.
+    conditioning_scale : float
+        What BrushNet's residuals are multiplied by; 0 for the base alone.
+    area_px : int
+        Number of pixels that are painted, in the image's shape.
+    """
+
+    brushnet_model: Annotated[str | None, MayBePath()] = None
+    brushnet_subfolder: str = Field(default="", pattern=r"^(\w[\w.-]*(/\w[\w.-]*)*)?$")
+    brushnet_revision: str | None = None
+    conditioning_scale: float = Field(default=1.0, ge=0)
+    area_px: int = Field(default=768 * 768, ge=64 * 64, le=4096 * 4096)
+
+
+PLUGIN = Plugin(
+    "brushnet",
+    "Paints the object anew from words with BrushNet, and keeps everything around it.",
+    extra="models",
+    options=BrushNetOptions,
+    licence="CreativeML Open RAIL-M; BrushNet's authors have theirs under Apache-2.0, its copy on "
+    "the hub names none",
+)
+
+MODEL = "stable-diffusion-v1-5/stable-diffusion-v1-5"
+"""Stable Diffusion 1.5, under the licence CreativeML Open RAIL-M."""
+BRUSHNET_MODEL = "Sanster/brushnet_random_mask"
+"""A copy of the authors' ``random_mask_brushnet_ckpt``, which they publish as a download outside of
+the hub. Their repository is under the Apache License 2.0, and the copy names no licence. They were
+trained from the weights of Stable Diffusion 1.5, whose licence, CreativeML Open RAIL-M, passes its
+limits of use on.
+"""
+WANTED = f"a text-to-image model like Stable Diffusion 1.5, such as {MODEL}"
+BRUSHNET_WANTED = (
+    f"a BrushNet that was trained beside the base, such as {BRUSHNET_MODEL} for Stable Diffusion "
+    "1.5, or the folder random_mask_brushnet_ckpt that its authors publish"
+)
+
+
+class BrushNetBackend(DiffusionBackend):
+    """Backend with a base and a BrushNet; see `cobalance.generation.backends.backend.Backend`.
+
+    Parameters
+    ----------
+    runner : PipelineRunner
+        The two models.
+    brushnet : Checkpoint
+        Where BrushNet is from.
+    options : BrushNetOptions
+        How to paint.
+    """
+
+    def __init__(
+        self, runner: "PipelineRunner", brushnet: "Checkpoint", options: BrushNetOptions
+    ) -> None:
+        super().__init__("brushnet", runner, partial(_prepare, runner, options))
+        self._of_brushnet = {
+            "brushnet_model": brushnet.label,
+            "brushnet_revision": brushnet.revision,
+            "brushnet_weights_sha256": brushnet.weights_sha256,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """Provenance; that of BrushNet's weights is in ``settings``."""
+        described = dict(super().describe())
+        return {**described, "settings": {**described["settings"], **self._of_brushnet}}
+
+
+def open_backend(options: BrushNetOptions) -> BrushNetBackend:
+    """Open a backend whose model paints the object, seeing what surrounds it.
+
+    As in the authors' example: UniPC with 50 steps, guidance 7.5, and the object blacked out in
+    what BrushNet sees. The image is painted with ``area_px`` pixels in the source's shape, and
+    brought back to the source's size. All pixels outside the mask are then the source's, bit by bit
+    (``kept``); in images of another size, they are those of the source as `fit_source` fits it.
+    ``details`` of an image has ``scale`` and the object's ``box``: top, left, bottom, right.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model is no base for
+        BrushNet, or the other one no BrushNet for it.
+    """
+    import torch
+
+    from cobalance.generation.backends.dual_branch.loading import (
+        check_base,
+        check_brushnet,
+        load_brushnet,
+        make_scheduler,
+    )
+    from cobalance.generation.backends.dual_branch.pipeline import StableDiffusionBrushNetPipeline
+    from cobalance.generation.backends.pipelines.runner import open_runner
+    from cobalance.ingest.models.checkpoints import find_checkpoint
+    from cobalance.ingest.models.devices import choose_device, choose_dtype
+
+    device = choose_device(options.device)
+    base = find_checkpoint(options.model or MODEL, options.revision, options.offline)
+    check_base(base, WANTED)
+    brushnet = find_checkpoint(
+        options.brushnet_model or BRUSHNET_MODEL,
+        options.brushnet_revision,
+        options.offline,
+        options.brushnet_subfolder,
+    )
+    check_brushnet(brushnet, base, BRUSHNET_WANTED)
+    on_gpu = device.type == "cuda"
+    branch = load_brushnet(
+        brushnet,
+        choose_dtype(options.dtype, device),
+        torch.channels_last if on_gpu else torch.preserve_format,
+    )
+    runner = open_runner(
+        StableDiffusionBrushNetPipeline,
+        base,
+        options,
+        {"conditioning_scale": options.conditioning_scale},
+        {"brushnet": branch, "scheduler": make_scheduler(base)},
+    )
+    return BrushNetBackend(runner, brushnet, options)
+
+
+def _prepare(
+    runner: "PipelineRunner", options: BrushNetOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    image, mask, scale = fit_source(source, size)
+    details = {"scale": scale, "box": list(find_box(mask))}
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        filled = np.where(mask[..., np.newaxis], resize_image(painted, size), image)
+        return GeneratedImage(filled, mask, details, kept_pixels(~mask, source))
+
+    side_px = round(math.sqrt(options.area_px))
+    seen = choose_model_size(size, side_px, runner.multiple_px, is_set=False)
+    # blacked out before it is resized, so that nothing of the object is left beside the mask
+    around = np.where(mask[..., np.newaxis], np.uint8(0), image)
+    inputs = {
+        "image": to_pillow(resize_image(around, seen)),
+        "mask_image": to_pillow(cover_mask(mask, seen)),
+    }
+    return PipelineTask(seen, finish, inputs)

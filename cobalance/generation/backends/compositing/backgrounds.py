@@ -1,0 +1,95 @@
+"""Compose backgrounds: from exemplars, from several others, or a plain wall."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+
+from cobalance.generation.backends.compositing.cutout import random_place, spread_colours, window_at
+from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.framing import Size, resize_image, resize_mask
+from cobalance.generation.backends.compositing.styles import smooth_noise
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+
+if TYPE_CHECKING:
+    from cobalance.generation.backends.compositing.exemplars import Exemplar
+
+_LAYERS = 12  # of exemplars for one background; what is left takes its nearest pixel's colour
+_CANDIDATES = 6  # of which the one most alike is the next layer
+_SOFT_PX = 3.0  # over which a layer of a background fades into the one below
+
+
+def paint_wall(size: Size, draws: Draws) -> ImageArray:
+    """Draw a light grey wall, unevenly lit."""
+    uneven = smooth_noise(size, max(2, min(size) // 2), draws)
+    light = 190 + 30 * uneven + 6 * draws.uniforms(*size)
+    return np.repeat(np.rint(light).astype(np.uint8)[..., np.newaxis], 3, axis=2)
+
+
+def join_backgrounds(painted: Sequence[ImageArray], size: Size, draws: Draws) -> ImageArray:
+    """Show several backgrounds side by side, with wavy edges."""
+    across = np.arange(size[1]) / size[1] * len(painted)
+    uneven = smooth_noise(size, max(2, min(size) // 4), draws) - 0.5
+    which = np.clip(np.floor(across + uneven * 0.5), 0, len(painted) - 1).astype(np.int64)
+    canvas: ImageArray = np.choose(which[..., np.newaxis], painted)
+    return canvas
+
+
+def compose_background(exemplars: "Sequence[Exemplar]", size: Size, draws: Draws) -> ImageArray:
+    """Compose a background from exemplars until no hole is left.
+
+    Each layer shows through the holes of those above it, and they fade into it. It is, of some
+    that are drawn, the one whose mean colour is most like that of the first.
+    """
+    image, shown = _random_window(draws.choice(exemplars), size, draws)
+    layers = [(image, shown)]
+    mean = _mean_colour(image, shown)
+    holes = ~shown
+    while holes.any() and len(layers) < _LAYERS:
+        drawn = [_random_window(draws.choice(exemplars), size, draws) for _ in range(_CANDIDATES)]
+        useful = [one for one in drawn if (one[1] & holes).any()] or drawn
+        image, shown = min(useful, key=lambda one: float(np.abs(_mean_colour(*one) - mean).max()))
+        layers.append((image, shown))
+        holes &= ~shown
+    canvas, _ = spread_colours(*layers[-1])
+    for image, shown in reversed(layers[:-1]):
+        share = _opacity(shown)[..., np.newaxis]
+        canvas = np.rint(image * share + canvas * (1 - share)).astype(np.uint8)
+    return canvas
+
+
+def _opacity(shown: MaskArray) -> npt.NDArray[np.float64]:
+    """Opacity of a layer: 0 in its holes, rising to 1 a few pixels away from them."""
+    if shown.all():
+        return np.ones(shown.shape)
+    distance_px: npt.NDArray[np.float64] = ndimage.distance_transform_edt(shown)
+    return np.clip(distance_px / _SOFT_PX, 0, 1)
+
+
+def _random_window(exemplar: "Exemplar", size: Size, draws: Draws) -> tuple[ImageArray, MaskArray]:
+    """Crop a random window of the image's size from an exemplar, scaling small ones up."""
+    image, shown = exemplar.image, exemplar.shown
+    scale = max(1.0, size[0] / shown.shape[0], size[1] / shown.shape[1])
+    large = (
+        max(size[0], round(shown.shape[0] * scale)),
+        max(size[1], round(shown.shape[1] * scale)),
+    )
+    if large != shown.shape:  # nothing of what is in a hole gets into what is beside it
+        image, _ = spread_colours(image, shown)
+        image, shown = resize_image(image, large), resize_mask(shown, large)
+    window = window_at(random_place(size, large, draws), size)
+    image, shown = image[window], shown[window]
+    if draws.below(2):
+        image, shown = image[:, ::-1], shown[:, ::-1]
+    if not shown.any():  # a window of nothing but a hole
+        return image, np.ones_like(shown)
+    return image, shown
+
+
+def _mean_colour(image: ImageArray, shown: MaskArray) -> npt.NDArray[np.float64]:
+    # sums of whole numbers are the same in whatever order a machine adds them
+    total = image[shown].sum(axis=0, dtype=np.int64)
+    mean: npt.NDArray[np.float64] = total / max(1, int(np.count_nonzero(shown)))
+    return mean

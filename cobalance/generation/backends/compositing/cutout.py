@@ -1,0 +1,221 @@
+"""Cut objects out of images and paste them onto others."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+
+from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.framing import (
+    Size,
+    resize_image,
+    resize_mask,
+    scale_size,
+)
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from cobalance.generation.backends.compositing.exemplars import Exemplar
+
+SCALES = (0.7, 1.3)
+"""Range of a placed object's scale relative to its source; reduced where it would not fit."""
+
+_PLACES = 24  # that are tried for a cutout, to find one where little of it is hidden
+_HIDDEN = 0.25  # how much of a cutout may be hidden at its own place
+
+
+class Box(NamedTuple):
+    """A pixel rectangle; bottom and right are exclusive."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Slices of the rows and columns."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+
+def find_box(mask: MaskArray, margin_px: int = 0) -> Box:
+    """Bounding box of a mask, with a margin clipped to the image.
+
+    Examples
+    --------
+    >>> mask = np.zeros((5, 6), bool)
+    >>> mask[2, 1:4] = True
+    >>> find_box(mask, margin_px=1)
+    Box(top=1, left=0, bottom=4, right=5)
+    """
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return Box(
+        max(0, int(rows[0]) - margin_px),
+        max(0, int(columns[0]) - margin_px),
+        min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
+        min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
+    )
+
+
+def paste_object(
+    background: ImageArray, image: ImageArray, mask: MaskArray, feather_px: float
+) -> ImageArray:
+    """Paste the object onto the background with a feathered edge.
+
+    Beside the object, the colour of its nearest pixel fades into the background. What stood beside
+    it in its own image is what a plan wants to change, so nothing of that is shown.
+
+    Parameters
+    ----------
+    background, image : uint8 array, shape (height, width, 3)
+        What to paste onto, and the image with the object.
+    mask : bool array, shape (height, width)
+        The object's pixels. They are the image's in the result, bit by bit.
+    feather_px : float
+        How far the edge fades: at a distance of d pixels from the object its share is
+        ``1 - d / (feather_px + 1)``.
+
+    Returns
+    -------
+    uint8 array, shape (height, width, 3)
+    """
+    pasted = background.copy()
+    window = find_box(mask, math.ceil(feather_px) + 1).slices
+    inside = mask[window]
+    colours, distance_px = spread_colours(image[window], inside)
+    share = np.clip(1 - distance_px / (feather_px + 1), 0, 1)[..., np.newaxis]
+    mixed = colours * share + background[window] * (1 - share)
+    pasted[window] = np.where(inside[..., np.newaxis], image[window], np.rint(mixed))
+    return pasted
+
+
+def spread_colours(
+    image: ImageArray, mask: MaskArray
+) -> tuple[ImageArray, npt.NDArray[np.float64]]:
+    """Fill each pixel with the colour of the nearest object pixel; return it and the distances."""
+    distance_px, nearest = ndimage.distance_transform_edt(~mask, return_indices=True)
+    return image[nearest[0], nearest[1]], distance_px
+
+
+def place_object(
+    image: ImageArray, mask: MaskArray, size: Size, draws: Draws
+) -> tuple[ImageArray, MaskArray, float]:
+    """Place the object on an empty image at a random position and scale.
+
+    The scale is drawn from `SCALES`, or what of it lets the whole object in; then the place, from
+    all where it is in the image as a whole. The object is resampled by Lanczos' filter, with its
+    own colours beyond its edge.
+
+    Parameters
+    ----------
+    image, mask : arrays, shapes (height, width, 3) and (height, width)
+        Where the object is; of any size.
+    size : tuple of int
+        Height and width of the result.
+    draws : Draws
+        Gives the scale, the row and the column, in this order.
+
+    Returns
+    -------
+    image : uint8 array, shape (height, width, 3)
+        Black but for the object's box.
+    mask : bool array, shape (height, width)
+        The object's pixels.
+    scale : float
+        Its size beside that in `image`.
+    """
+    window = find_box(mask).slices
+    inside = mask[window]
+    colours, _ = spread_colours(image[window], inside)
+    height, width = inside.shape
+    largest = min(SCALES[1], size[0] / height, size[1] / width)
+    smallest = min(SCALES[0], largest)
+    scale = smallest + (largest - smallest) * draws.uniform()
+    target = scale_size((height, width), scale, size)
+    place = random_place(target, size, draws)
+    return *put_on_blank(
+        resize_image(colours, target), resize_mask(inside, target), size, place
+    ), scale
+
+
+def put_on_blank(
+    image: ImageArray, mask: MaskArray, size: Size, place: tuple[int, int]
+) -> tuple[ImageArray, MaskArray]:
+    """Put a cutout on a black image, with its top left pixel at `place`."""
+    canvas, there = np.zeros((*size, 3), np.uint8), np.zeros(size, np.bool_)
+    window = window_at(place, mask.shape)
+    canvas[window], there[window] = image, mask
+    return canvas, there
+
+
+def window_at(place: tuple[int, int], shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Slices of the rows and columns of a window with its top left pixel at `place`."""
+    return slice(place[0], place[0] + shape[0]), slice(place[1], place[1] + shape[1])
+
+
+def random_place(inner: Size, outer: Size, draws: Draws) -> tuple[int, int]:
+    """Draw the top left pixel of a window that lies in the image as a whole."""
+    return draws.below(outer[0] - inner[0] + 1), draws.below(outer[1] - inner[1] + 1)
+
+
+class Cutout(NamedTuple):
+    """An object's pixels and mask, and the position of its top left pixel if it has one."""
+
+    image: ImageArray
+    shown: MaskArray
+    place: tuple[int, int] | None = None
+
+
+def cut_out(exemplar: "Exemplar", size: Size) -> Cutout:
+    """Cut out an exemplar's object, with its scale and place if the exemplar filled the image."""
+    shape = exemplar.shown.shape
+    scale = min(size[0] / shape[0], size[1] / shape[1])
+    box = find_box(exemplar.shown)
+    shown = exemplar.shown[box.slices]
+    target = scale_size((shown.shape[0], shown.shape[1]), scale, size)
+    colours, _ = spread_colours(exemplar.image[box.slices], shown)
+    place = (
+        min(round(box.top * scale), size[0] - target[0]),
+        min(round(box.left * scale), size[1] - target[1]),
+    )
+    return Cutout(resize_image(colours, target), resize_mask(shown, target), place)
+
+
+def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws) -> None:
+    """Draw a cutout on the canvas, at its own place unless that is mostly taken.
+
+    Else it is drawn at one of some random places: the one with the fewest pixels taken. Its own are
+    taken afterwards; `canvas` and `taken` change.
+    """
+    inner, outer = cut.shown.shape, taken.shape
+    places = [
+        random_place((inner[0], inner[1]), (outer[0], outer[1]), draws) for _ in range(_PLACES)
+    ]
+
+    def hidden(place: tuple[int, int]) -> int:
+        return int(np.count_nonzero(taken[window_at(place, inner)] & cut.shown))
+
+    place = cut.place
+    if place is None or hidden(place) > _HIDDEN * np.count_nonzero(cut.shown):
+        place = min(places, key=hidden)
+    window = window_at(place, inner)
+    canvas[window][cut.shown] = cut.image[cut.shown]
+    taken[window] |= cut.shown
+
+
+def to_image(pixels: npt.NDArray[np.float32]) -> ImageArray:
+    """Convert pixels from 0..1 to 8 bits."""
+    return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+
+
+def to_pillow(pixels: ImageArray | MaskArray) -> "Image.Image":
+    """Convert an array to a Pillow image; True pixels of a mask are white."""
+    from PIL import Image
+
+    if pixels.dtype == np.bool_:
+        return Image.fromarray(pixels.astype(np.uint8) * 255)
+    return Image.fromarray(pixels)

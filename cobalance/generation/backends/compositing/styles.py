@@ -1,0 +1,213 @@
+"""Procedural styles: a pattern and a sign derived from the hash of a concept's name.
+
+Nothing here computes a sine or a logarithm: those differ by a rounding between machines, and a
+painted image is to be the same everywhere.
+"""
+
+import colorsys
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.framing import Size
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+
+Field = npt.NDArray[np.float64]
+"""Of shape (height, width), from 0 to 1."""
+
+_PLACES = """
+alley asphalt background beach brick bricks bridge bush bushes canyon carpet ceiling city cliff
+cloth cloud clouds coast concrete crosswalk curtain desert dirt downtown driveway fence field
+fields floor fog forest garage garden grass gravel ground hill hills house ice indoor indoors
+jungle kitchen lake land lawn leaves marble marsh meadow metal moss mountain mountains mud night
+ocean office outdoor outdoors paper park pavement petals plain plants platform playground pond
+pool rail railroad railway river road rock rocks roof room runway sand savanna scene sea shore
+shrub sidewalk sky skyscraper snow soil station steps stone stones straw street sunset swamp tile
+tiles town trees underwater valley village wall water waterfall waves wetland wood woods yard
+"""
+GROUNDS = frozenset(_PLACES.split())
+"""Words for places and materials: a concept whose last word is one fills the background."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colours, pattern and shape of a concept, derived from its name alone.
+
+    Parameters
+    ----------
+    colours : tuple of two colours
+        Red, green and blue from 0 to 255: the one of the ground, and the one upon it.
+    pattern : str
+        A name in `PATTERNS`.
+    shape : str
+        A name in `SHAPES`.
+    steps : int
+        How often the pattern repeats along the image's shorter side.
+    """
+
+    colours: tuple[tuple[int, int, int], tuple[int, int, int]]
+    pattern: str
+    shape: str
+    steps: int
+
+
+def style_of(name: str) -> Style:
+    """Derive the style of a concept or class from its name.
+
+    Examples
+    --------
+    >>> style_of("cow") == style_of("cow") != style_of("horse")
+    True
+    """
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).digest()
+    hue = int.from_bytes(digest[:2], "big") / 65536
+    turn = (0.08, -0.08, 0.42, 0.5)[digest[2] % 4]
+    strong = 0.35 + digest[3] / 255 * 0.4
+    bright = 0.45 + digest[4] / 255 * 0.4
+    ground = _colour(hue, strong, bright)
+    upon = _colour(hue + turn, strong * 0.7, bright - 0.3 if bright > 0.65 else bright + 0.3)
+    return Style(
+        (ground, upon),
+        sorted(PATTERNS)[digest[5] % len(PATTERNS)],
+        sorted(SHAPES)[digest[6] % len(SHAPES)],
+        3 + digest[7] % 5,
+    )
+
+
+def is_ground(name: str) -> bool:
+    """Guess whether a concept is a background, by the last word of its name.
+
+    Examples
+    --------
+    >>> [is_ground(name) for name in ("forest_road", "garage-outdoor", "road sign", "cow")]
+    [True, True, False, False]
+    """
+    words = re.findall(r"[^\W_]+", name.casefold())
+    return bool(words) and words[-1] in GROUNDS
+
+
+def paint_pattern(style: Style, size: Size, draws: Draws) -> ImageArray:
+    """Draw a style's pattern at a random offset, with slight noise.
+
+    Parameters
+    ----------
+    style : Style
+        From `style_of`.
+    size : tuple of int
+        Height and width.
+    draws : Draws
+        Gives the offset and the unevenness.
+    """
+    cell = max(2.0, min(size) / style.steps)
+    rows, columns = np.mgrid[: size[0], : size[1]].astype(np.float64)
+    down, right = draws.uniforms(2) * 16
+    share = PATTERNS[style.pattern](rows / cell + down, columns / cell + right)
+    uneven = smooth_noise(size, max(2, round(cell)), draws)
+    grain = draws.uniforms(*size)
+    light = 0.85 + 0.2 * uneven + 0.1 * grain
+    low, high = (np.array(colour, dtype=np.float64) for colour in style.colours)
+    share = np.clip(share + 0.25 * (uneven - 0.5), 0, 1)[..., np.newaxis]
+    mixed = (low * (1 - share) + high * share) * light[..., np.newaxis]
+    return np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+
+
+def paint_sign(style: Style, side_px: int) -> tuple[ImageArray, MaskArray]:
+    """Draw a style's sign: its shape in its colours, with an outline.
+
+    Returns
+    -------
+    image : uint8 array, shape (side_px, side_px, 3)
+    mask : bool array, shape (side_px, side_px)
+        The sign's pixels.
+    """
+    at = (np.arange(side_px) + 0.5) / side_px * 2 - 1
+    across, down = np.meshgrid(at, at)
+    draw = SHAPES[style.shape]
+    mask: MaskArray = draw(across, down)
+    inner: MaskArray = draw(across * 1.35, down * 1.35)
+    core: MaskArray = draw(across * 2.6, down * 2.6)
+    ground, upon = style.colours
+    image = np.empty((side_px, side_px, 3), np.uint8)
+    image[:] = [component // 3 for component in ground]
+    image[inner] = ground
+    image[core] = upon
+    if not mask.any():  # of a pixel or two
+        mask[:] = True
+    return image, mask
+
+
+def smooth_noise(size: Size, cell_px: int, draws: Draws) -> Field:
+    """Value noise: random values on a grid, interpolated smoothly."""
+    rows, columns = (np.arange(side) / cell_px for side in size)
+    values = draws.uniforms(int(rows[-1]) + 2, int(columns[-1]) + 2)
+    top, left = rows.astype(np.int64), columns.astype(np.int64)
+    down, right = (_smooth(part % 1.0) for part in (rows, columns))
+    upper = _between(values[top][:, left], values[top][:, left + 1], right)
+    lower = _between(values[top + 1][:, left], values[top + 1][:, left + 1], right)
+    return _between(upper, lower, down[:, np.newaxis])
+
+
+def _between(first: Field, second: Field, share: Field) -> Field:
+    mixed: Field = first * (1 - share) + second * share
+    return mixed
+
+
+def _smooth(share: Field) -> Field:
+    eased: Field = share * share * (3 - 2 * share)
+    return eased
+
+
+def _wave(phase: Field) -> Field:
+    """From 0 to 1 and back once a unit, in straight lines."""
+    risen: Field = 1 - np.abs(phase % 1.0 * 2 - 1)
+    return risen
+
+
+def _bricks(down: Field, right: Field) -> Field:
+    shifted = right / 2 + np.floor(down) % 2 / 2
+    return ((down % 1.0 < 0.16) | (shifted % 1.0 < 0.08)).astype(np.float64)
+
+
+def _dots(down: Field, right: Field) -> Field:
+    apart = (down % 1.0 - 0.5) ** 2 + ((right + np.floor(down) % 2 / 2) % 1.0 - 0.5) ** 2
+    return np.clip((0.11 - apart) * 16, 0, 1)
+
+
+PATTERNS: Mapping[str, Callable[[Field, Field], Field]] = {
+    "bricks": _bricks,
+    "checks": lambda down, right: (np.floor(down) + np.floor(right)) % 2,
+    "diagonals": lambda down, right: _wave(down + right / 2),
+    "dots": _dots,
+    "lattice": lambda down, right: np.maximum(_wave(down + right), _wave(down - right)) ** 3,
+    "ripples": lambda down, right: _smooth(_wave(down * 1.5 + _smooth(_wave(right / 2)) * 0.7)),
+    "rows": lambda down, right: np.clip(_wave(down) * 2 - 0.5, 0, 1) + 0 * right,
+    "stripes": lambda down, right: np.clip(_wave(right) * 2 - 0.5, 0, 1) + 0 * down,
+}
+"""Shares of the second colour, by rows and columns in units of a repetition."""
+
+SHAPES: Mapping[str, Callable[[Field, Field], MaskArray]] = {
+    "circle": lambda x, y: x * x + y * y <= 1,
+    "cross": lambda x, y: (np.minimum(np.abs(x), np.abs(y)) <= 0.36) & (_far(x, y) <= 1),
+    "diamond": lambda x, y: np.abs(x) + np.abs(y) <= 1,
+    "drop": lambda x, y: (x * x + (y - 0.3) ** 2 <= 0.49) | ((np.abs(x) * 1.5 <= y + 1) & (y < 0)),
+    "hexagon": lambda x, y: (np.abs(y) <= 0.87) & (np.abs(x) + np.abs(y) * 0.58 <= 1),
+    "house": lambda x, y: (np.abs(x) <= 0.8) & (y <= 0.95) & (np.abs(x) * 1.1 - 0.95 <= y),
+    "square": lambda x, y: _far(x, y) <= 0.85,
+    "triangle": lambda x, y: (y <= 0.85) & (np.abs(x) * 1.8 <= y + 0.95),
+}
+"""Whether points of the square from -1 to 1 are in a shape, by column and row."""
+
+
+def _far(x: Field, y: Field) -> Field:
+    farther: Field = np.maximum(np.abs(x), np.abs(y))
+    return farther
+
+
+def _colour(hue: float, saturation: float, value: float) -> tuple[int, int, int]:
+    red, green, blue = colorsys.hsv_to_rgb(hue % 1.0, saturation, value)
+    return round(red * 255), round(green * 255), round(blue * 255)

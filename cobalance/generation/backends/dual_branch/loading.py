@@ -1,0 +1,173 @@
+"""Load BrushNet and a base model for it; refuse two that do not fit together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import diffusers
+
+from cobalance.generation.backends.dual_branch.model import BrushNetModel
+from cobalance.generation.backends.dual_branch.residuals import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
+from cobalance.generation.backends.pipelines.diffusion import check_channels
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.models.checkpoints import Checkpoint
+from cobalance.ingest.models.hub import describe_error
+from cobalance.ingest.models.loading import load_model, quiet
+from cobalance.ingest.models.weight_files import MODEL_FILE
+
+SCHEDULER_FILE = "scheduler/scheduler_config.json"
+
+_REQUIRED: Mapping[str, tuple[object, str]] = {
+    "mid_block_type": ("MidBlock2D", "its middle block is"),
+    "brushnet_conditioning_channel_order": ("rgb", "its images have their colours in the order"),
+    "global_pool_conditions": (False, "global_pool_conditions is"),
+    "class_embed_type": (None, "class_embed_type is"),
+    "addition_embed_type": (None, "addition_embed_type is"),
+    "encoder_hid_dim_type": (None, "encoder_hid_dim_type is"),
+}
+"""What the published checkpoints for Stable Diffusion 1.5 say; others have parts more, or fewer."""
+
+
+def check_base(base: Checkpoint, wanted: str) -> None:
+    """Refuse a pipeline that is no base for BrushNet, before its weights are loaded.
+
+    Parameters
+    ----------
+    base : Checkpoint
+        A pipeline.
+    wanted : str
+        The kind that is needed, with an example.
+
+    Raises
+    ------
+    JobBlockedError
+        It has no U-Net of Stable Diffusion 1's kind, or one for another task.
+    """
+    unet = base.read_config("unet/config.json")
+    blocks = [
+        (unet.get("down_block_types"), DOWN_BLOCKS),
+        ([unet.get("mid_block_type", "UNetMidBlock2DCrossAttn")], MID_BLOCKS),
+        (unet.get("up_block_types"), UP_BLOCKS),
+    ]
+    problem = ""
+    if not unet:
+        problem = "it has no U-Net"
+    elif unet.get("addition_embed_type") is not None:
+        problem = "its U-Net takes more than a text, as that of Stable Diffusion XL does"
+    elif not all(set(given or known) <= known for given, known in blocks):
+        problem = "its U-Net is built of other blocks than Stable Diffusion's"
+    if problem:
+        raise JobBlockedError(
+            f"The model {base.name} is of the wrong kind: {problem}. Give {wanted}."
+        )
+    check_channels(base, 1, 0, wanted)
+
+
+def check_brushnet(brushnet: Checkpoint, base: Checkpoint, wanted: str) -> None:
+    """Refuse a checkpoint that is no BrushNet, or the BrushNet of another base.
+
+    Parameters
+    ----------
+    brushnet, base : Checkpoint
+        The two models.
+    wanted : str
+        The kind that is needed, with an example.
+
+    Raises
+    ------
+    JobBlockedError
+        It is another model, has blocks with text, or other channels or layers than the base.
+    """
+    config = brushnet.read_config(MODEL_FILE)
+    problem = _problem_of(config) or _mismatch(config, base)
+    if problem:
+        raise JobBlockedError(
+            f"The model {brushnet.name} is of the wrong kind: {problem}. Give {wanted}."
+        )
+
+
+def _problem_of(config: Mapping[str, Any]) -> str:
+    kind = config.get("_class_name")
+    if kind != "BrushNetModel":
+        return f"it is a {kind}, not a BrushNetModel" if kind else "it is no BrushNetModel"
+    for direction in ("down", "up"):
+        blocks = config.get(f"{direction}_block_types", [])
+        other = sorted({str(block) for block in blocks} - {f"{direction.title()}Block2D"})
+        if other:
+            return f"it has blocks of the type {other[0]}, which BrushNet has not"
+    for name, (expected, words) in _REQUIRED.items():
+        if config.get(name, expected) != expected:
+            return f"{words} {config[name]!r}, not {expected!r}"
+    return ""
+
+
+def _mismatch(config: Mapping[str, Any], base: Checkpoint) -> str:
+    """In what a BrushNet does not fit a base; empty if it does."""
+    unet = base.read_config("unet/config.json")
+    latents = int(base.read_config("vae/config.json").get("latent_channels", 4))
+    widths, layers = [320, 640, 1280, 1280], 2  # diffusers' defaults
+    for name, given, needed, what in (
+        ("in_channels", 4, latents, "channels of latents"),
+        ("conditioning_channels", 5, latents + 1, "channels for the image and its mask"),
+        ("block_out_channels", widths, unet.get("block_out_channels", widths), "channels"),
+        ("layers_per_block", layers, unet.get("layers_per_block", layers), "layers a block"),
+    ):
+        value = config.get(name, given)
+        if value != needed:
+            return f"it has {_in_words(value)} {what}, where {base.name} needs {_in_words(needed)}"
+    text, other = config.get("cross_attention_dim"), unet.get("cross_attention_dim")
+    if text is not None and other is not None and text != other:
+        return (
+            f"it was trained beside a U-Net with texts of {text} numbers a word, and that of "
+            f"{base.name} has {other}"
+        )
+    return ""
+
+
+def _in_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def load_brushnet(brushnet: Checkpoint, dtype: Any, memory_format: Any) -> Any:
+    """Load a BrushNetModel.
+
+    Parameters
+    ----------
+    brushnet : Checkpoint
+        From `find_checkpoint`, after `check_brushnet`.
+    dtype : torch.dtype
+        In which precision.
+    memory_format : torch.memory_format
+        Of its convolutions.
+
+    Raises
+    ------
+    JobBlockedError
+        It cannot be loaded, or some of its tensors are missing.
+    """
+    model = load_model(BrushNetModel, brushnet, dtype=dtype)
+    return model.eval().to(memory_format=memory_format)
+
+
+def make_scheduler(base: Checkpoint) -> Any:
+    """UniPC with the noise levels of the base, as in the authors' example.
+
+    Raises
+    ------
+    JobBlockedError
+        The base has no settings of a scheduler, or some that UniPC cannot use.
+    """
+    config = base.read_config(SCHEDULER_FILE)
+    if not config:
+        raise JobBlockedError(
+            f"The model {base.name} is incomplete: it has no {SCHEDULER_FILE}. Copy or download it "
+            "again."
+        )
+    try:
+        with quiet():
+            kind: Any = diffusers.UniPCMultistepScheduler
+            return kind.from_config(config)
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise JobBlockedError(
+            f"The model {base.name}: UniPC cannot use {SCHEDULER_FILE} ({describe_error(error)}). "
+            "Give another base."
+        ) from error

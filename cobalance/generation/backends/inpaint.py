@@ -1,0 +1,136 @@
+"""Backend that inpaints everything around the object, or the object itself."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.framing import (
+    choose_output_size,
+    cover_mask,
+    fit_source,
+    kept_pixels,
+    resize_image,
+    resize_mask,
+)
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+    check_channels,
+)
+from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.weight_files import PIPELINE_FILE
+
+if TYPE_CHECKING:
+    from cobalance.generation.backends.pipelines.runner import PipelineRunner
+    from cobalance.ingest.models.checkpoints import Checkpoint
+
+
+class InpaintOptions(DiffusionOptions):
+    """Options of the backend inpaint.
+
+    Parameters
+    ----------
+    paint : {"surroundings", "object"}
+        Which side of the object's outline is painted; the other is kept.
+    strength : float
+        How much of what is painted may change, up to 1.
+    """
+
+    paint: Literal["surroundings", "object"] = "surroundings"
+    strength: float = Field(default=1.0, gt=0, le=1)
+
+
+PLUGIN = Plugin(
+    "inpaint",
+    "Paints everything around the object from words, or the object; the rest is kept.",
+    extra="models",
+    options=InpaintOptions,
+    licence="CreativeML Open RAIL-M",
+)
+
+MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
+KINDS = {
+    "FluxFillPipeline": "FluxFillPipeline",
+    "Flux2KleinPipeline": "Flux2KleinInpaintPipeline",
+    "Flux2KleinInpaintPipeline": "Flux2KleinInpaintPipeline",
+}
+"""Pipelines that inpaint, by the one that a model is saved as, where AutoPipeline knows of none."""
+
+
+def open_backend(options: InpaintOptions) -> DiffusionBackend:
+    """Open a backend whose model inpaints the surroundings of the object, or the object.
+
+    The model works at a size of its own. The pixels to keep are put back afterwards, as decoding
+    changes them a little: in images of the source's size they are the source's, bit by bit; in
+    others the source is fitted first, as `fit_source` does. At the model's size a pixel that shows
+    some of the object is painted with the object, so that no rim of it is left. ``details`` of an
+    image has ``scale`` and the object's ``box``: top, left, bottom, right.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model was not
+        trained to inpaint.
+    """
+    from cobalance.generation.backends.pipelines.runner import open_runner
+    from cobalance.ingest.models.checkpoints import find_checkpoint
+
+    checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
+    # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
+    check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
+    runner = open_runner(
+        _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
+    )
+    return DiffusionBackend("inpaint", runner, partial(_prepare, runner, options))
+
+
+def _choose_kind(checkpoint: "Checkpoint") -> Any:
+    import diffusers
+
+    from cobalance.ingest.models.loading import quiet
+
+    saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
+    if saved_as == "FluxFillPipeline":
+        transformer = checkpoint.read_config("transformer/config.json")
+        latents = transformer.get("out_channels") or 64
+        if transformer.get("in_channels", 64) <= 2 * latents:
+            raise JobBlockedError(
+                f"The model {checkpoint.name} is of the wrong kind: its transformer does not take "
+                "a mask. Give a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev."
+            )
+    with quiet():
+        if saved_as not in KINDS:
+            return diffusers.AutoPipelineForInpainting
+        kind = getattr(diffusers, KINDS[saved_as], None)
+    if kind is None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} needs {KINDS[saved_as]}, which this diffusers does not "
+            f"have ({diffusers.__version__}). Install a newer one."
+        )
+    return kind
+
+
+def _prepare(
+    runner: "PipelineRunner", options: InpaintOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    image, mask, scale = fit_source(source, size)
+    details = {"scale": scale, "box": list(find_box(mask))}
+
+    stays = ~mask if options.paint == "object" else mask
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
+        return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
+
+    seen = runner.model_size(size)
+    to_paint = cover_mask(mask, seen) if options.paint == "object" else ~resize_mask(mask, seen)
+    inputs = {"image": to_pillow(resize_image(image, seen)), "mask_image": to_pillow(to_paint)}
+    return PipelineTask(seen, finish, inputs)

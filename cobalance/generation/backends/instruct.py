@@ -1,0 +1,148 @@
+"""Backend that edits an image, or its object's box, by an instruction, with InstructPix2Pix.
+
+ConBias (table 3) and ALIA use it; the object may change with the rest, so that `inpaint` and
+`paste` are better where masks are at hand. The prompt of a request is the instruction.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.framing import (
+    choose_model_size,
+    choose_output_size,
+    crop_source,
+    fit_source,
+    kept_pixels,
+    resize_image,
+)
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    DiffusionOptions,
+    PipelineTask,
+    check_channels,
+)
+from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.graph.errors import JobBlockedError
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.weight_files import PIPELINE_FILE
+
+if TYPE_CHECKING:
+    from cobalance.generation.backends.pipelines.runner import PipelineRunner
+    from cobalance.ingest.models.checkpoints import Checkpoint
+
+
+class InstructOptions(DiffusionOptions):
+    """Options of the backend instruct.
+
+    Parameters
+    ----------
+    crop : bool
+        Edit the crop of the object's box alone; everything outside the box stays.
+    image_guidance_scale : float or None
+        How closely to follow the source; None for the pipeline's own.
+    """
+
+    crop: bool = False
+    image_guidance_scale: float | None = Field(default=None, ge=1)
+
+
+PLUGIN = Plugin(
+    "instruct",
+    "Edits the whole image, or its object's box, as an instruction says.",
+    extra="models",
+    options=InstructOptions,
+    licence="MIT, within the limits of use of Stable Diffusion's CreativeML Open RAIL-M",
+)
+
+MODEL = "timbrooks/instruct-pix2pix"
+"""Its authors' repository is under MIT, and says that further restrictions may apply to the
+checkpoints, which were trained from Stable Diffusion's, under CreativeML Open RAIL-M."""
+
+
+def open_backend(options: InstructOptions) -> DiffusionBackend:
+    """Open a backend that edits the source, preserving it as ``image_guidance_scale`` says.
+
+    Images of another shape than the source's show as much of it as fills them, about its object.
+    An image has no mask: no pixel is sure to be the object's any more.
+
+    With the option ``crop`` the model sees the object's box alone, at a size of its own, and the
+    box is pasted back: all other pixels are the source's, or those of the fitted source in images
+    of another size, as `fit_source` fits it. ``details`` then has ``scale`` and the ``box``: top,
+    left, bottom, right.
+
+    Raises
+    ------
+    OptionError, JobBlockedError
+        As in `cobalance.generation.backends.pipelines.runner.open_runner`; the model does not edit
+        images, or is InstructPix2Pix XL.
+    """
+    import diffusers
+
+    from cobalance.generation.backends.pipelines.runner import open_runner
+    from cobalance.ingest.models.checkpoints import find_checkpoint
+    from cobalance.ingest.models.loading import quiet
+
+    checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
+    wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
+    if not checkpoint.read_config("unet/config.json"):
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
+        )
+    check_channels(checkpoint, 2, 0, wanted)
+    if _is_xl(checkpoint):
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is of the wrong kind: InstructPix2Pix XL is not "
+            f"supported. Give {wanted}, which is of Stable Diffusion 1.5's kind."
+        )
+    with quiet():
+        kind = diffusers.StableDiffusionInstructPix2PixPipeline
+    inputs = {"image_guidance_scale": options.image_guidance_scale}
+    runner = open_runner(kind, checkpoint, options, inputs)
+    prepare = _prepare_crop if options.crop else _prepare
+    return DiffusionBackend("instruct", runner, partial(prepare, runner, options))
+
+
+def _is_xl(checkpoint: "Checkpoint") -> bool:
+    """Whether the U-Net expects sizes and pooled embeddings, which this pipeline does not pass."""
+    unet = checkpoint.read_config("unet/config.json")
+    kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
+    return unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL")
+
+
+def _prepare(
+    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    size = choose_output_size(options, source)
+    seen = runner.model_size(size)
+    image = to_pillow(resize_image(crop_source(source, size), seen))
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        return GeneratedImage(resize_image(painted, size))
+
+    return PipelineTask(seen, finish, {"image": image})
+
+
+def _prepare_crop(
+    runner: "PipelineRunner", options: InstructOptions, source: SourceImage, _seed: int
+) -> PipelineTask:
+    image, mask, scale = fit_source(source, choose_output_size(options, source))
+    box = find_box(mask)
+    crop = image[box.slices]
+    size = crop.shape[0], crop.shape[1]
+    details = {"scale": scale, "box": list(box)}
+    stays = np.ones_like(mask)
+    stays[box.slices] = False
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        whole = image.copy()
+        whole[box.slices] = resize_image(painted, size)
+        return GeneratedImage(whole, None, details, kept_pixels(stays, source))
+
+    # the size that people set is the image's, not the crop's
+    seen = choose_model_size(size, runner.native_px, runner.multiple_px, is_set=False)
+    return PipelineTask(seen, finish, {"image": to_pillow(resize_image(crop, seen))})

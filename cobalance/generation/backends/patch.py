@@ -1,0 +1,103 @@
+"""Backend that pastes an object of another image into the source's box, without a model.
+
+It is a baseline after GenSwap, with which GenSynth (appendix A.2) compares: that one pastes faces,
+found by a face detector, from a set of faces; this one takes the object's whole box, from an image
+of the class that is asked for. What surrounds the object in its own image comes with it.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, BackendPlugin, ImageOptions
+from cobalance.generation.backends.compositing.cutout import find_box
+from cobalance.generation.backends.compositing.framing import (
+    choose_output_size,
+    fit_source,
+    kept_pixels,
+    resize_image,
+    resize_mask,
+)
+from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
+
+
+class PatchOptions(ImageOptions):
+    """Options of the backend patch."""
+
+
+PLUGIN = BackendPlugin(
+    "patch",
+    "Pastes an object of the class, with its box, into the source's box.",
+    extra="worker",
+    options=PatchOptions,
+    needs_patch=True,
+)
+
+CAPTURES = SYNTHETIC_SOURCE + "compositeCapture"
+"""IPTC's term for an image put together from photographs alone."""
+
+
+class PatchBackend:
+    """Pastes the box of a request's patch into the box of its source, stretched to fit.
+
+    Everything outside the box is the source's, or the fitted source's in images of another size.
+    ``details`` of an image has the ``box``, the source's ``scale`` in it, and ``patch_image`` and
+    ``patch_box`` for where the object is from.
+    """
+
+    needs_source = True
+    needs_patch = True
+
+    def __init__(self, options: PatchOptions) -> None:
+        self._options = options
+
+    def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
+        """Generate one image per request, in the same order.
+
+        Raises
+        ------
+        GenerationError
+            A request has no source or no patch.
+        """
+        return [self._make(request) for request in requests]
+
+    def describe(self) -> Mapping[str, Any]:
+        """Settings and software of the backend, for provenance; JSON values."""
+        return {
+            "backend": "patch",
+            "digital_source_type": CAPTURES,
+            "settings": self._options.model_dump(),
+            "device": "cpu",
+            "dtype": "uint8",
+            "software": {name: version(name) for name in ("numpy", "pillow")},
+        }
+
+    def _make(self, request: ImageRequest) -> GeneratedImage:
+        source, patch = request.source, request.patch
+        if source is None or patch is None:
+            what = "source image" if source is None else "image to take an object from"
+            raise GenerationError(
+                f"The request {request.id} has no {what}, and the backend patch needs both. Use "
+                "another backend, or a dataset that has images of the class."
+            )
+        image, mask, scale = fit_source(source, choose_output_size(self._options, source))
+        box, taken = find_box(mask), find_box(patch.mask)
+        size = box.bottom - box.top, box.right - box.left
+        pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)
+        pasted[box.slices] = resize_image(patch.image[taken.slices], size)
+        of_object[box.slices] = resize_mask(patch.mask[taken.slices], size)
+        stays[box.slices] = False
+        details = {
+            "scale": scale,
+            "box": list(box),
+            "patch_image": patch.image_id,
+            "patch_box": list(taken),
+        }
+        return GeneratedImage(pasted, of_object, details, kept_pixels(stays, source))
+
+
+def open_backend(options: PatchOptions) -> PatchBackend:
+    """Open the backend."""
+    return PatchBackend(options)

@@ -1,0 +1,313 @@
+"""Reproducible runner of diffusers pipelines: each image depends on its own prompt and seed."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cobalance.generation.backends.compositing.framing import (
+    Size,
+    choose_model_size,
+    find_native_px,
+)
+from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
+from cobalance.generation.backends.pipelines.sampling import default_input, set_sampling
+from cobalance.generation.backends.pipelines.scales import check_pipeline_scales
+from cobalance.generation.backends.pipelines.text_embeddings import (
+    TextEncoder,
+    check_negative_prompt,
+)
+from cobalance.generation.image_request import GenerationError
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.checkpoints import Checkpoint
+from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
+from cobalance.ingest.models.loading import load_model, quiet
+from cobalance.ingest.models.weight_files import PIPELINE_FILE
+
+ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
+"""Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
+SEED_BITS = 0xFFFF_FFFF
+"""Mask of the 32 bits of a seed that torch's CPU generator uses."""
+
+_OWN: Mapping[str, float] = {}
+
+FloatImages = npt.NDArray[np.float32]
+"""Of shape (images, height, width, 3), from 0 to 1."""
+
+
+class PipelineRunner:
+    """Runs a pipeline on batches, with a random generator for each image.
+
+    The generators are on the CPU, so that an image's noise is the same on every device.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline, on its device.
+    checkpoint : Checkpoint
+        Where it is from.
+    options : DiffusionOptions
+        How to paint.
+    inputs : mapping of str to (float or None)
+        The backend's own numbers of the pipeline's call; None for the pipeline's default.
+    device : torch.device
+        Where to.
+    dtype : torch.dtype
+        In which precision.
+
+    Attributes
+    ----------
+    native_px : int
+        Side of the squares that the model was trained on.
+    multiple_px : int
+        What the sides of its images are multiples of.
+
+    Raises
+    ------
+    OptionError
+        The pipeline has no use for a setting whose loss would change what the images show.
+    """
+
+    def __init__(
+        self,
+        pipeline: Any,
+        checkpoint: Checkpoint,
+        options: DiffusionOptions,
+        inputs: Mapping[str, float | None],
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
+        self.pipeline, self.checkpoint, self.options = pipeline, checkpoint, options
+        self.device, self.dtype = device, dtype
+        self._accepted = inspect.signature(type(pipeline).__call__).parameters
+        self.sampling = set_sampling(pipeline, options, inputs)
+        if options.negative_prompt:
+            check_negative_prompt(pipeline, self.sampling.guidance_scale)
+        factor = int(getattr(pipeline, "vae_scale_factor", 8))
+        unet: Any = getattr(pipeline, "unet", None)
+        # transformers see the latents in patches of 2 × 2; Kandinsky rounds the latents' sides up
+        self.multiple_px = factor if unet is not None else 2 * factor
+        if type(pipeline).__name__.startswith("Kandinsky"):
+            self.multiple_px = factor * factor
+        denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
+        self.native_px = find_native_px(pipeline, denoiser, default_input(pipeline, "height"))
+        self._weights_sha256 = checkpoint.weights_sha256
+        self._encode = TextEncoder(pipeline, device, options.negative_prompt)
+
+    def model_size(self, size: Size) -> Size:
+        """The size at which the model generates an image of a size; see `choose_model_size`."""
+        return choose_model_size(size, self.native_px, self.multiple_px, self.options.has_size)
+
+    def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
+        """Check the scales of a job's variants.
+
+        Raises
+        ------
+        OptionError
+            One would be ignored; see `check_pipeline_scales`. Or it would have the pipeline ignore
+            the negative prompt.
+        """
+        check_pipeline_scales(self.pipeline, self.sampling, variants)
+        if self.options.negative_prompt:
+            for variant in variants:
+                scale = variant.get("guidance_scale", self.sampling.guidance_scale)
+                check_negative_prompt(self.pipeline, scale)
+
+    def paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+        scales: Mapping[str, float] = _OWN,
+    ) -> FloatImages:
+        """Generate one image per prompt and seed.
+
+        Parameters
+        ----------
+        prompts : sequence of str
+            The words.
+        seeds : sequence of int
+            Of the generators.
+        size : tuple of int
+            Height and width, multiples of `multiple_px`.
+        inputs : mapping of str to sequence
+            What else the pipeline takes for each image, such as ``image`` and ``mask_image``.
+        scales : mapping of str to float
+            Scales by name, in place of those of `sampling`.
+
+        Raises
+        ------
+        GenerationError
+            The model returns NaN pixels.
+        OutOfMemoryError
+            The batch is too large for the device.
+        """
+        if type(self.pipeline).__name__ not in ONE_AT_A_TIME:
+            return self._paint(prompts, seeds, size, inputs, scales)
+        alone = [
+            self._paint(
+                [prompt], [seed], size, {name: [inputs[name][position]] for name in inputs}, scales
+            )
+            for position, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
+        ]
+        return np.concatenate(alone)
+
+    def _paint(
+        self,
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+        size: Size,
+        inputs: Mapping[str, Sequence[Any]],
+        scales: Mapping[str, float],
+    ) -> FloatImages:
+        optional = {
+            "height": size[0],
+            "width": size[1],
+            "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
+            "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
+            "guidance_scale": self.sampling.guidance_scale,
+            **self.sampling.inputs,
+            **scales,
+        }
+        guidance = optional["guidance_scale"]
+        options = {
+            name: value
+            for name, value in optional.items()
+            if name in self._accepted and value is not None
+        }
+        generators = [torch.Generator("cpu").manual_seed(seed & SEED_BITS) for seed in seeds]
+        batch = f"{len(seeds)} images of {size[1]} × {size[0]}"
+        with out_of_memory(batch):
+            words = self._encode(prompts, guided=guidance is not None and guidance > 1)
+        # pipelines warn of their own doings at each call, such as SDXL of casting its VAE
+        with out_of_memory(batch), quiet():
+            images = self.pipeline(
+                **words,
+                **{name: list(values) for name, values in inputs.items()},
+                **options,
+                num_inference_steps=self.sampling.steps,
+                generator=generators,
+                output_type="np",
+            ).images
+        pixels: FloatImages = np.asarray(images, dtype=np.float32)
+        if not np.isfinite(pixels).all():
+            raise GenerationError(
+                f"The model {self.checkpoint.label} returned NaN pixels in "
+                f"{self.dtype}. Compute in float32 or bfloat16."
+            )
+        return pixels
+
+    def describe(self) -> dict[str, Any]:
+        """Model, sampling settings, device and versions, for provenance; JSON values."""
+        name = self.device.type  # without its number, which decides nothing
+        if name == "cuda":
+            name += f" ({torch.cuda.get_device_name(self.device)})"
+        return {
+            "model": self.checkpoint.label,
+            "revision": self.checkpoint.revision,
+            "weights_sha256": self._weights_sha256,
+            "variant": self.checkpoint.variant,
+            "pipeline": type(self.pipeline).__name__,
+            "scheduler": self.sampling.scheduler,
+            "scheduler_config": _config_of(self.pipeline.scheduler),
+            "settings": {
+                **self.options.model_dump(mode="json"),
+                "model": self.checkpoint.label,
+                "revision": self.checkpoint.revision,
+                "steps": self.sampling.steps,
+                "guidance_scale": self.sampling.guidance_scale,
+                **self.sampling.inputs,
+            },
+            "device": name,
+            "dtype": str(self.dtype).removeprefix("torch."),
+        }
+
+
+def _config_of(scheduler: Any) -> dict[str, Any]:
+    """A scheduler's settings, which no digest of weights is of; for JSON."""
+    return {
+        name: value
+        for name, value in scheduler.config.items()
+        if not name.startswith("_")
+        and isinstance(value, (bool, int, float, str))
+        and not (isinstance(value, float) and not isfinite(value))  # JSON has no such number
+    }
+
+
+def open_runner(
+    kind: Any,
+    checkpoint: Checkpoint,
+    options: DiffusionOptions,
+    inputs: Mapping[str, float | None] | None = None,
+    components: Mapping[str, Any] | None = None,
+) -> PipelineRunner:
+    """Load and configure a pipeline; see `set_sampling` for its presets.
+
+    On a GPU, convolutions work with channels last. The VAE works on one image at a time, so that
+    it needs no more memory for large batches; with an offload, in tiles too. There is nothing to
+    offload from a CPU. There is no safety checker: the filter `safety` looks at images, whatever
+    made them.
+
+    Parameters
+    ----------
+    kind : type
+        The pipeline's class, or an AutoPipeline.
+    checkpoint : Checkpoint
+        From `find_checkpoint`.
+    options : DiffusionOptions
+        How to paint.
+    inputs : mapping of str to (float or None), optional
+        As `PipelineRunner` takes them.
+    components : mapping of str to object, optional
+        Parts of the pipeline that are not in the checkpoint, or that take the place of its own.
+
+    Raises
+    ------
+    OptionError
+        An option does not fit the machine, the pipeline, or another one.
+    JobBlockedError
+        The model cannot be loaded.
+    OutOfMemoryError
+        The device has no room for it.
+    """
+    device = choose_device(options.device)
+    dtype = choose_dtype(options.dtype, device)
+    if options.compile and options.offload == "sequential":
+        raise OptionError(
+            "A compiled denoiser cannot be offloaded layer by layer. Leave compile out, or offload "
+            "the model as a whole."
+        )
+    loading: dict[str, Any] = {"dtype": dtype, **(components or {})}
+    if "safety_checker" in checkpoint.read_config(PIPELINE_FILE):
+        loading |= {"safety_checker": None, "requires_safety_checker": False}
+    pipeline = load_model(kind, checkpoint, **loading)
+    pipeline.set_progress_bar_config(disable=True)
+    _set_up(pipeline, device, options)
+    return PipelineRunner(pipeline, checkpoint, options, inputs or {}, device, dtype)
+
+
+def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> None:
+    unet: Any = getattr(pipeline, "unet", None)
+    denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
+    vae: Any = getattr(pipeline, "vae", None)
+    offloads = options.offload != "none" and device.type != "cpu"
+    if hasattr(vae, "enable_slicing"):
+        vae.enable_slicing()
+    if offloads and hasattr(vae, "enable_tiling"):
+        vae.enable_tiling()
+    if unet is not None and device.type == "cuda":
+        unet.to(memory_format=torch.channels_last)
+    with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
+        if not offloads:
+            pipeline.to(device)
+        elif options.offload == "model":
+            pipeline.enable_model_cpu_offload(device=device)
+        else:
+            pipeline.enable_sequential_cpu_offload(device=device)
+    if options.compile and denoiser is not None:
+        denoiser.compile(dynamic=False)

@@ -1,0 +1,86 @@
+"""Choose the images of the dataset that a job of counterfactuals leads to."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.planning.composition import Composition, ResultOptions, compose_dataset
+from cobalance.generation.recipes import DEFAULT, RECIPES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.jobs.merge import generated_id, read_counterfactuals
+from cobalance.graph.jobs.status import Job
+
+RESULT_OPTIONS = tuple(field.name for field in fields(ResultOptions))
+
+
+def compose_job(
+    store: GraphStore,
+    job: Job,
+    read_images: Callable[[], pd.DataFrame],
+    given: Mapping[str, Any] | None = None,
+) -> Composition | None:
+    """Choose the images of a job's dataset; None for a job that edits none, which takes all.
+
+    Parameters
+    ----------
+    read_images : callable
+        Gives the dataset's images: ``id`` and ``class``. Generated images of earlier jobs count as
+        real ones, those of this job as what it generated.
+    given : mapping, optional
+        Fields of `ResultOptions` that differ from the recipe's own choice; ``recipe`` names another
+        recipe than the job's, whose choice it is.
+
+    Raises
+    ------
+    OptionError
+        Options are given, and the job edits no images; or see `compose_dataset`.
+    UnknownNameError
+        There is no such option.
+    """
+    asked = read_counterfactuals(store, job.id)
+    if not asked:
+        if given:
+            raise OptionError(
+                f"The job {job.id} edits no images, so that all real ones stay. Leave out the "
+                "choice of real images."
+            )
+        return None
+    given = dict(given or {})
+    recipe = given.pop("recipe", None) or job.settings.get("recipe") or DEFAULT
+    check_known("option of the result", given, RESULT_OPTIONS)
+    options = replace(RECIPES[str(recipe)].result or ResultOptions(), **given)
+    images = read_images()
+    own = {generated_id(candidate) for one in asked for candidate in one.images}
+    return compose_dataset(images[~images["id"].isin(own)], asked, options)
+
+
+def with_source_concepts(made: pd.DataFrame, images: pd.DataFrame) -> pd.DataFrame:
+    """Give edited images the concepts that their sources have now, as a merge does.
+
+    The manifest has those that the sources had when they were planned. Since then annotations may
+    have been corrected, and a correction is as true of what was made of an image, which shows all
+    but its group unchanged. So every set of concepts has equal counts in all groups, whether an
+    image stands beside its counterfactuals or not.
+
+    Parameters
+    ----------
+    made : pandas.DataFrame
+        Rows of the manifest.
+    images : pandas.DataFrame
+        The dataset's: ``id`` and ``concepts``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows; those of images that are made anew, or whose source is gone, unchanged.
+    """
+    now = dict(zip(images["id"], images["concepts"], strict=True))
+    edited = made["source_class"].notna()
+    sources = made["source_image"].where(edited)
+    concepts = [
+        now.get(source, planned) for source, planned in zip(sources, made["concepts"], strict=True)
+    ]
+    return made.assign(concepts=pd.Series(concepts, made.index, dtype=object))

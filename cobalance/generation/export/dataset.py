@@ -1,0 +1,132 @@
+"""Input of an export: real and generated images, and functions that read their files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from cobalance.generation.export.images.image import ExportImage
+from cobalance.generation.output.manifest import MANIFEST_SCHEMA, with_all_columns
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import plain_values
+
+REAL_COLUMNS = ("id", "class", "split", "uri", "width_px", "height_px", "concepts")
+
+
+@dataclass(frozen=True, eq=False)
+class ExportDataset:
+    """A rebalanced dataset: real and generated images, or generated ones alone.
+
+    Parameters
+    ----------
+    name : str
+        The dataset's name.
+    real : pandas.DataFrame or None
+        One row per image: ``id``, ``class``, ``split``, ``uri``, ``width_px``, ``height_px`` and
+        ``concepts`` (a list of str); None for the generated images alone. Split, uri and size may
+        be missing.
+    generated : pandas.DataFrame
+        Rows of the manifest (`cobalance.generation.output.manifest.MANIFEST_SCHEMA`) of accepted
+        images.
+    read_real : callable
+        Reads a real image's file, given its ``uri``; raises OSError or CobalanceError.
+    read_generated : callable
+        The same for a generated image or a mask, given its path in the manifest.
+    regions : callable or None
+        Reads regions of real images by their ids, as `cobalance.ingest.images.regions.read_regions`
+        does.
+    splits : mapping of str to str or None
+        Splits, by id, of the source images that are not in `real`.
+    job : str or None
+        The job that generated the images; an export replaces one of another job only with
+        `overwrite`.
+    texts : callable or None
+        Reads captions and licences of real images by their ids, as
+        `cobalance.ingest.captions.image_texts.read_image_texts` does.
+
+    Raises
+    ------
+    OptionError
+        A column is missing, an id occurs twice, or a generated image has no file.
+    """
+
+    name: str
+    real: pd.DataFrame | None
+    generated: pd.DataFrame
+    read_real: Callable[[str], bytes]
+    read_generated: Callable[[str], bytes]
+    regions: Callable[[Sequence[str]], pd.DataFrame] | None = None
+    splits: Mapping[str, str | None] = field(default_factory=dict)
+    job: str | None = None
+    texts: Callable[[Sequence[str]], pd.DataFrame] | None = None
+
+    def __post_init__(self) -> None:
+        if self.real is not None:
+            _require(self.real, REAL_COLUMNS, "real")
+        object.__setattr__(self, "generated", with_all_columns(self.generated))
+        _require(self.generated, MANIFEST_SCHEMA.names, "generated")
+        real = [] if self.real is None else self.real["id"].tolist()
+        ids = pd.Series([*real, *self.generated["candidate"]], dtype=object)
+        if ids.empty:
+            raise OptionError(
+                f"The dataset {self.name!r} has no images to export. Load some, or generate some."
+            )
+        if not ids.is_unique:
+            raise OptionError(
+                f"Two images to export have the id {ids[ids.duplicated()].iloc[0]!r}. Give each "
+                "one of its own; leave generated images out of the real ones."
+            )
+        no_file = self.generated["path"].isna() | self.generated["sha256"].isna()
+        if no_file.any():
+            raise OptionError(
+                f"The generated image {self.generated['candidate'][no_file].iloc[0]!r} has no "
+                "file in the manifest. Give accepted images alone."
+            )
+
+
+def list_images(dataset: ExportDataset, default_split: str | None = None) -> list[ExportImage]:
+    """List all images, without their files and regions: real ones first, each kind sorted by id.
+
+    A generated image belongs to the split of its source, exported or not, so that none made from a
+    test image gets into the training set.
+
+    Parameters
+    ----------
+    default_split : str or None
+        Split of generated images whose source has none. None is ``"train"`` if any other image has
+        a split, and else no split.
+    """
+    images = []
+    split_of = dict(dataset.splits)
+    edited = dataset.generated["source_class"].notna()
+    twins = set(dataset.generated["source_image"][edited])
+    if dataset.real is not None:
+        columns = [plain_values(dataset.real[name]) for name in REAL_COLUMNS]
+        for image_id, class_name, split, uri, width, height, concepts in zip(*columns, strict=True):
+            split_of[image_id] = split
+            shown = tuple(sorted(set(concepts)))
+            size = _whole(width), _whole(height)
+            twin = image_id if image_id in twins else None
+            images.append(ExportImage(image_id, class_name, split, shown, uri, *size, twin=twin))
+    default = default_split or ("train" if any(split_of.values()) else None)
+    columns = [plain_values(dataset.generated[name]) for name in MANIFEST_SCHEMA.names]
+    for values in zip(*columns, strict=True):
+        row = dict(zip(MANIFEST_SCHEMA.names, values, strict=True))
+        split = split_of.get(row["source_image"]) or default
+        shown = tuple(sorted(set(row["concepts"])))
+        size = _whole(row["width_px"]), _whole(row["height_px"])
+        twin = row["source_image"] if row["source_class"] is not None else None
+        images.append(
+            ExportImage(row["candidate"], row["class"], split, shown, None, *size, row, twin)
+        )
+    return sorted(images, key=lambda image: (image.synthetic, image.id))
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _require(frame: pd.DataFrame, names: Sequence[str], kind: str) -> None:
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise OptionError(f"The frame of {kind} images has no {', '.join(missing)}. Add it.")

@@ -1,0 +1,145 @@
+"""Croissant metadata of an export: JSON-LD for dataset search engines and loaders.
+
+https://docs.mlcommons.org/croissant/docs/croissant-spec.html, version 1.0. Licence, address,
+citation and date are left for the user to add.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from cobalance.generation.export.writing.tables import TableFile
+
+NAME = "croissant.json"
+
+_TERMS = """
+citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes
+isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
+samplingRate separator source subField transform
+"""
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+}
+_FILE_TYPES = {
+    ".csv": "text/csv",
+    ".json": "application/json",
+    ".parquet": "application/x-parquet",
+    ".tar": "application/x-tar",
+}
+_IMAGE_TYPES = {".jpg": "image/jpeg", ".tif": "image/tiff", ".ppm": "image/x-portable-pixmap"}
+
+
+def croissant(
+    name: str,
+    description: str,
+    files: Mapping[str, tuple[str, int]],
+    tables: Iterable[TableFile],
+    rai: Mapping[str, str],
+) -> bytes:
+    """Write the metadata.
+
+    Parameters
+    ----------
+    name, description : str
+        Of the dataset.
+    files : mapping of str to (str, int)
+        Digest (SHA-256) and size in bytes of each file, by path. Images of one folder and
+        extension are described together.
+    tables : iterable of TableFile
+        The tables among the files.
+    rai : mapping of str to str
+        Properties of Croissant's responsible AI vocabulary.
+    """
+    objects, sets = [], dict[str, dict[str, Any]]()
+    for path in sorted(files):
+        digest, n_bytes = files[path]
+        file = PurePosixPath(path)
+        if file.suffix in _FILE_TYPES:
+            objects.append(
+                {
+                    "@type": "cr:FileObject",
+                    "@id": path,
+                    "name": file.name,
+                    "contentUrl": path,
+                    "contentSize": f"{n_bytes} B",
+                    "encodingFormat": _FILE_TYPES[file.suffix],
+                    "sha256": digest,
+                }
+            )
+        else:
+            includes = f"{file.parent.as_posix()}/*{file.suffix}"
+            sets[includes] = {
+                "@type": "cr:FileSet",
+                "@id": includes,
+                "name": includes,
+                "encodingFormat": _IMAGE_TYPES.get(file.suffix, f"image/{file.suffix[1:]}"),
+                "includes": includes,
+            }
+    metadata = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": description,
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        **{f"rai:{key}": value for key, value in rai.items()},
+        "distribution": [*objects, *sets.values()],
+        "recordSet": [_record_set(table) for table in tables],
+    }
+    return (json.dumps(metadata, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _record_set(table: TableFile) -> dict[str, Any]:
+    identity = table.name.removesuffix(".parquet")
+    fields = []
+    for name, column in table.columns.items():
+        kind, repeated = _data_type(column.type)
+        if kind is not None:
+            fields.append(
+                {
+                    "@type": "cr:Field",
+                    "@id": f"{identity}/{name}",
+                    "name": name,
+                    "description": column.meaning,
+                    "dataType": kind,
+                    **({"repeated": True} if repeated else {}),
+                    "source": {"fileObject": {"@id": table.name}, "extract": {"column": name}},
+                }
+            )
+    return {
+        "@type": "cr:RecordSet",
+        "@id": identity,
+        "name": identity,
+        "description": table.meaning,
+        "key": {"@id": f"{identity}/{table.key}"},
+        "field": fields,
+    }
+
+
+def _data_type(kind: pa.DataType) -> tuple[str | None, bool]:
+    """Croissant's name of a type, and whether it is repeated; None for structs."""
+    if pa.types.is_list(kind):
+        inner, _ = _data_type(kind.value_type)
+        return inner, True
+    for test, name in (
+        (pa.types.is_string, "sc:Text"),
+        (pa.types.is_boolean, "sc:Boolean"),
+        (pa.types.is_integer, "sc:Integer"),
+        (pa.types.is_floating, "sc:Float"),
+        (pa.types.is_timestamp, "sc:Date"),
+    ):
+        if test(kind):
+            return name, False
+    return None, False

@@ -1,0 +1,73 @@
+"""What an export says of captions and licences of its images."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cobalance.generation.export.images.image import ExportImage
+from cobalance.ingest.concepts.plurals import counted
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class TextCounts:
+    """Images with captions, and images of each licence.
+
+    Parameters
+    ----------
+    captions, edited : counter
+        Images with captions, and those whose captions were edited, by whether they are generated.
+    licenses : counter
+        Images by name of licence and whether they are generated; `UNKNOWN` for the others.
+    attributed : counter
+        Images whose origin is known, by whether they are generated.
+    """
+
+    captions: Counter[bool] = field(default_factory=Counter)
+    edited: Counter[bool] = field(default_factory=Counter)
+    licenses: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    attributed: Counter[bool] = field(default_factory=Counter)
+
+    def add(self, image: ExportImage) -> None:
+        """Count an image."""
+        text, made = image.text, image.synthetic
+        self.captions[made] += bool(text.captions)
+        self.edited[made] += bool(text.source_captions)
+        self.licenses[text.license or text.license_url or UNKNOWN, made] += 1
+        self.attributed[made] += text.attribution is not None
+
+    @property
+    def has_licenses(self) -> bool:
+        """Whether the licence of any image is known."""
+        return any(n and name != UNKNOWN for (name, _), n in self.licenses.items())
+
+    def sentences(self) -> list[str]:
+        """What people should know about captions and licences, in sentences."""
+        told = []
+        if self.captions.total():
+            told.append(
+                f"{counted(self.captions[False], 'real images')} and "
+                f"{counted(self.captions[True], 'generated images')} have captions."
+            )
+        if self.edited.total():
+            told.append(
+                "Captions of generated images are those of the image that they were made from, "
+                "edited by word lists to name what was asked for (`captions`); the unedited ones "
+                "are beside them (`source_captions`). Nobody has seen whether they fit the image."
+            )
+        if self.has_licenses or self.attributed.total():
+            told.append(
+                "Licences and origins are those that the dataset's files state; a generated image "
+                "has those of the image that it was made from, and of one whose object is pasted "
+                "into it (`license`, `attribution`)."
+            )
+        return told
+
+    def license_rows(self) -> list[tuple[str, int, int]]:
+        """Name of each licence, with its real and its generated images; none if none is known."""
+        if not self.has_licenses:
+            return []
+        names = sorted(
+            {name for name, _ in self.licenses}, key=lambda name: (name == UNKNOWN, name)
+        )
+        return [(name, self.licenses[name, False], self.licenses[name, True]) for name in names]

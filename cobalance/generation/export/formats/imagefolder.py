@@ -1,0 +1,113 @@
+"""Hugging Face's imagefolder: a folder a split, with its images and a table of them.
+
+https://huggingface.co/docs/datasets/image_dataset
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from cobalance.generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+    write_image,
+)
+from cobalance.generation.export.images.image import ExportImage
+from cobalance.generation.export.writing.staging import Staging
+from cobalance.generation.export.writing.tables import (
+    TEXT_COLUMNS,
+    Column,
+    TableFile,
+    TableWriter,
+    table_writer,
+)
+from cobalance.graph.options import Options
+
+_COLUMNS = {
+    "file_name": Column(pa.string(), "The image's file, beside this one."),
+    "image_id": Column(pa.string(), "The image's id."),
+    "label": Column(pa.string(), "Its class."),
+    "concepts": Column(pa.list_(pa.string()), "What it shows, in order."),
+    "width": Column(pa.int32(), "In pixels."),
+    "height": Column(pa.int32(), "In pixels."),
+    "synthetic": Column(pa.bool_(), "Whether it was generated."),
+    "prompt": Column(pa.string(), "What a generated image was made from."),
+    "objects": Column(
+        pa.struct(
+            [("bbox", pa.list_(pa.list_(pa.float64()))), ("categories", pa.list_(pa.string()))]
+        ),
+        "Where concepts are: x, y, width and height in pixels.",
+    ),
+    **TEXT_COLUMNS,
+}
+
+PLUGIN = ExportPlugin(
+    "imagefolder",
+    "An image folder for load_dataset of Hugging Face.",
+    extra="worker",
+    layout="""\
+- A folder for each split, with its images and their `metadata.parquet`; `captions` and `license`
+  where they are known.
+- `manifest.parquet`: all images with their regions, original addresses and digests.
+
+```python
+from datasets import load_dataset
+
+dataset = load_dataset("path/to/this/folder")  # or "imagefolder", data_dir=...
+```
+""",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _ImageFolderWriter:
+    staging: Staging
+    splits: dict[str | None, str]
+    tables: dict[str, TableWriter] = field(default_factory=dict)
+
+    def add(self, image: ExportImage) -> ImageLocation:
+        split = self.splits[image.split]
+        if split not in self.tables:
+            opened = table_writer(self.staging, _table(split))
+            self.tables[split] = self.staging.opened.enter_context(opened)
+        self.tables[split].add(_row(image))
+        return write_image(self.staging, split, image)
+
+    def finish(self) -> WriterReport:
+        self.staging.opened.close()
+        splits = sorted(self.tables)
+        return WriterReport(
+            tables=tuple(_table(split) for split in splits),
+            patterns={split: f"{split}/**" for split in splits},
+        )
+
+
+def _table(split: str) -> TableFile:
+    return TableFile(f"{split}/metadata.parquet", f"The images of the split {split}.", _COLUMNS)
+
+
+def _row(image: ExportImage) -> dict[str, Any]:
+    boxed = [region for region in image.regions if region.box is not None]
+    return {
+        "file_name": image.file_name,
+        "image_id": image.id,
+        "label": image.class_name,
+        "concepts": image.concepts,
+        "width": image.width_px,
+        "height": image.height_px,
+        "synthetic": image.synthetic,
+        "prompt": image.provenance["prompt"] if image.provenance else None,
+        "objects": {
+            "bbox": [region.box for region in boxed],
+            "categories": [region.concept for region in boxed],
+        },
+        **asdict(image.text),
+    }
+
+
+def open_export_format(_options: Options) -> StartExport:
+    """Start exports: a folder a split, with ``metadata.parquet``."""
+    return lambda stream, staging: _ImageFolderWriter(staging, stream.splits)

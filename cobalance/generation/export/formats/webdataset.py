@@ -1,0 +1,171 @@
+"""WebDataset: tar files for sequential reading; files of one name make a sample.
+
+https://github.com/webdataset/webdataset
+"""
+
+import tarfile
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import msgspec
+from pydantic import Field
+
+from cobalance.generation.export.formats.exporter import (
+    ExportPlugin,
+    ImageLocation,
+    StartExport,
+    WriterReport,
+    image_facts,
+)
+from cobalance.generation.export.images.image import ExportImage
+from cobalance.generation.export.images.stream import ImageStream
+from cobalance.generation.export.writing.staging import Staging
+from cobalance.graph.options import Options
+from cobalance.graph.records import Mention
+
+
+class WebDatasetOptions(Options):
+    """Size limits of a shard; it ends where either is reached.
+
+    Parameters
+    ----------
+    shard_bytes : int
+        Most bytes of samples.
+    shard_images : int
+        Most images.
+    """
+
+    shard_bytes: int = Field(default=512 * 1024**2, ge=1)
+    shard_images: int = Field(default=10_000, ge=1)
+
+
+PLUGIN = ExportPlugin(
+    "webdataset",
+    "Tar files for sequential reading.",
+    extra="worker",
+    options=WebDatasetOptions,
+    shuffled=True,
+    layout="""\
+- `shards/<split>-<number>.tar`: samples, in an order that mixes classes, and real and generated
+  images. Each has the image under its own ending, `cls` (the class's number) and `json` (id, class,
+  concepts, regions of concepts, objects: the regions of its class; captions, licence and
+  attribution where known; for generated images the prompt, the seed and the model).
+- `classes.json`: the classes in order of their numbers.
+- `manifest.parquet`: all images; `file` is the shard, `key` the image's name in it.
+
+```python
+import glob
+
+import webdataset as wds
+
+dataset = wds.WebDataset(sorted(glob.glob("shards/train-*.tar")), shardshuffle=False).decode("pil")
+```
+""",
+)
+
+
+@dataclass(eq=False)
+class _Shard:
+    """A tar file that is open."""
+
+    name: str
+    tar: tarfile.TarFile
+    opened: ExitStack
+    n_images: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _ShardWriter:
+    staging: Staging
+    options: WebDatasetOptions
+    splits: dict[str | None, str]
+    classes: dict[str, int]
+    shards: dict[str, _Shard] = field(default_factory=dict)
+    n_shards: Counter[str] = field(default_factory=Counter)
+
+    def add(self, image: ExportImage) -> ImageLocation:
+        split = self.splits[image.split]
+        parts = {
+            str(image.suffix): image.content or b"",
+            "cls": str(self.classes[image.class_name]).encode(),
+            "json": msgspec.json.encode(_sample_json(image)),
+        }
+        shard = self._shard(split, sum(_tar_size(part) for part in parts.values()))
+        for suffix, part in parts.items():
+            entry = tarfile.TarInfo(f"{image.stem}.{suffix}")
+            entry.size, entry.mode = len(part), 0o644  # time, owner and group are 0
+            shard.tar.addfile(entry, BytesIO(part))
+        shard.n_images += 1
+        return ImageLocation(image.uri, shard.name, image.file_name)
+
+    def finish(self) -> WriterReport:
+        for shard in self.shards.values():
+            shard.opened.close()
+        splits = sorted(self.shards)
+        return WriterReport(
+            {"shards": self.n_shards.total()},
+            patterns={split: f"shards/{split}-*.tar" for split in splits},
+        )
+
+    def _shard(self, split: str, n_bytes: int) -> _Shard:
+        """The split's open shard; a new one if `n_bytes` no longer fit."""
+        shard = self.shards.get(split)
+        if shard is not None and shard.n_images:
+            full = shard.tar.offset + n_bytes > self.options.shard_bytes
+            if full or shard.n_images >= self.options.shard_images:
+                shard.opened.close()
+                shard = None
+        if shard is None:
+            shard = self.shards[split] = self._open_shard(split)
+        return shard
+
+    def _open_shard(self, split: str) -> _Shard:
+        name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
+        self.n_shards[split] += 1
+        opened = ExitStack()
+        self.staging.opened.push(opened)
+        file = opened.enter_context(self.staging.open(name))
+        tar = tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
+        return _Shard(name, opened.enter_context(tar), opened)
+
+
+def _tar_size(part: bytes) -> int:
+    """Size of a file in a tar archive, with header and padding, in bytes."""
+    block = tarfile.BLOCKSIZE
+    return block + -(-len(part) // block) * block
+
+
+def _sample_json(image: ExportImage) -> dict[str, Any]:
+    return {
+        **image_facts(image),
+        "width": image.width_px,
+        "height": image.height_px,
+        "regions": [_region_json(region) for region in image.regions],
+        "objects": [_region_json(region) for region in image.objects],
+    }
+
+
+def _region_json(region: Mention) -> dict[str, Any]:
+    outline = region.segmentation
+    return {
+        "concept": region.concept,
+        "bbox": region.box,
+        "score": region.score,
+        "segmentation": None if outline is None else msgspec.Raw(outline.encode()),
+        "crowd": region.crowd,
+    }
+
+
+def open_export_format(options: WebDatasetOptions) -> StartExport:
+    """Start exports: ``shards/``, and ``classes.json``, the names of the numbered classes."""
+    return partial(_start, options)
+
+
+def _start(options: WebDatasetOptions, stream: ImageStream, staging: Staging) -> _ShardWriter:
+    staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
+    numbers = {name: number for number, name in enumerate(stream.classes)}
+    return _ShardWriter(staging, options, stream.splits, numbers)

@@ -1,0 +1,261 @@
+"""Read the images of an export one after the other, each with its file, regions and mask."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.export.dataset import ExportDataset, list_images
+from cobalance.generation.export.images.coco_regions import object_region
+from cobalance.generation.export.images.file_names import split_names
+from cobalance.generation.export.images.image import (
+    ExportImage,
+    ImageText,
+    UnreadableError,
+    WrongSizeError,
+    with_content,
+)
+from cobalance.generation.export.options import ExportError, ExportOptions
+from cobalance.generation.output.rows import pasted_image
+from cobalance.graph.errors import CobalanceError, MissingExtraError, Part, Setting
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Mention
+from cobalance.ingest.captions.credits import CREDITS, joined_credits
+
+_BATCH = 512  # images whose regions are read in one call
+_OTHER_REGIONS = "regions of concepts that their image lacks"
+
+
+@dataclass(frozen=True, eq=False)
+class ImageStream:
+    """The images of an export.
+
+    Parameters
+    ----------
+    dataset : ExportDataset
+        The images.
+    options : ExportOptions
+        Whether files are read, and what happens if one cannot be.
+    progress : callable
+        Called with a stage, how many images are done and how many there are.
+    can_reference : bool
+        Whether the format can refer to real images instead of copying them.
+    left_out : counter
+        How many images, regions and masks were left out so far, by reason.
+    """
+
+    dataset: ExportDataset
+    options: ExportOptions
+    progress: Progress
+    can_reference: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def listed(self) -> list[ExportImage]:
+        """All images without their files; see `cobalance.generation.export.dataset.list_images`."""
+        return list_images(self.dataset, self.options.split)
+
+    @cached_property
+    def splits(self) -> dict[str | None, str]:
+        """Name of each split in the export."""
+        return split_names(image.split for image in self.listed)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Classes of all images, in order."""
+        return sorted({image.class_name for image in self.listed})
+
+    @cached_property
+    def concepts(self) -> list[str]:
+        """Concepts of all images, in order."""
+        return sorted(set().union(*(image.concepts for image in self.listed)))
+
+    def images(self, *, shuffled: bool) -> Iterator[ExportImage]:
+        """Read the images, each with its file, regions and mask.
+
+        Parameters
+        ----------
+        shuffled : bool
+            Sort by a digest of the id, which mixes classes and real with generated images as a
+            shuffle does, the same way in every export; otherwise as `listed`.
+
+        Raises
+        ------
+        ExportError
+            The file of an image cannot be read, and unreadable images are not skipped.
+        """
+        images = self.listed
+        if shuffled:
+            images = sorted(images, key=lambda image: hashlib.sha256(_encoded(image.id)).digest())
+        self.progress("export", 0, len(images))
+        for start in range(0, len(images), _BATCH):
+            batch = images[start : start + _BATCH]
+            wanted = {image.annotated_as for image in batch}
+            regions = self._read_regions(sorted(one for one in wanted if one is not None))
+            texts = self._read_texts(batch)
+            for done, listed in enumerate(batch, start=start + 1):
+                found = regions.get(listed.annotated_as or "", [])
+                image = self._read(listed, found)
+                if image is not None:
+                    yield replace(image, text=_text_of(image, texts))
+                self.progress("export", done, len(images))
+
+    def _read(self, image: ExportImage, regions: "Sequence[_Region]") -> ExportImage | None:
+        """Read what belongs to an image; None if its file is unreadable and may be skipped."""
+        try:
+            if image.provenance is None:
+                return self._real(image, [region.mention for region in regions])
+            return self._generated(image, image.provenance, regions)
+        except UnreadableError as error:
+            if not self.options.skip_missing:
+                raise self._unreadable(image, error) from error
+            kind = "generated" if image.synthetic else "real"
+            self.left_out[f"{kind} images left out"] += 1
+            return None
+
+    def _real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
+        """Add file and regions to a real image, those of concepts apart from those of its class."""
+        concepts = set(image.concepts)
+        others = [region for region in regions if region.concept not in concepts]
+        objects = [region for region in others if region.concept == image.class_name]
+        if len(objects) < len(others):
+            self.left_out[_OTHER_REGIONS] += len(others) - len(objects)
+        shown = tuple(region for region in regions if region.concept in concepts)
+        image = replace(image, regions=shown, objects=tuple(objects))
+        if self.options.reference:
+            return image
+        if not image.uri:
+            raise UnreadableError("has no address", "Load the dataset with addresses")
+        try:
+            content = self.dataset.read_real(image.uri)
+        except (OSError, CobalanceError) as error:
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
+        return with_content(image, content)
+
+    def _generated(
+        self, image: ExportImage, row: Mapping[str, Any], regions: "Sequence[_Region]"
+    ) -> ExportImage:
+        """Add file, mask and the mask's object to a generated image.
+
+        An edited image of its source's size has the source's regions, too: all but its object is
+        where it was.
+        """
+        try:
+            content = self.dataset.read_generated(row["path"])
+        except (OSError, CobalanceError) as error:
+            raise UnreadableError(f"cannot be read ({_reason(error)})") from error
+        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+            raise UnreadableError("differs from the file recorded in its row of the manifest")
+        image = with_content(image, content)
+        size = (image.width_px, image.height_px)
+        shown = (one.mention for one in regions if one.size_px == size)
+        image = replace(image, regions=tuple(one for one in shown if one.concept in image.concepts))
+        if not row["mask_path"] or image.width_px is None or image.height_px is None:
+            return image
+        try:
+            mask = self.dataset.read_generated(row["mask_path"])
+            found = object_region(mask, image.class_name, image.width_px, image.height_px)
+        except MissingExtraError:
+            raise
+        except (OSError, CobalanceError):
+            self.left_out["masks that cannot be read"] += 1
+            return image
+        return replace(image, mask=mask, objects=(found,))
+
+    def _unreadable(self, image: ExportImage, error: UnreadableError) -> ExportError:
+        if image.provenance is not None:
+            return ExportError(
+                f"The generated image {image.id!r} ({image.provenance['path']}) {error}. Put the "
+                "file back that was there when it was made, or leave such images out (",
+                Setting("skip_missing"),
+                ").",
+            )
+        address = f" ({image.uri})" if image.uri else ""
+        reference: tuple[Part, ...] = ()
+        if self.can_reference and not isinstance(error, WrongSizeError):
+            reference = (", or leave real images where they are (", Setting("reference"), ")")
+        return ExportError(
+            f"The real image {image.id!r}{address} {error}. {error.remedy}, "
+            f"{'' if reference else 'or '}leave such images out (",
+            Setting("skip_missing"),
+            ")",
+            *reference,
+            ".",
+        )
+
+    def _read_texts(self, batch: Sequence[ExportImage]) -> dict[str, ImageText]:
+        """Captions and licences of real images and of the sources of generated ones, by id."""
+        if self.dataset.texts is None:
+            return {}
+        ids = {origin for image in batch for origin in _origins(image)}
+        rows = self.dataset.texts(sorted(ids)).to_dict("records")
+        return {
+            str(row["id"]): ImageText(tuple(row["captions"]), (), *(row[name] for name in CREDITS))
+            for row in rows
+        }
+
+    def _read_regions(self, ids: Sequence[str]) -> "dict[str, list[_Region]]":
+        if self.dataset.regions is None or not ids:
+            return {}
+        found: dict[str, list[_Region]] = {}
+        for row in self.dataset.regions(ids).to_dict("records"):
+            sides = (_number(row.get(f"image_{side}_px")) for side in ("width", "height"))
+            found.setdefault(str(row["id"]), []).append(_Region(_mention(row), tuple(sides)))
+        return found
+
+
+class _Region(NamedTuple):
+    """A region, and width and height of the image that it was annotated in, where known."""
+
+    mention: Mention
+    size_px: tuple[float | None, ...]
+
+
+def _origins(image: ExportImage) -> list[str]:
+    """The real images that an image is, or was made from: that one first, then what is pasted."""
+    if image.provenance is None:
+        return [image.id]
+    row = image.provenance
+    return [one for one in (row["source_image"], pasted_image(row["settings"])) if one is not None]
+
+
+def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
+    """Texts of an image; a generated one has edited captions, if any, and its sources' licences."""
+    found = [texts.get(origin, ImageText()) for origin in _origins(image)]
+    own = found[0] if found else ImageText()
+    if image.provenance is None:
+        return own
+    edited = tuple(image.provenance.get("captions") or ())
+    told = joined_credits([asdict(one) for one in found]) if found[1:] else {}
+    return replace(own, captions=edited, source_captions=own.captions if edited else (), **told)
+
+
+def _mention(region: Mapping[Any, Any]) -> Mention:
+    box = tuple(float(region[name]) for name in ("x_px", "y_px", "w_px", "h_px"))
+    outline = region["segmentation"]
+    return Mention(
+        str(region["concept"]),
+        score=_number(region["score"]),
+        area_px2=_number(region["area_px2"]),
+        box=None if np.isnan(box).any() else box,  # type: ignore[arg-type]
+        segmentation=outline if isinstance(outline, str) else None,
+        crowd=bool(region.get("crowd", False)),
+    )
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _reason(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).rstrip(".")

@@ -1,0 +1,76 @@
+"""Manifest rows of generated images that a dataset has from earlier jobs."""
+
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.export.options import ExportError
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.manifest import manifest_frame
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import Setting
+from cobalance.graph.jobs.candidates import read_verdicts
+from cobalance.graph.jobs.merge import generated_id
+from cobalance.ingest.concepts.plurals import counted
+
+_PREFIX = generated_id("")
+
+
+def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -> pd.DataFrame:
+    """Read the manifest rows of images that earlier jobs generated and that were merged.
+
+    Class and concepts are the dataset's, which an annotator may have found; verdicts are current.
+    The output folder keeps the rows of a job that was dropped with its dataset.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        Where the jobs' workers wrote.
+    images : pandas.DataFrame
+        ``id``, ``class`` and ``concepts`` (a list of str).
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `cobalance.generation.output.manifest.MANIFEST_SCHEMA`, in order of
+        candidate.
+
+    Raises
+    ------
+    ExportError
+        The folder does not have all of them.
+    """
+    labels = dict(
+        zip(images["id"], zip(images["class"], images["concepts"], strict=True), strict=True)
+    )
+    by_job: dict[str, set[str]] = {}
+    for image in labels:
+        candidate = str(image).removeprefix(_PREFIX)
+        by_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
+    rows = []
+    for job, candidates in sorted(by_job.items()):
+        found = _rows(store, folder, job, candidates) if job else []
+        if len(found) < len(candidates):
+            raise ExportError(
+                f"{folder.place} has {len(found):,} of the "
+                f"{counted(len(candidates), 'generated images')} that the dataset has from job "
+                f"{job or '?'}. Name the folder that its workers wrote to with ",
+                Setting("output"),
+                ", or put the folder of that job back into it.",
+            )
+        rows += found
+    for row in rows:
+        row["class"], row["concepts"] = labels[generated_id(row["candidate"])]
+    return manifest_frame(rows)
+
+
+def _rows(
+    store: GraphStore, folder: OutputFolder, job: str, candidates: set[str]
+) -> list[dict[str, Any]]:
+    verdicts = read_verdicts(store, job, sorted(candidates))
+    return [
+        {"decided_by": None, "rank": None} | row | verdicts.get(row["candidate"], {})
+        for row in read_records(folder, job)
+        if row["candidate"] in candidates and row["path"] is not None
+    ]

@@ -1,0 +1,19 @@
+"""One module per filter, and the registry of them all."""
+
+from cobalance.generation.filters.filter import Filters
+
+FILTERS = Filters(
+    "filter",
+    {
+        "sanity": "cobalance.generation.filters.sanity",
+        "blank": "cobalance.generation.filters.blank",
+        "duplicates": "cobalance.generation.filters.duplicates",
+        "clip": "cobalance.generation.filters.clip",
+        "objects": "cobalance.generation.filters.objects",
+        "same_objects": "cobalance.generation.filters.same_objects",
+        "same_colours": "cobalance.generation.filters.same_colours",
+        "embedding": "cobalance.generation.filters.embedding",
+        "confidence": "cobalance.generation.filters.confidence",
+        "safety": "cobalance.generation.filters.safety",
+    },
+)

@@ -1,0 +1,221 @@
+"""CLIPScore filter: reject images that do not match their prompt or concepts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, field_validator
+
+from cobalance.generation.filters.filter import (
+    LOOKS_FOR_ALL,
+    FilterPlugin,
+    Judgement,
+    Said,
+    Scored,
+    compared,
+)
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.ingest.concepts.wording import listed
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
+
+if TYPE_CHECKING:
+    from cobalance.ingest.models.vision import VisionModel
+
+CLIPSCORE_WEIGHT = 2.5
+"""The factor by which CLIPScore multiplies a cosine."""
+
+CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
+"""The hub's own conversion of CLIP's default model to safetensors: its main branch has a pickle."""
+
+
+class ClipOptions(ModelOptions):
+    """Model, text and threshold of CLIPScore.
+
+    Parameters
+    ----------
+    threshold : float or None
+        The least CLIPScore, from 0 to 2.5. The paper's 0.6 is a cosine of 0.24. None accepts every
+        image, for a recipe that only ranks.
+    text : str
+        What the image is compared with: ``prompt``, the request's; ``concepts``, the paper's
+        prompt for the request's concepts, whatever the backend was told; or a template as in
+        `cobalance.ingest.models.prompts` without ``{noun}`` and ``{adjective}``, such as
+        ``{caption}`` for the edited caption. A request that lacks what the template names, concepts
+        or a caption, is compared with its prompt.
+    prefix : str
+        Put before the text. The authors of CLIPScore write "A photo depicts " before captions;
+        the prompts here begin with "a photo of" as they are.
+    """
+
+    model: str = "openai/clip-vit-base-patch32"
+    threshold: float | None = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
+    text: str = "prompt"
+    prefix: str = ""
+
+    @field_validator("text")
+    @classmethod
+    def _check_text(cls, text: str) -> str:
+        if text in ("prompt", "concepts"):
+            return text
+        check_template(text)
+        if unknown := placeholders(text) & {"noun", "adjective"}:
+            raise ValueError(
+                f"a job's words for its groups are in the prompt alone, and the text has "
+                f"{{{min(unknown)}}}; write {{class}} or {{caption}}, or leave the text as 'prompt'"
+            )
+        return text
+
+
+def _says(found: Scored, options: ClipOptions) -> Said:
+    places = placeholders(PHOTO if options.text == "concepts" else options.text)
+    names_concepts = bool(places & {"concepts", "names"})
+    asked, missing = "what its prompt says", "does not find what its prompt says"
+    if "caption" in places:  # whether it has one is not kept with the score
+        asked = "what its caption or prompt says"
+        missing = f"does not find {asked}"
+    elif names_concepts and found.concepts:
+        asked = listed(found.concepts)
+        one = len(found.concepts) == 1
+        missing = f"finds no {asked}" if one else f"does not find all of {asked}"
+    return compared(
+        found.score,
+        options.threshold,
+        enough=f"CLIP finds {asked}",
+        too_little=f"CLIP {missing}",
+        measured=f"CLIPScore of {asked}",
+    )
+
+
+PLUGIN = FilterPlugin(
+    "clip",
+    "The image shows what the prompt says: CLIPScore.",
+    extra="models",
+    options=ClipOptions,
+    licence="none named on the hub; its code is under MIT",
+    says=_says,
+    looks=lambda options: LOOKS_FOR_ALL if options.threshold else frozenset(),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ClipFilter:
+    """Rejects images with a low CLIPScore against their text.
+
+    The score is CLIPScore without references [1]_: 2.5 times the cosine between CLIP's embeddings
+    of image and text, or 0 where that is negative. The details keep the cosine.
+
+    The paper [2]_ (section 10) scores the generated background before the object is pasted onto
+    it, with a threshold of 0.6. Here the finished image is scored, since inpainting and editing
+    never make a background alone. The object covers a part of it and is not in the prompt, so the
+    same threshold may reject more here; the details keep the cosine for a choice by the data.
+
+    References
+    ----------
+    .. [1] Hessel, J. et al., *CLIPScore: A reference-free evaluation metric for image captioning*
+       (EMNLP 2021), section 3.
+    .. [2] *ConBias* (2024), sections 4 and 10.
+    """
+
+    options: ClipOptions
+    vision: "VisionModel"  # a CLIPModel
+    tokenizer: Any  # a CLIPTokenizer
+
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
+        """Judge a batch; see `cobalance.generation.filters.filter.Filter`."""
+        texts = [self._text(request) for request in requests]
+        with self.vision.computing(f"CLIP on {len(made)} images"):
+            cosines = self.cosines([one.image for one in made], texts)
+        return [self._judgement(*pair) for pair in zip(texts, cosines, strict=True)]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the model with its weights."""
+        settings = self.options.model_dump(include={"threshold", "text", "prefix"})
+        return {"filter": "clip", "settings": settings, **self.vision.describe()}
+
+    def cosines(
+        self, images: Sequence[ImageArray], texts: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Cosine similarity of each image with its text."""
+        if not images:
+            return np.empty(0)
+        model = self.vision.model
+        of_images = [
+            _rows(model.get_image_features(pixel_values=self.vision.pixels(batch)))
+            for batch in self.vision.batches(images)
+        ]
+        known = list(dict.fromkeys(texts))  # a query's images share their prompt
+        of_texts = [
+            _rows(model.get_text_features(**self._tokens(batch)))
+            for batch in self.vision.batches(known)
+        ]
+        positions = {text: position for position, text in enumerate(known)}
+        rows = [positions[text] for text in texts]
+        cosines: npt.NDArray[np.float64] = np.vecdot(
+            np.concatenate(of_images), np.concatenate(of_texts)[rows]
+        )
+        return cosines
+
+    def _text(self, request: ImageRequest) -> str:
+        text = self.options.text
+        template = PHOTO if text == "concepts" else text
+        named = set() if text == "prompt" else placeholders(template)
+        unknown = (not request.concepts and bool(named & {"concepts", "names"})) or (
+            not request.caption and "caption" in named
+        )
+        if text == "prompt" or unknown:
+            return self.options.prefix + request.prompt
+        return self.options.prefix + prompt_for(
+            request.concepts, template, class_name=request.class_name, caption=request.caption
+        )
+
+    def _tokens(self, texts: Sequence[str]) -> Any:
+        length = self.vision.model.config.text_config.max_position_embeddings
+        tokens = self.tokenizer(
+            list(texts),
+            padding="max_length",
+            max_length=length,
+            truncation=True,
+            return_tensors="pt",
+        )
+        return {
+            "input_ids": tokens["input_ids"].to(self.vision.device),
+            "attention_mask": tokens["attention_mask"].to(self.vision.device),
+        }
+
+    def _judgement(self, text: str, cosine: np.float64) -> Judgement:
+        score = CLIPSCORE_WEIGHT * max(float(cosine), 0.0)
+        details: dict[str, Any] = {"cosine": float(cosine)}
+        length = self.vision.model.config.text_config.max_position_embeddings
+        if len(self.tokenizer(text)["input_ids"]) > length:
+            details["truncated"] = True  # CLIP has not read the end of the text
+        threshold = self.options.threshold
+        if threshold is None or score >= threshold:
+            return Judgement(score, accepted=True, details=details)
+        reason = (
+            f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {threshold:g}."
+        )
+        return Judgement(score, accepted=False, reason=reason, details=details)
+
+
+def _rows(features: Any) -> npt.NDArray[np.float64]:
+    """Embeddings of unit length, one a row."""
+    values = features.pooler_output.double().cpu().numpy()
+    rows: npt.NDArray[np.float64] = values / np.linalg.norm(values, axis=1, keepdims=True)
+    return rows
+
+
+def open_filter(options: ClipOptions) -> ClipFilter:
+    """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
+
+    from cobalance.ingest.models.loading import load_processor
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
+    return ClipFilter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))

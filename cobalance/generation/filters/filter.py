@@ -1,0 +1,223 @@
+"""Filter protocol: judge a batch of generated images, with a score and a reason each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+from cobalance.generation.filters.pool import Pool, Vector
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.plugins import Plugin, Plugins
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A filter's judgement of one image.
+
+    Parameters
+    ----------
+    score : float
+        Finite; its scale depends on the filter.
+    accepted : bool
+        Its verdict.
+    reason : str
+        Why it is rejected, as a sentence for people; empty for an accepted one.
+    details : mapping
+        Further measurements, such as a raw cosine; JSON values.
+    vectors : mapping of str to float32 array, shape (d,)
+        What a `PoolCheck` compares: ``image`` for the image, ``source`` for its source. They are
+        kept beside the job's images, not in the graph. Empty for most filters.
+    """
+
+    score: float
+    accepted: bool
+    reason: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, Vector] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class RepeatCheck:
+    """Detection of duplicates across chunks, which are judged separately.
+
+    Parameters
+    ----------
+    detail : str
+        The detail of its judgements that stands for an image: its fingerprint.
+    find : callable
+        Given fingerprints in the order of preference, and the filter's ``options`` by that name,
+        the position of the kept fingerprint that each one repeats; None for one that is kept.
+    """
+
+    detail: str
+    find: Callable[..., Sequence[int | None]]
+
+
+@dataclass(frozen=True)
+class PoolCheck:
+    """A judgement that compares all images of a job: made once every one of them is there.
+
+    Parameters
+    ----------
+    judge : callable
+        Given the pool and the filter's options, the judgement of each candidate by its id, which
+        takes the place of the first one. Pure, and independent of the order of the candidates.
+    """
+
+    judge: Callable[[Pool, Any], Mapping[str, Judgement]]
+
+
+Asked = Literal["concepts", "class"]
+"""What an image is asked to show."""
+
+LOOKS_FOR_ALL: frozenset[Asked] = frozenset(["concepts", "class"])
+
+
+def _looks_for_nothing(_: Any) -> frozenset[Asked]:
+    return frozenset()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A filter's score of an image, with what the image was asked to show.
+
+    Parameters
+    ----------
+    score : float
+        Finite.
+    details : mapping of str to float
+        The other finite numbers of its judgement, by name; earlier versions may have kept fewer.
+    concepts : tuple of str
+        The concepts that were asked for.
+    class_name : str
+        The class.
+    """
+
+    score: float
+    details: Mapping[str, float]
+    concepts: tuple[str, ...]
+    class_name: str
+
+
+class Said(NamedTuple):
+    """What a filter says of an image, and whether that is enough for it."""
+
+    text: str
+    enough: bool = True
+
+    @classmethod
+    def all(cls, said: Sequence["Said"]) -> "Said":
+        """Several in one, which is enough where each is."""
+        return cls("; ".join(one.text for one in said), all(one.enough for one in said))
+
+
+def number_text(value: float, *others: float) -> str:
+    """A number with at least two digits, and as many as tell it from others.
+
+    Examples
+    --------
+    >>> number_text(0.191, 0.24), number_text(0.2398, 0.24), number_text(0.24, 0.24)
+    ('0.19', '0.2398', '0.24')
+    """
+    for digits in range(2, 17):
+        text = f"{value:.{digits}g}"
+        shown = float(text)
+        if all((shown < one, shown > one) == (value < one, value > one) for one in others):
+            return text
+    return repr(value)
+
+
+def compared(
+    score: float, least: float | None, *, enough: str, too_little: str, measured: str = ""
+) -> Said:
+    """A score beside what it needs, in words.
+
+    Parameters
+    ----------
+    score : float
+        Finite.
+    least : float or None
+        The lowest score that is enough; None where every one is.
+    enough, too_little : str
+        What it says then.
+    measured : str
+        What is measured, where no score is too little.
+
+    Examples
+    --------
+    >>> words = {"enough": "CLIP finds cow", "too_little": "CLIP finds no cow"}
+    >>> compared(0.191, 0.24, **words, measured="CLIPScore of cow")
+    Said(text='CLIP finds no cow: 0.19, needs 0.24', enough=False)
+    >>> compared(0.191, None, **words, measured="CLIPScore of cow")
+    Said(text='CLIPScore of cow: 0.191', enough=True)
+    """
+    if least is None:
+        return Said(f"{measured}: {score:.3g}")
+    needed = repr(float(least)).removesuffix(".0")
+    is_enough = score >= least
+    said = enough if is_enough else too_little
+    return Said(f"{said}: {number_text(score, least)}, needs {needed}", is_enough)
+
+
+@dataclass(frozen=True)
+class FilterPlugin(Plugin):
+    """Declaration of a filter's module.
+
+    Parameters
+    ----------
+    takes_vocabulary : bool
+        Whether its option ``vocabulary`` is the dataset's concepts where a job does not set it.
+    repeats : RepeatCheck or None
+        How it finds repetitions across chunks; None where it does not.
+    pool : PoolCheck or None
+        How it judges all images of a job together; None where it judges each by itself.
+    required : mapping of str to str
+        Options that a job has to give, each with what it is.
+    says : callable or None
+        Given what it scored and its options, what the score says, in words.
+    looks : callable
+        Given its options, what of that which was asked for it looks for, and rejects an image
+        without; the class alone counts where no concepts were asked for.
+    """
+
+    takes_vocabulary: bool = False
+    repeats: RepeatCheck | None = None
+    pool: PoolCheck | None = None
+    required: Mapping[str, str] = field(default_factory=dict)
+    says: Callable[[Scored, Any], Said] | None = None
+    looks: Callable[[Any], frozenset[Asked]] = _looks_for_nothing
+
+
+class Filter(Protocol):
+    """Judges images; opened once per process, used by one thread at a time."""
+
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
+        """Judge a batch; one judgement per image.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The batch is too large for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Settings, model, revision and weights for provenance; JSON values."""
+        ...
+
+
+def without_source(name: str) -> Judgement:
+    """The judgement of an image that has no source, by a filter that compares the two."""
+    reason = (
+        f"There is no source that the filter {name} could compare the image with. Leave the filter "
+        "out, or use it where images are edited."
+    )
+    return Judgement(0.0, accepted=False, reason=reason)
+
+
+class Filters(Plugins[Filter]):
+    """Registry of filters with their declarations."""
+
+    def __getitem__(self, name: str) -> FilterPlugin:
+        return cast("FilterPlugin", super().__getitem__(name))

@@ -1,0 +1,205 @@
+"""Pool of embedded images: a job's edited images and their sources, as vectors.
+
+What is counted are the neighbours of *GenSynth* (appendix, A.3 and F): the share of real images
+among the neighbours of an edited one, and the share of its group.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.generation.neighbours import neighbourhoods
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.errors import OptionError
+
+Vector = npt.NDArray[np.float32]
+
+
+class EmbeddedImage(NamedTuple):
+    """An edited image for a pool, with its source.
+
+    The vectors have the shape (d,). The class is the source's own, the group that which the edited
+    image was asked to show.
+    """
+
+    candidate: str
+    group: str
+    vector: Vector
+    source: str
+    source_class: str
+    source_vector: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Vectors of edited images and of the real images that they were made from.
+
+    Parameters
+    ----------
+    candidates : tuple of str
+        Ids of the edited images, in ascending order.
+    sources : tuple of str
+        The id of each one's source, one of `real`.
+    groups : tuple of str
+        The group that each one was asked to show, as which it counts.
+    vectors : float32 array, shape (candidates, d)
+        Their vectors.
+    real : tuple of str
+        Ids of the real images, in ascending order.
+    real_classes : tuple of str
+        Their own classes.
+    real_vectors : float32 array, shape (real, d)
+        Their vectors.
+
+    Raises
+    ------
+    OptionError
+        The lengths or shapes do not match, an id occurs twice or out of order, a source is not
+        among the real images, or a vector has a value that is not finite.
+    """
+
+    candidates: tuple[str, ...]
+    sources: tuple[str, ...]
+    groups: tuple[str, ...]
+    vectors: npt.NDArray[np.float32]
+    real: tuple[str, ...]
+    real_classes: tuple[str, ...]
+    real_vectors: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        n, n_real = len(self.candidates), len(self.real)
+        lengths = {len(self.sources), len(self.groups)}, {len(self.real_classes)}
+        shapes = self.vectors.shape, self.real_vectors.shape
+        width = shapes[0][1:]
+        if lengths != ({n}, {n_real}) or shapes != ((n, *width), (n_real, *width)) or not width:
+            raise OptionError(
+                f"A pool of {n} candidates and {n_real} real images has vectors of the shapes "
+                f"{shapes[0]} and {shapes[1]}, or not as many sources, groups or classes. Give one "
+                "of each for every image."
+            )
+        for ids in (self.candidates, self.real):
+            if any(a >= b for a, b in pairwise(ids)):
+                raise OptionError("The ids of a pool are not in ascending order. Sort them.")
+        if unknown := set(self.sources) - set(self.real):
+            raise OptionError(
+                f"The source {min(unknown)!r} is not among the pool's real images. Add it."
+            )
+        for vectors in (self.vectors, self.real_vectors):
+            if not np.isfinite(vectors).all():
+                raise OptionError(
+                    "A vector of the pool has a value that is not finite. Embed the image again."
+                )
+
+    @classmethod
+    def of(cls, images: Iterable[EmbeddedImage]) -> "Pool":
+        """Collect edited images, each with its source, in any order.
+
+        A source of several images is taken once, with the class and the vector that come with the
+        first of them by id: a GPU may give the same crop slightly different vectors.
+
+        Examples
+        --------
+        >>> a, b = np.eye(2, dtype=np.float32)
+        >>> pool = Pool.of(
+        ...     [EmbeddedImage("j/1", "man", a, "7", "man", b),
+        ...      EmbeddedImage("j/0", "woman", b, "7", "man", b)]
+        ... )
+        >>> pool.candidates, pool.groups, pool.real, pool.vectors.tolist()
+        (('j/0', 'j/1'), ('woman', 'man'), ('7',), [[0.0, 1.0], [1.0, 0.0]])
+        """
+        edited = sorted(images, key=lambda image: image.candidate)
+        by_source: dict[str, EmbeddedImage] = {}
+        for image in edited:
+            by_source.setdefault(image.source, image)
+        real = sorted(by_source)
+        return cls(
+            tuple(image.candidate for image in edited),
+            tuple(image.source for image in edited),
+            tuple(image.group for image in edited),
+            _stacked([image.vector for image in edited]),
+            tuple(real),
+            tuple(by_source[name].source_class for name in real),
+            _stacked([by_source[name].source_vector for name in real]),
+        )
+
+
+def count_real_neighbours(pool: Pool, k: int) -> tuple[IntArray, int]:
+    """How many of each candidate's nearest neighbours are real images.
+
+    The neighbours are the k nearest of all other images of the pool, real and edited, by cosine
+    distance; of images at the same distance real ones are nearer, then those with the lower id.
+    Where there are fewer than k others, all of them.
+
+    Parameters
+    ----------
+    pool : Pool
+        The images.
+    k : int
+        Neighbours to look at.
+
+    Returns
+    -------
+    counts : int64 array, shape (candidates,)
+        Real images among them.
+    n : int
+        Neighbours that were looked at: k, or fewer.
+
+    Examples
+    --------
+    >>> a, b, c = np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32)
+    >>> pool = Pool.of(
+    ...     [EmbeddedImage("j/0", "woman", a, "7", "man", b),
+    ...      EmbeddedImage("j/1", "woman", c, "7", "man", b)]
+    ... )
+    >>> count_real_neighbours(pool, 1)
+    (array([1, 1]), 1)
+    """
+    n_real = len(pool.real)
+    return _count(pool, k, np.ones(len(pool.candidates), np.bool_), lambda at, _: at < n_real)
+
+
+def count_group_neighbours(pool: Pool, k: int, kept: BoolArray) -> tuple[IntArray, int]:
+    """How many of each kept candidate's nearest neighbours are of its group.
+
+    As `count_real_neighbours`, but only real images and the candidates in `kept` are neighbours. A
+    candidate counts as of the group that it was asked to show, a real image as of its own class.
+
+    Returns
+    -------
+    counts : int64 array, shape (kept candidates,)
+        Images of the same group among the neighbours of each kept candidate.
+    n : int
+        Neighbours that were looked at: k, or fewer.
+    """
+    groups = [group for group, is_kept in zip(pool.groups, kept, strict=True) if is_kept]
+    known: dict[str, int] = {}
+    names = [*pool.real_classes, *groups]
+    codes = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
+    own = codes[len(pool.real) :, np.newaxis]
+    return _count(pool, k, kept, lambda at, queries: codes[at] == own[queries])
+
+
+def _count(
+    pool: Pool, k: int, kept: BoolArray, is_counted: Callable[[IntArray, slice], BoolArray]
+) -> tuple[IntArray, int]:
+    """Count neighbours of kept candidates among them and the real images, which come first."""
+    queries = pool.vectors[kept]
+    points = np.concatenate([pool.real_vectors, queries])
+    own = len(pool.real) + np.arange(len(queries))
+    counts = np.zeros(len(queries), dtype=np.int64)
+    for block, found in neighbourhoods(queries, points, k, own=own):
+        counts[block] = is_counted(found, block).sum(axis=1)
+    return counts, min(k, max(0, len(points) - 1))
+
+
+def _stacked(vectors: list[Vector]) -> npt.NDArray[np.float32]:
+    """Vectors as rows; of the shape (0, 0) without any."""
+    if len({vector.shape for vector in vectors}) > 1:
+        raise OptionError(
+            "The vectors of a pool differ in length, as of two models. Embed all images with one."
+        )
+    return np.array(vectors, dtype=np.float32) if vectors else np.empty((0, 0), np.float32)

@@ -1,0 +1,181 @@
+"""Colour filter: how much an image keeps the colours of its source, as a score to rank by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from cobalance.generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    Said,
+    Scored,
+    compared,
+    without_source,
+)
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.options import Options
+from cobalance.ingest.images.arrays import ImageArray
+
+SIDE = 14
+"""Images are compared at so many rows and columns."""
+
+LARGEST = 1e18
+"""The score of an image with exactly its source's colours. Any difference scores less: cells of two
+images of up to 100 million pixels differ by 1e-16 at least, if they do."""
+
+
+class SameColoursOptions(Options):
+    """Options of the colour filter.
+
+    Parameters
+    ----------
+    threshold : float or None
+        The least score; None accepts every image, for a recipe that only ranks.
+    """
+
+    threshold: float | None = Field(default=None, ge=0)
+
+
+def _says(found: Scored, options: SameColoursOptions) -> Said:
+    if found.score == LARGEST:
+        return Said("Exactly its source's colours")
+    return compared(
+        found.score,
+        options.threshold,
+        enough="Colours like its source's",
+        too_little="Colours unlike its source's",
+        measured="Likeness to its source's colours",
+    )
+
+
+PLUGIN = FilterPlugin(
+    "same_colours",
+    "The image has the colours of its source: for ranking.",
+    extra="worker",
+    options=SameColoursOptions,
+    says=_says,
+)
+
+
+@dataclass(frozen=True)
+class SameColoursFilter:
+    """Scores images by how close their colours are to their source's.
+
+    The score is the inverse of the Frobenius norm of the difference between image and source, both
+    reduced to 14 x 14 pixels ([1]_, equation 6); higher is better. The details have the norm as
+    ``difference``. An image without a source is rejected with a score of 0.
+
+    The paper does not say how images are reduced, nor their colour space and scale. Here each of
+    the 14 x 14 cells is the mean over its area, pixels on its border counted by their share (a box
+    filter), in red, green and blue from 0 to 255; image and source each by themselves, whatever
+    their sizes. Without a difference the inverse is infinite: such an image has the score
+    `LARGEST`, more than any other.
+
+    References
+    ----------
+    .. [1] *Resampled Datasets Are Not Enough* (2024), section 2.2, equation 6.
+    """
+
+    options: SameColoursOptions
+
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
+        """Judge each image independently, in time linear in its pixels."""
+        return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"filter": "same_colours", "settings": self.options.model_dump() | {"side": SIDE}}
+
+    def _judge(self, request: ImageRequest, made: GeneratedImage) -> Judgement:
+        if request.source is None:
+            return without_source("same_colours")
+        difference = colour_difference(made.image, request.source.image)
+        score = 1 / difference if difference else LARGEST
+        details = {"difference": difference}
+        threshold = self.options.threshold
+        if threshold is None or score >= threshold:
+            return Judgement(score, accepted=True, details=details)
+        reason = (
+            f"The colours differ from the source's: the score is {score:.3g}, less than "
+            f"{threshold:g}."
+        )
+        return Judgement(score, accepted=False, reason=reason, details=details)
+
+
+def colour_difference(image: ImageArray, other: ImageArray, side: int = SIDE) -> float:
+    """Frobenius norm of the difference of two images, both reduced to side x side pixels.
+
+    Computed in whole numbers up to the last division, so that it is 0 for exactly equal means
+    alone. O(pixels).
+
+    Parameters
+    ----------
+    image, other : uint8 arrays, shape (height, width, 3)
+        Of any sizes, also of fewer than `side` pixels.
+    side : int
+        Rows and columns after the reduction.
+
+    Examples
+    --------
+    >>> grey = np.full((28, 42, 3), 100, np.uint8)
+    >>> colour_difference(grey, np.full((15, 9, 3), 101, np.uint8)) == (14 * 14 * 3) ** 0.5
+    True
+    """
+    sums, n = _cell_sums(image, side)
+    others, n_others = _cell_sums(other, side)
+    # Python's integers: for images of 100 million pixels the squares need 180 bits
+    differences = sums.astype(object) * n_others - others.astype(object) * n
+    total: int = (differences * differences).sum()
+    return sqrt(total / (n * n_others) ** 2)
+
+
+def reduce_by_area(image: ImageArray, side: int = SIDE) -> npt.NDArray[np.float64]:
+    """Mean colour of each of side x side equal cells of an image, of shape (side, side, 3).
+
+    A pixel that lies in several cells counts in each by the share of its area.
+
+    Examples
+    --------
+    >>> image = np.array([[[0, 0, 0], [30, 60, 90], [255, 255, 255]]], np.uint8)
+    >>> reduce_by_area(image, 2)[0].tolist()
+    [[10.0, 20.0, 30.0], [180.0, 190.0, 200.0]]
+    """
+    sums, n = _cell_sums(image, side)
+    return sums / n
+
+
+def _cell_sums(image: ImageArray, side: int) -> tuple[npt.NDArray[np.int64], int]:
+    """Weighted sum of each cell's pixels, of shape (side, side, 3), and the weight of a cell.
+
+    Pixels and cells are measured in parts of which `side` make a pixel's side, so that all weights
+    are whole. Sums below 2**53 are exact in double precision, whatever their order.
+    """
+    height, width = image.shape[:2]
+    down, across = _overlaps(height, side), _overlaps(width, side)
+    rows = []
+    for row, weights in enumerate(down):  # a band at a time, to copy a fraction of the image
+        band = slice(row * height // side, -(-(row + 1) * height // side))
+        pixels = image[band].reshape(-1, width * 3).astype(np.float64)
+        rows.append((weights[band] @ pixels).reshape(width, 3))
+    return (across @ np.stack(rows)).astype(np.int64), height * width
+
+
+def _overlaps(n: int, side: int) -> npt.NDArray[np.float64]:
+    """Length of each of n pixels in each of `side` cells of n parts each, of shape (side, n)."""
+    cells, pixels = np.arange(side + 1) * n, np.arange(n + 1) * side
+    ends = np.minimum(cells[1:, np.newaxis], pixels[1:])
+    starts = np.maximum(cells[:-1, np.newaxis], pixels[:-1])
+    lengths: npt.NDArray[np.float64] = np.clip(ends - starts, 0, None).astype(np.float64)
+    return lengths
+
+
+def open_filter(options: SameColoursOptions) -> SameColoursFilter:
+    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    return SameColoursFilter(options)

@@ -1,0 +1,145 @@
+"""Sanity filter: size, and that the pixels to keep are unchanged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, compared
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.options import Options
+
+
+class SanityOptions(Options):
+    """Checks that need no look at an image's content.
+
+    Parameters
+    ----------
+    width_px, height_px : int or None
+        The size that images must have; None for any, since a backend may work at a model's size.
+    source_size : bool
+        The image must have its source's size, where it has a source.
+    min_background : float
+        The least share of the image that must be outside the object, where the mask is known:
+        without it there is no room for any concept.
+    min_unchanged : float
+        The least share of the pixels to keep that must be as in the source.
+    """
+
+    width_px: int | None = Field(default=None, ge=1)
+    height_px: int | None = Field(default=None, ge=1)
+    source_size: bool = False
+    min_background: float = Field(default=0.05, ge=0, le=1)
+    min_unchanged: float = Field(default=1.0, ge=0, le=1)
+
+
+def _says(found: Scored, options: SanityOptions) -> Said:
+    if found.score == 1:
+        return Said("Keeps what had to stay")
+    if found.score == 0:  # why is only in the reason
+        return Said("Unusable, or nothing that had to stay is as it was")
+    return compared(
+        found.score,
+        options.min_unchanged,
+        enough="Keeps enough of what had to stay",
+        too_little="Keeps too little of what had to stay",
+    )
+
+
+PLUGIN = FilterPlugin(
+    "sanity",
+    "The image has the size that was asked for, and keeps what its backend promises.",
+    extra="worker",
+    options=SanityOptions,
+    says=_says,
+)
+
+
+@dataclass(frozen=True)
+class SanityFilter:
+    """Rejects images of a wrong size or with changed pixels that were to be kept.
+
+    Which ones those are is said by the backend, with each image: the object's or all others. The
+    score is the share of them that equal the source's in all three channels. It is 1 where nothing
+    is promised, such as for an object that was moved, or for an image of another size than the
+    source's. An image that is not one at all has 0.
+    """
+
+    options: SanityOptions
+
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
+        """Judge each image independently, in time linear in its pixels."""
+        return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"filter": "sanity", "settings": self.options.model_dump()}
+
+    def _judge(self, request: ImageRequest, made: GeneratedImage) -> Judgement:
+        fault = self._fault(request, made)
+        if fault:
+            return Judgement(0.0, accepted=False, reason=fault)
+        kept, source = made.kept, request.source
+        if kept is None or source is None or not kept.any():
+            return Judgement(1.0, accepted=True, details={"compared": False})
+        score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
+        details = {"compared": True}
+        if score < self.options.min_unchanged:
+            of_object = made.mask is not None and np.array_equal(kept, made.mask)
+            which = "the object's pixels" if of_object else "the pixels to keep"
+            reason = f"{1 - score:.2%} of {which} differ from the source's."
+            return Judgement(score, accepted=False, reason=reason, details=details)
+        return Judgement(score, accepted=True, details=details)
+
+    def _fault(self, request: ImageRequest, made: GeneratedImage) -> str:
+        """Reason why the image is unusable whatever its pixels; empty for a usable one."""
+        image, mask = made.image, made.mask
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
+            return (
+                f"The image is {image.dtype} of shape {image.shape}, not 8-bit pixels of shape "
+                "(height, width, 3)."
+            )
+        height, width = image.shape[:2]
+        wanted = (self.options.width_px or width, self.options.height_px or height)
+        if self.options.source_size and request.source is not None:
+            wanted = request.source.mask.shape[::-1]
+        if (width, height) != wanted:
+            return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
+        if fault := _kept_fault(request, made):
+            return fault
+        if mask is None:
+            return ""
+        if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
+            return f"The object's mask is {mask.dtype} of shape {mask.shape}, not of the image's."
+        if not mask.any():
+            return "The object is not in the image: its mask is empty."
+        background = 1 - float(mask.mean())
+        if background < self.options.min_background:
+            return (
+                f"Only {background:.1%} of the image is outside the object; at least "
+                f"{self.options.min_background:.1%} are needed to show anything else."
+            )
+        return ""
+
+
+def _kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
+    """Reason why the pixels to keep cannot be compared; empty where they can, or there are none."""
+    kept, shape = made.kept, made.image.shape[:2]
+    if kept is None:
+        return ""
+    if kept.dtype != np.bool_ or kept.shape != shape:
+        return f"The mask of pixels to keep is {kept.dtype} of shape {kept.shape}, not the image's."
+    if request.source is None:
+        return "The image has pixels to keep, and no source."
+    if request.source.mask.shape != shape:
+        return "The image has pixels to keep, and another size than its source."
+    return ""
+
+
+def open_filter(options: SanityOptions) -> SanityFilter:
+    """Open the filter; see `cobalance.graph.plugins.Plugins`."""
+    return SanityFilter(options)

@@ -1,0 +1,317 @@
+"""The job queue, on DBOS with SQLite or Postgres: each chunk or task is executed once.
+
+It holds execution state alone: which chunks and tasks wait, run or have ended. Orders and results
+are in the graph, image files in the output folder.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Literal
+
+from dbos import DBOS, SetWorkflowID
+from sqlalchemy.exc import SQLAlchemyError
+
+from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.jobs.queue_database import (
+    JsonSerializer,
+    check_url,
+    register_queues,
+    without_password,
+)
+from cobalance.graph.errors import Setting, StoreUnavailableError
+from cobalance.graph.plugins import EXTRAS
+
+NAME = "cobalance"
+_QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}  # chunks by the extra that they need
+_TASK_QUEUES = {extra: f"tasks-{extra}" for extra in EXTRAS}
+_CONCURRENCY = {
+    **dict.fromkeys(_QUEUES.values(), 2),  # one is read and written while another one computes
+    **dict.fromkeys(_TASK_QUEUES.values(), 1),
+}
+"""How many chunks or tasks of each queue a worker executes at once."""
+_VERSION = "1"  # of the workflows below; workers of another one leave theirs alone
+_UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
+_FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+_RECORDING_S = 1.0  # after it, what was taken and does not run is left to other workers
+_TASK = "task"  # ends the ids of workflows of tasks; those of chunks end with a round and a number
+DELETE_BATCH = 500  # rows, by their ids; SQLite takes no more than 999 of these
+
+ChunkResult = Literal["done", "skipped", "halved"]
+"""Outcome of a chunk: reported, no longer wanted, or replaced by its halves."""
+
+TaskState = Literal["unknown", "open", "ended"]
+"""State of a task in the queue: not queued, waiting or running, or ended, whatever its result."""
+
+_open_queue: "Queue | None" = None  # DBOS calls a function, and is one a process itself
+
+
+@DBOS.workflow(name="chunk", max_recovery_attempts=1000)
+def _chunk(
+    job: str, attempt: int, identity: str, items: list[list[int]], extra: str
+) -> ChunkResult:
+    if _open_queue is None:
+        raise RuntimeError("the queue is not open")
+    chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
+    return _open_queue._execute(chunk, attempt, extra)
+
+
+@DBOS.workflow(name="task", max_recovery_attempts=1000)
+def _task(task: str, attempt: int) -> None:
+    if _open_queue is None:
+        raise RuntimeError("the queue is not open")
+    _open_queue._run_task(task, attempt)
+
+
+class Queue:
+    """Connection to the job queue; one per process at a time.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///path`` or ``postgresql://user:password@host:port/database``.
+    worker : str
+        The worker's id, unique to the process.
+    execute : callable
+        Executes a chunk, given the job's attempt. Called in threads, two at a time; an exception
+        ends the chunk for good.
+    poll_s : float
+        Seconds between looks for chunks.
+    extras : sequence of str
+        The extras that are installed, of `EXTRAS`: chunks that need others are left alone.
+    on_end : callable, optional
+        Called after each chunk and task, in its thread.
+    run_task : callable, optional
+        Executes a task, given its attempt, in a thread, one at a time for each extra. Without it
+        tasks are left alone.
+
+    Raises
+    ------
+    OptionError
+        The URL is none of these.
+    StoreUnavailableError
+        The database does not answer, or cannot be written to.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        worker: str,
+        execute: Callable[[Chunk, int], ChunkResult],
+        poll_s: float = 0.3,
+        extras: Sequence[str] = tuple(EXTRAS),
+        on_end: Callable[[], None] | None = None,
+        run_task: Callable[[str, int], None] | None = None,
+    ) -> None:
+        global _open_queue
+        checked = check_url(url)
+        self._public_url = without_password(url)
+        self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
+        self._running: set[str] = set()  # ids of the workflows in this process
+        _open_queue = self
+        logger = logging.getLogger("dbos")  # what matters is raised here
+        logger.setLevel(logging.CRITICAL)
+        logger.handlers = [logging.NullHandler()]  # its own keeps the standard error of now
+        self._worker = worker
+        self._dbos = DBOS(
+            config={
+                "name": NAME,
+                "system_database_url": checked,
+                "application_version": _VERSION,
+                "executor_id": worker,
+                "serializer": JsonSerializer(),
+                "notification_coalesce_sec": 1.0,  # of events, which there are none of
+                "notification_listener_polling_interval_sec": 0.1,  # what its end waits for
+                "log_level": "CRITICAL",
+            }
+        )
+        try:
+            kinds = (_QUEUES,) if run_task is None else (_QUEUES, _TASK_QUEUES)
+            DBOS.listen_queues([kind[extra] for kind in kinds for extra in extras])
+            register_queues(checked, NAME, _CONCURRENCY, poll_s)
+            DBOS.launch()
+        except Exception as error:  # whatever the driver of the database raises
+            DBOS.destroy()
+            raise StoreUnavailableError(
+                f"The job queue {self._public_url} cannot be opened: {_first_line(error)}. Start "
+                "its database, or set ",
+                Setting("queue"),
+                " to another one.",
+            ) from error
+
+    def enqueue(self, chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
+        """Add chunks; those that are queued already are left as they are.
+
+        Parameters
+        ----------
+        extra : str
+            Of `EXTRAS`, the one that a worker needs for them.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The database does not answer; all methods raise it.
+        """
+        with self._checked():
+            _enqueue(chunks, attempt, extra)
+
+    def enqueue_task(self, task: str, attempt: int, extra: str) -> None:
+        """Add a task; one that is queued already is left as it is."""
+        with self._checked(), SetWorkflowID(_prefix(task, attempt) + _TASK):
+            DBOS.enqueue_workflow(_TASK_QUEUES[extra], _task, task, attempt)
+
+    def task_state(self, task: str, attempt: int) -> tuple[TaskState, str]:
+        """State of a task in the queue, and the error that ended it; empty where there is none."""
+        found = self._list(_prefix(task, attempt), output=True)
+        if not found:
+            return "unknown", ""
+        (status,) = found
+        if status.status in _UNFINISHED:
+            return "open", ""
+        failed = status.status in _FAILED
+        return "ended", _first_line(status.error or status.status) if failed else ""
+
+    def is_busy(self, job: str, attempt: int, round_number: int) -> bool:
+        """Whether a chunk of a round is queued or running."""
+        return bool(self._list(_prefix(job, attempt, round_number), _UNFINISHED, limit=1))
+
+    def chunk_ids(self, job: str, attempt: int, round_number: int) -> set[str]:
+        """Ids of all chunks of a round that were ever queued in an attempt."""
+        start = _prefix(job, attempt)
+        found = self._list(_prefix(job, attempt, round_number))
+        return {status.workflow_id.removeprefix(start) for status in found}
+
+    def errors(self, job: str, attempt: int, round_number: int) -> list[str]:
+        """The errors that ended chunks of a round."""
+        found = self._list(_prefix(job, attempt, round_number), _FAILED, limit=3, output=True)
+        return [_first_line(status.error or status.status) for status in found]
+
+    def running(self) -> dict[str, str]:
+        """Running chunks and tasks by workflow id, each with the id of its worker."""
+        found = self._list(None, ["PENDING"])
+        return {status.workflow_id: status.executor_id or "" for status in found}
+
+    def runs(self, workflow: str) -> bool:
+        """Whether this process is executing a chunk or task."""
+        return workflow in self._running
+
+    def is_executing(self, job: str | None = None) -> bool:
+        """Whether this process is executing anything, or something of a job or a task."""
+        return any(job is None or name.startswith(f"{job}/") for name in tuple(self._running))
+
+    def requeue(self, workflows: list[str]) -> None:
+        """Put running chunks and tasks back into the queue, so that other workers take them."""
+        if not workflows:
+            return
+        with self._checked():
+            found = DBOS.list_workflows(
+                workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
+            )
+            for name in _CONCURRENCY:
+                of_queue = [one.workflow_id for one in found if one.queue_name == name]
+                if of_queue:
+                    DBOS.resume_workflows(of_queue, queue_name=name)
+
+    def delete_job(self, job: str) -> None:
+        """Delete all of an ended job or task: each look for work scans all that are stored."""
+        with self._checked():
+            while found := self._list(f"{job}/", limit=DELETE_BATCH):
+                DBOS.delete_workflows([status.workflow_id for status in found])
+
+    def close(self, wait_s: float = 0) -> None:
+        """Take nothing more, and wait for what is running to end."""
+        if wait_s > 0:
+            for event in self._dbos.background_thread_stop_events:
+                event.set()
+            self._await_claimed(wait_s)
+        DBOS.destroy()
+
+    def _await_claimed(self, wait_s: float) -> None:
+        """Wait until the ends of all that this process has taken are recorded.
+
+        `DBOS.destroy` can wait, too, but looks once a second, the first time after a second.
+        """
+        since = seen = time.monotonic()
+        for thread in threading.enumerate():
+            # it may be taking something; one that is only about to start will take nothing
+            if thread.name.startswith("queue-worker-") and thread.is_alive():
+                thread.join(max(0, since + min(wait_s, 10.0) - time.monotonic()))
+        with suppress(StoreUnavailableError):
+            while (now := time.monotonic()) < since + wait_s:
+                if self._running:
+                    seen = now
+                elif now > seen + _RECORDING_S or self._worker not in self.running().values():
+                    return
+                time.sleep(0.02)
+
+    def _execute(self, chunk: Chunk, attempt: int, extra: str) -> ChunkResult:
+        with self._executing(_prefix(chunk.job, attempt) + chunk.id):
+            result = self._execute_chunk(chunk, attempt)
+            if result == "halved":
+                _enqueue(chunk.halves(), attempt, extra)
+            return result
+
+    def _run_task(self, task: str, attempt: int) -> None:
+        if self._execute_task is None:
+            raise RuntimeError("this worker executes no tasks")
+        with self._executing(_prefix(task, attempt) + _TASK):
+            self._execute_task(task, attempt)
+
+    @contextmanager
+    def _executing(self, workflow: str) -> Iterator[None]:
+        self._running.add(workflow)
+        try:
+            yield
+        finally:
+            self._running.discard(workflow)
+            if self._on_end is not None:
+                self._on_end()
+
+    def _list(
+        self,
+        prefix: str | None,
+        status: list[str] | None = None,
+        *,
+        limit: int | None = None,
+        output: bool = False,
+    ) -> list[Any]:
+        with self._checked():
+            return DBOS.list_workflows(
+                workflow_id_prefix=prefix,
+                queue_name=list(_CONCURRENCY),
+                status=status,
+                limit=limit,
+                load_input=False,
+                load_output=output,
+            )
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Raise database errors that DBOS does not retry as ours."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise StoreUnavailableError(
+                f"The job queue {self._public_url} does not answer: {_first_line(error)}."
+            ) from error
+
+
+def _enqueue(chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
+    for chunk in chunks:
+        with SetWorkflowID(_prefix(chunk.job, attempt) + chunk.id):
+            items = [list(item) for item in chunk.items]
+            DBOS.enqueue_workflow(
+                _QUEUES[extra], _chunk, chunk.job, attempt, chunk.id, items, extra
+            )
+
+
+def _prefix(job: str, attempt: int, round_number: int | None = None) -> str:
+    rest = "" if round_number is None else f"{round_number:03d}-"
+    return f"{job}/{attempt}/{rest}"
+
+
+def _first_line(error: object) -> str:
+    return (str(error) or type(error).__name__).strip().splitlines()[0]

@@ -1,0 +1,127 @@
+"""The job queue's database: its URL, and JSON alone as the format of what it stores."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dbos import DBOS, DBOSClient, Serializer
+from dbos._serialization import DefaultSerializer
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.private_files import make_file, make_folder
+from cobalance.graph.safe_text import mask_credentials
+
+
+class JsonSerializer(Serializer):
+    """Plain JSON, in place of DBOS's default, which pickles."""
+
+    def serialize(self, data: Any) -> str:
+        """Write a value; errors are written as their texts."""
+        return json.dumps(data, default=str)
+
+    def deserialize(self, serialized_data: str) -> Any:
+        """Read a value."""
+        return json.loads(serialized_data)
+
+    def name(self) -> str:
+        """The name that is stored in each row."""
+        return "cobalance_json"
+
+
+def _refuse_pickle(*_: object) -> None:
+    raise TypeError("The job queue holds a pickle. Pickles can run any code and are not loaded.")
+
+
+# Each row names its own serializer, which DBOS follows whatever the configured one is; no option
+# of DBOS forbids pickles. A test reads its source for other places that load them.
+DefaultSerializer.deserialize = _refuse_pickle  # type: ignore[assignment]
+
+
+def check_url(url: str) -> str:
+    """Return a queue's URL; create an SQLite file with its folder, for this user alone.
+
+    Raises
+    ------
+    OptionError
+        It is neither SQLite's nor Postgres'.
+
+    Examples
+    --------
+    >>> check_url("mysql://host/db")
+    Traceback (most recent call last):
+    ...
+    cobalance.graph.errors.OptionError: The job queue mysql://host/db is neither sqlite:///path \
+nor postgresql://user:password@host:port/database. Set queue to one of these.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    kind = parsed.get_backend_name() if parsed is not None else ""
+    if parsed is None or kind not in ("sqlite", "postgresql"):
+        raise OptionError(
+            f"The job queue {without_password(url)} is neither sqlite:///path nor "
+            "postgresql://user:password@host:port/database. Set ",
+            Setting("queue"),
+            " to one of these.",
+        )
+    if kind == "sqlite" and parsed.database:
+        try:
+            make_folder(Path(parsed.database).parent)
+            if parsed.database != ":memory:":
+                make_file(Path(parsed.database))
+        except OSError as error:
+            raise OptionError(
+                f"The job queue {without_password(url)} cannot be created: {error.strerror}. Set ",
+                Setting("queue"),
+                " to another one.",
+            ) from error
+    return url
+
+
+def without_password(url: str) -> str:
+    """Hide a URL's password, and all of what is no URL.
+
+    Examples
+    --------
+    >>> without_password("postgresql://me:secret@host/db")
+    'postgresql://me:***@host/db'
+    """
+    try:
+        make_url(url)
+    except ArgumentError:
+        return "(no URL)"
+    return mask_credentials(url)
+
+
+def register_queues(
+    url: str, application: str, concurrency: Mapping[str, int], poll_s: float
+) -> None:
+    """Create the tables and the queues: those registered after a launch are read 1 s late.
+
+    Parameters
+    ----------
+    url : str
+        As `check_url` returns it.
+    application : str
+        Name of the application whose queues these are.
+    concurrency : mapping of str to int
+        How many workflows of each queue a worker executes at once.
+    poll_s : float
+        Seconds between looks into each.
+    """
+    DBOS.migrate(url)
+    client = DBOSClient(
+        system_database_url=url,
+        serializer=JsonSerializer(),
+        application_name=application,
+        retry_connection_errors=False,
+    )
+    try:
+        for name, at_once in concurrency.items():
+            client.register_queue(name, worker_concurrency=at_once, polling_interval_sec=poll_s)
+    finally:
+        client.destroy()

@@ -1,0 +1,238 @@
+"""Rounds of a job: report finished chunks, decide what to generate next, end complete queries."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any
+
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
+from cobalance.generation.output.dropped_files import delete_dropped
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.rows import Row, named_scores
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import BATCH
+from cobalance.graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
+from cobalance.graph.jobs.lifecycle import query_id
+from cobalance.graph.jobs.reports import finish_queries
+from cobalance.graph.jobs.rounds import (
+    QueryProgress,
+    Round,
+    Span,
+    begin_round,
+    missing_numbers,
+    read_query_progress,
+    shared_reasons,
+)
+
+MAX_ROUND = 16_384
+"""Most candidates of a round, which are listed, cut into chunks and queued at once."""
+
+NOT_GENERATED = "It could not be generated: "
+"""Begins the reason of a candidate for which a backend failed, which may have been the device's."""
+
+_GIVE_UP = 2  # candidates of an edit without a source for the same reason; another seed is no help
+
+_ALL_PROVENANCE = (
+    *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
+    *("digital_source_type", "mask_sha256", "sha256", "width_px", "height_px", "made_at"),
+)
+
+
+def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
+    """Write a chunk's candidates to the graph, and end the queries that it completes.
+
+    A query ends here if all its candidates are in this chunk; the others end with their round.
+
+    Raises
+    ------
+    JobNotFoundError
+        The job was dropped with its dataset.
+    """
+    by_query: dict[str, list[NewCandidate]] = defaultdict(list)
+    for row in rows:
+        by_query[query_id(job, row["query"])].append(candidate_of(row))
+    record_made(store, job, by_query, finish=True)
+
+
+def candidate_of(row: Row) -> NewCandidate:
+    """Convert a manifest row into a candidate for the graph."""
+    found = json.loads(row["scores"])
+    provenance: dict[str, Any] = {name: row[name] for name in _ALL_PROVENANCE}
+    provenance |= {name: json.loads(row[name]) for name in ("settings", "software")}
+    provenance |= {name: judged["details"] for name, judged in found.items() if judged["details"]}
+    return NewCandidate(
+        row["candidate"],
+        row["path"],
+        row["verdict"],
+        scores=named_scores(found),
+        reason=row["reason"],
+        source_image=row["source_image"],
+        source_uri=row["source_uri"],
+        mask_uri=row["mask_path"],
+        seed=row["seed"],
+        seconds=row.get("seconds"),
+        fingerprint=_fingerprint(found),
+        provenance=provenance,
+        index=row["index"],
+    )
+
+
+def is_complete(of: Round, progress: Sequence[QueryProgress]) -> bool:
+    """Whether every candidate of a round is made, or its query has ended."""
+    made = {query.position: query.made for query in progress if query.is_open}
+    return all(
+        made[span.query] >= span.first + span.count for span in of.spans if span.query in made
+    )
+
+
+def next_spans(
+    progress: Sequence[QueryProgress],
+    candidates_per_image: int,
+    best_of: int = 1,
+    missing_numbers: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    in_vain: Mapping[int, str] = MappingProxyType({}),
+) -> tuple[list[Span], dict[int, str]]:
+    """Decide what to generate next, and which queries end, each with a message for people.
+
+    A round has at most `MAX_ROUND` candidates; queries that get none wait for the next one. Where
+    the best of several candidates are chosen, a query makes all of these whatever the filters say,
+    and ends when it is settled.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        All queries of the job.
+    candidates_per_image : int
+        Most candidates of a query for each image that it wants; each retry allows as many again.
+    best_of : int
+        Candidates of each wanted image, of which one is chosen; `candidates_per_image` is not used
+        if there are several.
+    missing_numbers : mapping of int to sequence of int
+        From `cobalance.graph.jobs.rounds.missing_numbers`: these are made first.
+    in_vain : mapping of int to str
+        Queries that will never have a source, and why: they end short, before their cap.
+
+    Examples
+    --------
+    >>> def query(position, accepted, made):
+    ...     return QueryProgress(position, "urban", ("cow",), 10, "running", accepted, made)
+    >>> spans, ended = next_spans([query(0, 10, 12), query(1, 7, 12), query(2, 1, 40)], 4)
+    >>> spans
+    [Span(query=1, first=12, count=3)]
+    >>> ended
+    {0: '', 2: '1 of 10 images accepted after 40 candidates, the most that the job allows. Look at \
+the rejected ones for why.'}
+    """
+    spans, ended, room = list[Span](), dict[int, str](), MAX_ROUND
+    for query in progress:
+        if not query.is_open:
+            continue
+        if best_of > 1:
+            missing = cap = candidates_wanted(query, best_of)
+            missing -= query.made
+            if is_unsettled(query, best_of):
+                continue
+        else:
+            missing = query.n - query.accepted
+            cap = query.n * candidates_per_image * (query.retries + 1)
+        if missing <= 0:
+            ended[query.position] = ""
+        elif query.position in in_vain:
+            ended[query.position] = (
+                f"{query.accepted:,} of {query.n:,} images accepted; given up after "
+                f"{query.made:,} candidates, all for one reason: {in_vain[query.position]}"
+            )
+        elif query.made >= cap:
+            ended[query.position] = (
+                f"{query.accepted:,} of {query.n:,} images accepted after {query.made:,} "
+                "candidates, the most that the job allows. Look at the rejected ones for why."
+            )
+        elif room > 0:
+            count = min(missing, cap - query.made, room)
+            spans += _spans(query, missing_numbers.get(query.position, ()), count)
+            room -= count
+    return spans, ended
+
+
+def _spans(query: QueryProgress, missing: Sequence[int], count: int) -> list[Span]:
+    """The next `count` candidates of a query: those that are missing, then new ones."""
+    first = query.made + len(missing)
+    numbers = [*missing[:count], *range(first, first + count - len(missing[:count]))]
+    runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])
+    found = [[number for _, number in run] for _, run in runs]
+    return [Span(query.position, run[0], len(run)) for run in found]
+
+
+def next_round(
+    store: GraphStore,
+    folder: OutputFolder,
+    job: str,
+    settings: JobSettings,
+    current: Round | None,
+) -> Round | None:
+    """End a round and begin the next; None if nothing is left to generate.
+
+    Images of a query that repeat an earlier one of another chunk are rejected first; then the best
+    candidates of complete queries are chosen, where a job makes several for each image. Any number
+    of workers may do this at the same time. `cobalance.graph.jobs.reports.end_job` ends the job,
+    once its manifest is written.
+    """
+    if current is not None:
+        _reject_repeated(store, job, settings, current)
+    progress = read_query_progress(store, job)
+    if current is not None and settings.best_of > 1:
+        settler = Settler(store, folder, job, settings)
+        while settler.settle(progress, current.number):
+            progress = read_query_progress(store, job)
+    shared = {} if settings.best_of > 1 else shared_reasons(store, job, progress, _GIVE_UP)
+    spans, ended = next_spans(
+        progress,
+        settings.candidates_per_image,
+        settings.best_of,
+        missing_numbers(store, job, progress),
+        {at: why for at, why in shared.items() if not why.startswith(NOT_GENERATED)},
+    )
+    messages = {query_id(job, position): message for position, message in ended.items()}
+    finish_queries(store, job, messages, after=None if current is None else current.number)
+    if not spans:
+        if settings.best_of > 1 and not settings.keep_losers:
+            delete_dropped(store, folder, job)
+        return None
+    number = 0 if current is None else current.number + 1
+    return begin_round(store, job, number, spans, best_of=settings.best_of)
+
+
+def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Round) -> None:
+    """Reject images that repeat one of an earlier chunk or round of their query."""
+    checks = [
+        partial(check.find, options=FILTERS.check(name, options))
+        for name, options in settings.filter_options().items()
+        if (check := FILTERS[name].repeats) is not None
+    ]
+    if not checks:
+        return
+    reasons = {}
+    for start in range(0, len(of.spans), BATCH):
+        queries = [query_id(job, span.query) for span in of.spans[start : start + BATCH]]
+        for of_query in fingerprints(store, queries):
+            hashes = [found.fingerprint for found in of_query]
+            for found, earlier in zip(of_query, checks[0](hashes), strict=True):
+                if earlier is not None:
+                    other = of_query[earlier].candidate
+                    reasons[found.candidate] = f"It is nearly the same as candidate {other}."
+    reject_made(store, job, reasons)
+
+
+def _fingerprint(found: Mapping[str, Any]) -> str | None:
+    """The fingerprint that the first filter which looks for repetitions gave an image."""
+    for name, judged in found.items():
+        check = FILTERS[name].repeats
+        if check is not None:
+            fingerprint: str | None = judged["details"].get(check.detail)
+            return fingerprint
+    return None

@@ -1,0 +1,174 @@
+"""Settle complete queries of a job: rank their candidates, and choose the best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cobalance.generation.jobs.pool import PoolJudgements, changed, has_pool, judge_pool
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.output.dropped_files import delete_dropped
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.settlement_records import Settled, SettlementRecord
+from cobalance.generation.ranking import rank_candidates, sum_ranks
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.lifecycle import query_id
+from cobalance.graph.jobs.rounds import QueryProgress
+from cobalance.graph.jobs.settlement import (
+    MadeCandidate,
+    RankedCandidate,
+    Settlement,
+    judge_made,
+    read_made,
+    settle_queries,
+)
+from cobalance.ingest.concepts.plurals import counted
+
+_QUERIES = 100  # whose candidates are read and settled at once
+
+
+def candidates_wanted(query: QueryProgress, best_of: int) -> int:
+    """How many candidates a query makes before the best of them are chosen."""
+    return query.n * best_of + query.more
+
+
+def is_unsettled(query: QueryProgress, best_of: int) -> bool:
+    """Whether an open query has all its candidates, and the best are to be chosen."""
+    has_all = query.made >= candidates_wanted(query, best_of)
+    return query.is_open and has_all and query.settled < query.made
+
+
+@dataclass(frozen=True, eq=False)
+class Settler:
+    """Settles the queries of a job that a round has completed.
+
+    Any number of workers may do so at once, and each may be killed at any moment: what is written
+    follows from the candidates alone. First the record is written, then the graph, a few queries
+    at a time.
+    """
+
+    store: GraphStore
+    folder: OutputFolder
+    job: str
+    settings: JobSettings
+
+    def settle(self, progress: Sequence[QueryProgress], round_number: int) -> bool:
+        """Settle the queries that are complete; return whether there were any.
+
+        With a filter that looks at all images of the job, none is settled before all are made.
+
+        Parameters
+        ----------
+        progress : sequence of QueryProgress
+            All queries of the job.
+        """
+        best_of = self.settings.best_of
+        complete = [query for query in progress if is_unsettled(query, best_of)]
+        judged = None
+        if complete and has_pool(self.settings):
+            if any(
+                query.is_open and query.made < candidates_wanted(query, best_of)
+                for query in progress
+            ):
+                return False
+            judged = judge_pool(self.folder, self.job, self.settings)
+        for start in range(0, len(complete), _QUERIES):
+            self._settle(complete[start : start + _QUERIES], judged, round_number)
+        if complete and not self.settings.keep_losers:
+            positions = {query.position for query in complete}
+            delete_dropped(self.store, self.folder, self.job, positions)
+        return bool(complete)
+
+    def _settle(
+        self,
+        queries: Sequence[QueryProgress],
+        judged: PoolJudgements | None,
+        round_number: int,
+    ) -> None:
+        ids = [query_id(self.job, query.position) for query in queries]
+        made = read_made(self.store, ids)
+        if judged is not None:
+            before = made
+            made = {query: [judged.apply(one) for one in found] for query, found in before.items()}
+            for query in made:
+                judge_made(self.store, self.job, changed(before[query], made[query]))
+        settlements = [
+            rank_query(identity, query.made, query.n, made.get(identity, []), self.settings.rank_by)
+            for identity, query in zip(ids, queries, strict=True)
+        ]
+        ranked = {one.id: one for settlement in settlements for one in settlement.ranked}
+        record = SettlementRecord(self.folder, self.job, round_number, queries[0].position)
+        record.add(
+            {
+                candidate.id: _recorded(candidate, ranked.get(candidate.id), judged)
+                for of_query in made.values()
+                for candidate in of_query
+            }
+        )
+        keep = self.settings.keep_losers
+        settle_queries(self.store, self.job, settlements, keep_losers=keep)
+
+
+def _recorded(
+    candidate: MadeCandidate, ranked: RankedCandidate | None, judged: PoolJudgements | None
+) -> Settled:
+    found: Settled = {
+        "verdict": "rejected",
+        "rank": None if ranked is None else ranked.rank,
+        "reason": candidate.reason if ranked is None else ranked.reason,
+    }
+    if candidate.decided_by is not None:
+        found["decided_by"] = candidate.decided_by
+    if judged is not None and (scores := judged.recorded(candidate.id)):
+        found["judged"] = scores
+    return found
+
+
+def rank_query(
+    query: str,
+    made: int,
+    n: int,
+    candidates: Sequence[MadeCandidate],
+    rank_by: Mapping[str, float],
+) -> Settlement:
+    """Rank the candidates of a query by the weighted sum of their ranks.
+
+    A score that a candidate does not have, or that is NaN, ranks last, and is told.
+
+    Parameters
+    ----------
+    made, n : int
+        How many candidates it has in all, and the images wanted.
+    candidates : sequence of MadeCandidate
+        In any order; those that may not be chosen are not ranked.
+    rank_by : mapping of str to float
+        The weights of the scores.
+    """
+    eligible = [candidate for candidate in candidates if candidate.eligible]
+    ordered = sorted(eligible, key=lambda candidate: (len(candidate.id), candidate.id))
+    names, weights = list(rank_by), list(rank_by.values())
+    found = [[one.scores.get(name, np.nan) for name in names] for one in ordered]
+    scores = np.array(found, dtype=np.float64).reshape(len(ordered), len(names))
+    order = rank_candidates(scores, weights).tolist()
+    sums = sum_ranks(scores, weights).tolist()
+    ranked = []
+    for rank, at in enumerate(order, 1):
+        missing = [name for name, score in zip(names, scores[at], strict=True) if np.isnan(score)]
+        reason = (
+            f"Rank {rank} of {len(order)}: the sum of its ranks is {sums[at]:g}, that of the best "
+            f"{sums[order[0]]:g}."
+        )
+        if missing:
+            reason += f" It has no score {', '.join(missing)}, and is last by that."
+        ranked.append(RankedCandidate(ordered[at].id, rank, reason))
+    unknown = [
+        f"{n_missing:,} of {counted(len(order), 'candidates')} have no score {name}, and are last "
+        "by that."
+        for name, n_missing in zip(names, np.isnan(scores).sum(axis=0).tolist(), strict=True)
+        if n_missing
+    ]
+    short = (
+        f"{len(order):,} of {n:,} images accepted after {made:,} candidates, the most that the job "
+        "allows. Look at the rejected ones for why, or queue the query again for more."
+    )
+    return Settlement(query, made, ranked, " ".join(unknown), " ".join([short, *unknown]))

@@ -1,0 +1,98 @@
+"""What the filters of a job say of its candidates, in words instead of scores."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Asked, Said, Scored
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.concepts.wording import listed
+
+
+class FilterWords:
+    """Words for the scores of a job's candidates.
+
+    Parameters
+    ----------
+    settings : mapping
+        The job's, as the graph has them. Of those that cannot be read here, scores stay numbers.
+    edits : bool
+        Whether the job edits images to show another class, which is then what is asked for.
+
+    Attributes
+    ----------
+    looks : bool or None
+        Whether any of its filters rejects images that do not show what was asked for; None where
+        the settings cannot be read.
+
+    Examples
+    --------
+    >>> words = FilterWords({"filters": {"objects": {"check_class": False}, "safety": {}}})
+    >>> words.looks, words.say({"objects": 0.03, "safety": 1.0}, ["cow"], "urban")
+    (True, ['A detector does not find cow: 0.03, needs 0.1', 'Not flagged by the safety checker'])
+    >>> words.not_looked_for([], "urban")
+    'urban'
+    """
+
+    def __init__(self, settings: Mapping[str, Any], *, edits: bool = False) -> None:
+        self._edits = edits
+        self._options: dict[str, Any] = {}
+        self._looks_for: frozenset[Asked] | None = frozenset()
+        try:
+            chosen = read_job_settings(settings).filter_options()
+            self._options = {name: FILTERS.check(name, given) for name, given in chosen.items()}
+        except CobalanceError:
+            self._looks_for = None
+        else:
+            for name, given in self._options.items():
+                self._looks_for |= FILTERS[name].looks(given)
+        self.looks = None if self._looks_for is None else bool(self._looks_for)
+        if self._looks_for is not None and edits:
+            self.looks = "class" in self._looks_for
+
+    def not_looked_for(self, concepts: Sequence[str], class_name: str) -> str:
+        """Names what was asked for where no filter looks for it; else empty, or if not known."""
+        named = () if self._edits else concepts
+        if self._looks_for is None or ("concepts" if named else "class") in self._looks_for:
+            return ""
+        return listed(named) or class_name
+
+    def say(
+        self,
+        scores: Mapping[str, float],
+        concepts: Sequence[str],
+        class_name: str,
+        reason: str = "",
+    ) -> list[str]:
+        """A sentence for each filter's score; numbers that only add to it are in the sentence.
+
+        Parameters
+        ----------
+        scores : mapping of str to float
+            Of one candidate, by filter, and by filter and detail.
+        concepts, class_name
+            What was asked for.
+        reason : str
+            Why it was rejected: the first sentence, unless a filter's score says it.
+        """
+        details: dict[str, dict[str, float]] = {}
+        for name, score in scores.items():
+            of, _, detail = name.partition(" ")
+            if isfinite(score):
+                details.setdefault(of, {})[detail] = score
+        said = list[Said]()
+        for name, score in scores.items():
+            if " " in name:
+                continue
+            says = FILTERS[name].says if name in self._options else None
+            if not isfinite(score):
+                said.append(Said(f"{name}: no score"))
+            elif says is None:
+                said.append(Said(f"{name} {score:.3g}"))
+            else:
+                found = Scored(score, details[name], tuple(concepts), class_name)
+                said.append(says(found, self._options[name]))
+        told = not reason or not all(one.enough for one in said)
+        return [*([] if told else [reason.rstrip(".")]), *(one.text for one in said)]

@@ -1,0 +1,223 @@
+"""The output folder of workers: local, mounted, or an fsspec URL.
+
+Writes are atomic: on a disk a file is written under a temporary name and moved, and object stores
+show an object only once it is complete.
+"""
+
+import errno
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+from fsspec.core import url_to_fs
+
+from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, Setting
+from cobalance.graph.private_files import make_folder
+
+_OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
+_TEMPORARY = ".tmp"
+
+
+class OutputMissingError(CobalanceError):
+    """There is no such file in the output folder."""
+
+
+class OutputFolder:
+    """A folder by path or fsspec URL; for any number of threads and processes at once.
+
+    Parameters
+    ----------
+    place : str
+        Such as ``/data/generated`` or ``s3://bucket/generated``.
+
+    Raises
+    ------
+    OptionError
+        Nothing here opens URLs of its kind.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        try:
+            self._fs, root = url_to_fs(place)
+        except (ValueError, ImportError) as error:
+            raise OptionError(
+                f"The output folder {place!r} cannot be opened: {error}. Name a folder, or a URL "
+                "that fsspec knows and has the package for."
+            ) from error
+        protocols = self._fs.protocol
+        names = {protocols} if isinstance(protocols, str) else set(protocols)
+        self._is_local = bool(names & {"file", "local"})
+        self._is_moved = not names & _OBJECT_STORES
+        self._root = os.path.abspath(root) if self._is_local else root.rstrip("/")
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file, replacing an earlier one.
+
+        Parameters
+        ----------
+        name : str
+            Path in the folder, with slashes.
+
+        Raises
+        ------
+        JobBlockedError
+            The folder is full, read-only or unreachable.
+        """
+        path = self._path(name)
+        try:
+            if self._is_local:
+                _write_local(Path(self._root), Path(path), lambda file: file.write(data))
+            else:
+                self._put(path, lambda to: self._fs.pipe_file(to, data))
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
+        """Write a file that is never whole in memory, replacing an earlier one.
+
+        Parameters
+        ----------
+        fill : callable
+            Writes the content to an open file.
+
+        Raises
+        ------
+        JobBlockedError
+            As `write`.
+        """
+        path = self._path(name)
+        try:
+            if self._is_local:
+                _write_local(Path(self._root), Path(path), fill)
+                return
+            with TemporaryDirectory() as place:
+                local = Path(place) / "content"
+                with local.open("wb") as file:
+                    fill(file)
+                self._put(path, lambda to: self._fs.put_file(str(local), to))
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def read(self, name: str) -> bytes:
+        """Read a file.
+
+        Raises
+        ------
+        OutputMissingError
+            There is no such file.
+        JobBlockedError
+            It cannot be read.
+        """
+        try:
+            data: bytes = self._fs.cat_file(self._path(name))
+        except FileNotFoundError as error:
+            raise OutputMissingError(f"{self.place}: there is no file {name}.") from error
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        return data
+
+    def exists(self, name: str) -> bool:
+        """Whether a file or folder exists."""
+        try:
+            return bool(self._fs.exists(self._path(name)))
+        except OSError as error:
+            raise self._blocked("read", error) from error
+
+    def names(self, folder: str) -> list[str]:
+        """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
+        return sorted(name for name in self._list(folder) if not name.endswith(_TEMPORARY))
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it exists."""
+        try:
+            self._fs.rm_file(self._path(name))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def delete_folder(self, name: str) -> None:
+        """Delete a folder with all that is in it, if it exists."""
+        try:
+            self._fs.rm(self._path(name), recursive=True)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._blocked("written to", error) from error
+
+    def delete_temporary(self, folder: str) -> None:
+        """Delete a folder's temporary files, which killed processes have left."""
+        for name in [name for name in self._list(folder) if name.endswith(_TEMPORARY)]:
+            self.delete(f"{folder}/{name}")
+
+    def _list(self, folder: str) -> Iterator[str]:
+        """The names of a folder's files, of which there may be millions."""
+        try:
+            if self._is_local:
+                with os.scandir(self._path(folder)) as found:
+                    yield from (entry.name for entry in found if entry.is_file())
+                return
+            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._blocked("read", error) from error
+        yield from {PurePosixPath(one["name"]).name for one in entries if one["type"] == "file"}
+
+    def _put(self, path: str, put: Callable[[str], object]) -> None:
+        """Put a file at a path, where it is seen only once it is whole."""
+        if not self._is_moved:
+            put(path)
+            return
+        temporary = f"{path}.{secrets.token_hex(4)}{_TEMPORARY}"
+        self._fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
+        put(temporary)
+        self._fs.mv(temporary, path)
+
+    def _path(self, name: str) -> str:
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):
+            raise OptionError(f"{name!r} is not a path in the output folder.")
+        return f"{self._root}/{'/'.join(parts)}"
+
+    def _blocked(self, done: str, error: OSError) -> JobBlockedError:
+        why = error.strerror or str(error) or type(error).__name__
+        remedy = {
+            errno.ENOSPC: "Make room there",
+            errno.EDQUOT: "Make room there",
+            errno.EROFS: "Make it writable",
+            errno.EACCES: "Let this user write there",
+            errno.EPERM: "Let this user write there",
+        }.get(error.errno or 0, "Put that right")
+        return JobBlockedError(
+            f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or set ",
+            Setting("output"),
+            " to another one; then retry the job.",
+        )
+
+
+def _write_local(root: Path, path: Path, fill: Callable[[IO[bytes]], object]) -> None:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_TEMPORARY}")
+    try:
+        try:
+            file = temporary.open("xb")
+        except FileNotFoundError:
+            make_folder(root)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = temporary.open("xb")
+        with file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.replace(temporary, path)
+        except FileNotFoundError:  # deleted as temporary: another worker has finished the job
+            if not path.exists():
+                raise
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

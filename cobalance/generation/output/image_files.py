@@ -1,0 +1,123 @@
+"""Image files of candidates: PNG or JPEG with the provenance inside, and their masks."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from PIL import Image, PngImagePlugin
+
+from cobalance.generation.filters.pool import EmbeddedImage
+from cobalance.generation.image_request import GeneratedImage
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.rows import Row
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+
+Format = Literal["png", "jpeg"]
+
+NAMESPACE = "urn:cobalance:provenance:1"
+"""XML namespace of the provenance that is written into image files."""
+
+# The columns that describe the image itself; the others describe its file, verdict or time.
+_IN_FILE = (
+    *("candidate", "job", "query", "index", "class", "concepts", "prompt", "seed"),
+    *("chunk", "chunk_items", "backend", "model", "revision", "weights_sha256", "settings"),
+    *("source_image", "source_uri", "mask_sha256", "software"),
+)
+
+_XMP = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/">
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+<rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+ xmlns:cobalance={namespace} Iptc4xmpExt:DigitalSourceType={source_type}>
+<cobalance:provenance>{provenance}</cobalance:provenance>
+</rdf:Description>
+</rdf:RDF>
+</x:xmpmeta>
+<?xpacket end="w"?>"""
+
+
+class JudgedImage(NamedTuple):
+    """A candidate's row, with the generated image; None if none could be generated.
+
+    Filters that look at all images of the job have given it vectors, by the filter's name.
+    """
+
+    row: Row
+    image: GeneratedImage | None
+    embedded: Mapping[str, EmbeddedImage] = MappingProxyType({})
+
+
+def save_images(
+    folder: OutputFolder, images: Iterable[JudgedImage], form: Format, *, keep_rejected: bool
+) -> list[Row]:
+    """Write images and masks to the output folder; give their rows with paths and digest.
+
+    Raises
+    ------
+    JobBlockedError
+        The folder cannot be written to.
+    """
+    return [
+        row
+        if image is None or (row["verdict"] == "rejected" and not keep_rejected)
+        else _save(folder, row, image, form)
+        for row, image, _ in images
+    ]
+
+
+def _save(folder: OutputFolder, row: Row, generated: GeneratedImage, form: Format) -> Row:
+    name = f"{row['query']:06d}-{row['index']:06d}"
+    data = image_file(generated.image, row, form)
+    path = f"{row['job']}/images/{name}.{'png' if form == 'png' else 'jpg'}"
+    folder.write(path, data)
+    saved = row | {"path": path, "sha256": hashlib.sha256(data).hexdigest()}
+    if generated.mask is not None:
+        saved["mask_path"] = f"{row['job']}/masks/{name}.png"
+        folder.write(saved["mask_path"], mask_file(generated.mask))
+    return saved
+
+
+def image_file(image: ImageArray, row: Mapping[str, Any], format: Format) -> bytes:  # noqa: A002
+    """Encode an image with its provenance as XMP.
+
+    The packet holds the IPTC's digital source type and the columns of the row that describe the
+    image; no time, so that the same image gives the same bytes.
+
+    Parameters
+    ----------
+    image : uint8 array, shape (height, width, 3)
+        The pixels.
+    row : mapping
+        From `cobalance.generation.output.rows`.
+    format : {"png", "jpeg"}
+        JPEG is written with quality 95 and full colour resolution.
+    """
+    provenance = {name: row[name] for name in _IN_FILE}
+    xmp = _XMP.format(
+        namespace=quoteattr(NAMESPACE),
+        source_type=quoteattr(row["digital_source_type"]),
+        provenance=escape(
+            json.dumps(provenance, sort_keys=True)
+        ),  # ASCII: XML has not all characters
+    )
+    out = BytesIO()
+    encoded = Image.fromarray(image)
+    if format == "png":
+        info = PngImagePlugin.PngInfo()
+        info.add_itxt("XML:com.adobe.xmp", xmp)
+        encoded.save(out, "PNG", pnginfo=info)
+    else:
+        encoded.save(out, "JPEG", quality=95, subsampling=0, xmp=xmp.encode())
+    return out.getvalue()
+
+
+def mask_file(mask: MaskArray) -> bytes:
+    """Encode a mask as a one-bit PNG, white on the object."""
+    out = BytesIO()
+    Image.fromarray(mask.astype(np.uint8) * 255).convert("1").save(out, "PNG")
+    return out.getvalue()

@@ -1,0 +1,153 @@
+"""A job's manifest: the rows of its chunk records, with the current verdicts from the graph.
+
+It may have millions of rows: they are read, completed and written some thousands at a time.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import groupby, islice
+from typing import IO, Any, TypeAlias
+
+import pandas as pd
+
+from cobalance.generation.output.chunk_records import read_records
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.manifest import manifest_frame, write_rows
+from cobalance.generation.output.rows import WITHOUT_SOURCE, Row
+from cobalance.generation.output.settlement_records import Settled, Settlements, with_settlement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.candidates import read_verdicts
+from cobalance.graph.jobs.lifecycle import Verdict
+
+BATCH_ROWS = 5_000
+"""Most rows in memory at once, and in a row group: about 50 MB."""
+
+ReadVerdicts: TypeAlias = Callable[[list[str]], Mapping[str, Mapping[str, Any]]]
+"""Reads what the graph has of candidates, by id, as `graph.jobs.candidates.read_verdicts`."""
+
+
+def manifest_name(job: str) -> str:
+    """Name of a job's manifest in the output folder."""
+    return f"{job}/manifest.parquet"
+
+
+def stream_manifest(
+    folder: OutputFolder, job: str, verdicts: ReadVerdicts, most: int = BATCH_ROWS
+) -> Iterator[list[Row]]:
+    """Read the rows of a job's manifest in batches, in order of query and number.
+
+    Those of a query are in one batch, so that their verdicts are of one moment, unless it has more
+    than `most`.
+
+    Parameters
+    ----------
+    verdicts : callable
+        Asked for each batch.
+    most : int
+        Rows of a batch.
+    """
+    for batch in _batches(folder, job, most):
+        current = verdicts([row["candidate"] for row, _ in batch])
+        yield [
+            with_settlement(row, settled, current.get(row["candidate"]))
+            for row, settled in batch
+            if row["candidate"] in current or settled is not None
+        ]
+
+
+def read_job_manifest(
+    store: GraphStore, folder: OutputFolder, job: str, verdict: Verdict | None = None
+) -> pd.DataFrame:
+    """Read a job's manifest, with the current verdicts.
+
+    Parameters
+    ----------
+    verdict : Verdict or None
+        Only the rows with this verdict; of a job that makes many candidates for each image, the
+        accepted ones are few.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `cobalance.generation.output.manifest.MANIFEST_SCHEMA`, one row per candidate
+        that was reported, in order of id. ``verdict`` and ``decided_by`` follow what people have
+        decided. One that lost and was dropped from the graph is as its settlement has it, without
+        files.
+    """
+    batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
+    chosen = ([row for row in batch if verdict in (None, row["verdict"])] for batch in batches)
+    frames = [manifest_frame(rows) for rows in chosen if rows]
+    return pd.concat(frames, ignore_index=True) if frames else manifest_frame([])
+
+
+def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str:
+    """Write a finished job's manifest to the output folder, replacing an earlier one.
+
+    Temporary files of killed workers are deleted.
+
+    Returns
+    -------
+    str
+        A note on the images for people; may be empty.
+
+    Raises
+    ------
+    JobBlockedError
+        The folder cannot be written to.
+    """
+    for part in ("chunks", "images", "masks", "settled"):
+        folder.delete_temporary(f"{job}/{part}")
+    painted = _PaintedObjects()
+
+    def write(file: IO[bytes]) -> None:
+        batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
+        write_rows(map(painted.counted, batches), file)
+
+    folder.write_large(manifest_name(job), write)
+    return painted.note
+
+
+def _batches(
+    folder: OutputFolder, job: str, most: int
+) -> Iterator[list[tuple[Row, Settled | None]]]:
+    """Rows with their settlements; a query's are in one batch, unless it has too many."""
+    settlements = Settlements(folder, job)
+    batch: list[tuple[Row, Settled | None]] = []
+    for query, rows in groupby(read_records(folder, job), key=lambda row: int(row["query"])):
+        settled = settlements.of_query(query)
+        while part := list(islice(rows, most)):
+            if len(batch) + len(part) > most:
+                yield batch
+                batch = []
+            batch += [(row, settled.get(row["candidate"])) for row in part]
+    if batch:
+        yield batch
+
+
+class _PaintedObjects:
+    """Counts the images with a painted object although the dataset has image files."""
+
+    def __init__(self) -> None:
+        self._n_accepted = 0
+        self._reasons = Counter[str]()
+
+    def counted(self, rows: list[Row]) -> list[Row]:
+        """Count rows, and give them back."""
+        accepted = [row for row in rows if row["verdict"] == "accepted"]
+        self._n_accepted += len(accepted)
+        texts = (row["settings"] for row in accepted if f'"{WITHOUT_SOURCE}":' in row["settings"])
+        self._reasons.update(json.loads(text)[WITHOUT_SOURCE] for text in texts)
+        return rows
+
+    @property
+    def note(self) -> str:
+        """How many, and the commonest reason; empty for none."""
+        if not self._reasons:
+            return ""
+        why = min(self._reasons, key=lambda reason: (-self._reasons[reason], reason))
+        return (
+            f"{self._reasons.total():,} of {self._n_accepted:,} accepted images show a painted "
+            f"object, none of the dataset's. {why}"
+        )

@@ -1,0 +1,98 @@
+"""Settlement records: JSON files with the ranks of the candidates of some queries each.
+
+A record is written before the graph is: where the graph keeps the winners alone, it holds what
+became of the others.
+"""
+
+import json
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any
+
+from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+from cobalance.generation.output.rows import Row
+
+Settled = dict[str, Any]
+"""What a settlement makes of a candidate's row: ``verdict``, ``rank`` and ``reason``.
+
+Also ``decided_by`` where a person had decided, and ``judged``, by filter, what those filters say
+that look at all images of the job.
+"""
+
+
+class SettlementRecord:
+    """The record of some queries of a job, from `first` on, that a round has completed."""
+
+    def __init__(self, folder: OutputFolder, job: str, round_number: int, first: int) -> None:
+        self._folder = folder
+        self._name = f"{job}/settled/{round_number:06d}-{first:06d}.json"
+
+    def add(self, settled: Mapping[str, Settled]) -> None:
+        """Add candidates by id, in place of what an interrupted settlement has left of them.
+
+        Queries that it did settle are in it already, and stay.
+        """
+        try:
+            before: dict[str, Settled] = json.loads(self._folder.read(self._name))
+        except OutputMissingError:
+            before = {}
+        text = json.dumps(before | dict(settled), ensure_ascii=False, sort_keys=True, indent=0)
+        self._folder.write(self._name, text.encode())
+
+
+class Settlements:
+    """What all rounds of a job have settled, query by query.
+
+    Only records that queries to come are in are held: those of some hundred queries for each round
+    that has settled them.
+    """
+
+    def __init__(self, folder: OutputFolder, job: str) -> None:
+        self._folder, self._job = folder, job
+        found = []
+        for name in folder.names(f"{job}/settled"):
+            number, first = name.partition(".")[0].split("-")
+            found.append((int(first), int(number), name))
+        self._left = sorted(found, reverse=True)
+        self._held: dict[int, list[tuple[int, int, dict[str, Settled]]]] = {}
+
+    def of_query(self, query: int) -> dict[str, Settled]:
+        """Read what is settled of a query, by candidate, as the last round has it.
+
+        Parameters
+        ----------
+        query : int
+            Its position in the job, no less than at the calls before.
+        """
+        for earlier in [held for held in self._held if held < query]:
+            del self._held[earlier]
+        while self._left and self._left[-1][0] <= query:
+            self._load(*self._left.pop(), query)
+        settled: dict[str, Settled] = {}
+        for *_, of_round in sorted(self._held.get(query, ()), key=itemgetter(0, 1)):
+            settled |= of_round
+        return settled
+
+    def _load(self, first: int, number: int, name: str, query: int) -> None:
+        """Hold what a record has of a query and those after it."""
+        by_query: dict[int, dict[str, Settled]] = {}
+        record = json.loads(self._folder.read(f"{self._job}/settled/{name}"))
+        for candidate, settled in record.items():
+            by_query.setdefault(int(candidate.split("/")[-2]), {})[candidate] = settled
+        for position, of_query in by_query.items():
+            if position >= query:
+                self._held.setdefault(position, []).append((number, first, of_query))
+
+
+def with_settlement(row: Row, settled: Settled | None, in_graph: Mapping[str, Any] | None) -> Row:
+    """A candidate's row with its settlement, and with what the graph has of it, which is newer.
+
+    One that is settled and not in the graph was dropped with its files.
+    """
+    changes = dict(settled or {})
+    judged = changes.pop("judged", {})
+    found = {"rank": None} | row | changes | dict(in_graph or {})
+    if judged:
+        scores = json.loads(row["scores"]) | judged
+        found["scores"] = json.dumps(scores, ensure_ascii=False, sort_keys=True)
+    return found if in_graph is not None else found | {"path": None, "mask_path": None}

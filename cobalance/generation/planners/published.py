@@ -1,0 +1,69 @@
+"""Planner of ConBias's published code: every clique on its own, without counting subsets."""
+
+import numpy as np
+
+from cobalance.generation.planning.plan import Planner, PlanOptions
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin
+
+PLUGIN = Plugin("published", "As the paper's authors ran it: every clique on its own.")
+
+
+def open_planner(_options: Options) -> Planner:
+    """Open the planner: `plan_images`, which has no options of its own."""
+    return plan_images
+
+
+def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
+    """Plan, for each clique and class, the difference to the class with the most images.
+
+    Algorithm 1 without its line 15: all sizes from the counts of the dataset as it is, as the
+    code published with the paper does. With one size both planners agree. With several, images
+    for a clique also count in its parts, and parts that their own queries balance lean the other
+    way afterwards, which the algorithm's order is there to avoid. It is kept to compare with the
+    paper's results; `conbias` is the planner to use.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The cliques to balance.
+    options : PlanOptions
+        The smallest and largest size to balance. The published queries for UrbanCars have the one
+        size 2.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly the clique.
+
+    Raises
+    ------
+    OptionError
+        The options ask for sizes that were not mined.
+
+    Notes
+    -----
+    The published code (https://github.com/rwchakra/conbias, ``src/concept_sampler.py``) has the
+    update of line 15 as a "TODO". Its counts for COCO-GB are of images whose concepts all lie in
+    the clique; those here are, as in the paper, of images that contain the clique. On UrbanCars,
+    with two concepts an image, both are the same at size 2.
+
+    O(n_cliques x n_classes).
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, 1, -1], [0, 2, -1], [0, 1, 2]]), np.array([[3, 5], [4, 4], [1, 3]]),
+    ...     np.array([9, 9]), ("a", "b", "c"), ("x", "y"))
+    >>> plan_images(cliques, PlanOptions())
+    array([[2, 0],
+           [0, 0],
+           [2, 0]])
+    """
+    min_size, max_size = options.resolve(cliques)
+    sizes = cliques.sizes()
+    treated = (sizes >= min_size) & (sizes <= max_size)
+    missing = cliques.counts.max(axis=1, keepdims=True) - cliques.counts
+    return options.cap(np.where(treated[:, None], missing, 0).astype(np.int64))

@@ -1,0 +1,212 @@
+"""Composition of a counterfactual dataset: which real and generated images it has."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pandas as pd
+
+from cobalance.graph.errors import OptionError, Setting, check_known
+from cobalance.graph.records import Counterfactual
+
+REAL_IMAGES = ("all", "unedited", "none")
+INCOMPLETE = ("drop", "keep")
+
+BEYOND_SHARE = "edited images beyond the share that gives way"
+GONE = "edited images that the dataset no longer has"
+LACKS_GROUP = "edited images without a counterfactual of each group"
+LACKING_SETS = "sets of images that lack a group"
+NOT_EDITED = "images that nothing was made of"
+OTHERS_OF_GROUPS = "real images of the groups that were not edited"
+
+_SHARE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOptions:
+    """Which images a counterfactual dataset has.
+
+    Parameters
+    ----------
+    real : {"all", "unedited", "none"}
+        ``all``: the edited images with their counterfactuals of the other groups (S_augment of
+        Resampled), and images of classes that are no group. ``none``: counterfactuals of every
+        group alone (S_synthetic). ``unedited``: counterfactuals of every group in place of the
+        edited images, and all other real images (Pinpoint).
+    share : float
+        With ``unedited``, how many of the edited images give way, from 0 to 1; the others stay, and
+        their counterfactuals are left out.
+    incomplete : {"drop", "keep"}
+        What becomes of an edited image that lacks a counterfactual of some group: it is left out
+        with all of its counterfactuals, or what there is stays.
+
+    Raises
+    ------
+    OptionError
+        One of them is not as above.
+    """
+
+    real: Literal["all", "unedited", "none"] = "all"
+    share: float = 1.0
+    incomplete: Literal["drop", "keep"] = "drop"
+
+    def __post_init__(self) -> None:
+        check_known("choice of real images", [self.real], REAL_IMAGES)
+        check_known("choice for incomplete groups", [self.incomplete], INCOMPLETE)
+        if not 0 <= self.share <= 1:
+            raise OptionError(f"share is {self.share}; give a number from 0 to 1.")
+        if self.share < 1 and self.real != "unedited":
+            raise OptionError(
+                f"A share of {self.share:g} of the edited images is to give way, which real images "
+                f"do with 'unedited' alone, not with {self.real!r}. Choose it with ",
+                Setting("real", "unedited"),
+                ", or leave the share out.",
+            )
+
+
+@dataclass(frozen=True)
+class Composition:
+    """The images of a counterfactual dataset.
+
+    Parameters
+    ----------
+    real : tuple of str
+        Ids of the real images that it has, as in the dataset's order.
+    generated : tuple of str
+        Candidates that it has, in order.
+    sources : int
+        Edited images whose counterfactuals it has.
+    left_out : mapping of str to int
+        How many images are left out, by reason, as plural nouns for messages.
+    stay : mapping of str to int
+        How many images are there without a counterfactual of each group, by reason likewise.
+    """
+
+    real: tuple[str, ...]
+    generated: tuple[str, ...]
+    sources: int
+    left_out: Mapping[str, int]
+    stay: Mapping[str, int] = field(default_factory=dict)
+
+
+def compose_dataset(
+    images: pd.DataFrame, asked: Sequence[Counterfactual], options: ResultOptions
+) -> Composition:
+    """Choose the images of a counterfactual dataset: complete groups or nothing.
+
+    With n edited images whose groups are complete and G groups, ``all`` and ``none`` give n x G
+    images of the groups, and every set of concepts has equal counts in all groups, since each
+    counterfactual shows the concepts of its source. Of a group with more accepted images than
+    another one of its source, the first ones are taken.
+
+    The groups are those that the job was asked for, with the group of each edited image as it was
+    planned. A real image that stays counts for the class that it has now.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        The real images: ``id`` and ``class``.
+    asked : sequence of Counterfactual
+        One for each query of the job.
+    options : ResultOptions
+        Which images to take.
+
+    Returns
+    -------
+    Composition
+        A generated image of a source's own group is left out where the source itself stays.
+
+    Raises
+    ------
+    OptionError
+        The real images are to be left out, and no image was made of the sources' own group.
+
+    Notes
+    -----
+    Resampled Datasets Are Not Enough, equations 2 and 3; Pinpoint Counterfactuals, section 4.1. An
+    image without a mask was not edited: with ``unedited`` it stays, else it is left out. Those that
+    give way to a share are chosen by a hash of their ids, so that a larger share has those of a
+    smaller one.
+    """
+    by_source: dict[str, list[Counterfactual]] = defaultdict(list)
+    for one in asked:
+        by_source[one.source].append(one)
+    class_of = dict(zip(images["id"], images["class"], strict=True))
+    groups = {name for one in asked for name in (one.group, one.own_group) if name}
+    if options.real != "all":
+        _check_own_group(by_source, class_of, groups)
+    left_out: Counter[str] = Counter()
+    remain: Counter[str] = Counter()
+    generated: list[str] = []
+    stay: set[str] = set()
+    used = 0
+    for source, wanted in by_source.items():
+        keeps_real = options.real == "all"
+        if source not in class_of:
+            left_out[GONE] += 1
+            continue
+        is_edited = any(one.tried for one in wanted)
+        if options.real == "unedited" and not (is_edited and _gives_way(source, options.share)):
+            stay.add(source)
+            remain[BEYOND_SHARE if is_edited else NOT_EDITED] += 1
+            continue
+        own = class_of[source]
+        shown = [one for one in wanted if not (keeps_real and one.group == own)]
+        lacking = {one.group for one in shown if not one.images}
+        if keeps_real:  # the image may be of another class than when it was planned
+            lacking |= groups - {own, *(one.group for one in shown)}
+        if lacking:
+            has_images = options.real != "none" or any(one.images for one in shown)
+            if options.incomplete == "drop" or not has_images:
+                left_out[LACKS_GROUP if is_edited else NOT_EDITED] += 1
+                continue
+            remain[LACKING_SETS if is_edited else NOT_EDITED] += 1
+            keeps_real = options.real != "none"
+        if keeps_real:
+            stay.add(source)
+        # People may have accepted several of one group, and fewer of another.
+        each = min((len(one.images) for one in shown if one.images), default=1)
+        if keeps_real and own in groups:
+            each = 1
+        found = [image for one in shown for image in one.images[:each]]
+        used += bool(found)
+        generated += found
+    real = []
+    for image, class_name in class_of.items():
+        if image in by_source:
+            kept = image in stay
+        elif options.real == "all" and class_name in groups and options.incomplete == "drop":
+            kept = False
+            left_out[OTHERS_OF_GROUPS] += 1
+        else:
+            kept = options.real != "none"
+        if kept:
+            real.append(image)
+    return Composition(tuple(real), tuple(generated), used, dict(left_out), dict(remain))
+
+
+def _check_own_group(
+    by_source: Mapping[str, Sequence[Counterfactual]],
+    class_of: Mapping[str, str],
+    groups: set[str],
+) -> None:
+    for source, wanted in by_source.items():
+        own = wanted[0].own_group or class_of.get(source)
+        if own in groups and own not in {one.group for one in wanted}:
+            raise OptionError(
+                f"The job made no image of the group {own!r} from images of that group, such as "
+                f"{source!r}, so that without the real ones it would lack them. Plan images of all "
+                "groups, with ",
+                Setting("plan.made", "all"),
+                ", or take all real images, with ",
+                Setting("real", "all"),
+                ".",
+            )
+
+
+def _gives_way(source: str, share: float) -> bool:
+    digest = hashlib.sha256(f"share/{source}".encode()).digest()
+    drawn = int.from_bytes(digest[:_SHARE_BYTES])
+    return bool(drawn < share * 256**_SHARE_BYTES)

@@ -1,0 +1,182 @@
+"""Plan files: JSON with stable bytes, every value checked on reading."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.graph.errors import Action, InputError, OptionError
+from cobalance.graph.options import first_fault
+from cobalance.graph.records import Edit
+
+FORMAT = "cobalance-plan"
+VERSION = 1
+
+Name = Annotated[str, Field(min_length=1)]
+REMEDY = (Action("plan", ...), " to write it again, or correct the file.")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Options(_Strict):
+    min_size: Annotated[int, Field(ge=1)]
+    max_size: Annotated[int, Field(ge=1)] | None = None
+    max_per_query: Annotated[int, Field(ge=1)] | None = None
+    budget: Annotated[int, Field(ge=1)] | None = None
+    largest_first: bool = False
+
+
+class _Query(_Strict):
+    class_name: Annotated[Name, Field(validation_alias="class")]
+    concepts: tuple[Name, ...]
+    n: Annotated[int, Field(ge=1)]
+    source_image: Name | None = None
+    caption: str = ""
+    captions: tuple[str, ...] = ()
+    own_group: str = ""
+
+    @property
+    def edit(self) -> Edit | None:
+        if self.source_image is None:
+            return None
+        return Edit(self.source_image, self.caption, self.captions, self.own_group)
+
+
+class _PlanFile(_Strict):
+    format: Literal["cobalance-plan"]
+    version: Literal[1]
+    planner: Name
+    options: _Options | None = None
+    planner_options: dict[str, Any] = Field(default_factory=dict)
+    proven: bool | None = None
+    bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    note: str = ""
+    summary: dict[str, Any] = Field(default_factory=dict)
+    queries: tuple[_Query, ...]
+
+
+def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
+    """Serialise a plan as UTF-8 JSON, one query per line; equal plans give equal bytes.
+
+    Options that set no limit, or are the planner's defaults, are left out; so are all of them
+    where every query edits an image, as they are about cliques. Only planners that know how good
+    their plan is have ``proven``, ``bound`` and ``note``.
+
+    Parameters
+    ----------
+    summary : mapping, optional
+        What people want to know of the plan, such as how many images were left out; JSON values.
+        Reading leaves it out.
+
+    Examples
+    --------
+    >>> plan = Plan("conbias", PlanOptions(2, 2), (GenerationQuery("urban", ("cow", "road"), 3),))
+    >>> print(plan_to_json(plan).decode(), end="")
+    {"format": "cobalance-plan", "version": 1, "planner": "conbias",
+    "options": {"min_size": 2, "max_size": 2},
+    "queries": [
+    {"class": "urban", "concepts": ["cow", "road"], "n": 3}
+    ]}
+    """
+    set_ = asdict(plan.options).items()
+    options = {name: value for name, value in set_ if value not in (None, False)}
+    limits = f'"options": {_dump(options)},\n' if plan.options != PlanOptions() else ""
+    head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
+    queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
+    own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
+    known = {"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}
+    said = {name: value for name, value in known.items() if value is not None}
+    own += f"{_dump(said)[1:-1]},\n" if said else ""
+    about = "" if summary is None else f'"summary": {_dump(summary)},\n'
+    text = f'{_dump(head)[:-1]},\n{limits}{own}{about}"queries": [\n{queries}\n]}}\n'
+    return text.encode()
+
+
+def _query_values(query: GenerationQuery) -> dict[str, Any]:
+    values = {"class": query.class_name, "concepts": query.concepts, "n": query.n}
+    edited = {} if query.edit is None else asdict(query.edit)
+    return values | {name: value for name, value in edited.items() if value}
+
+
+def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
+    """Read a plan written by `plan_to_json`, possibly edited by hand.
+
+    Parameters
+    ----------
+    content : bytes or str
+        The file's content.
+    file : str
+        Its name, for messages.
+
+    Raises
+    ------
+    InputError
+        Not JSON, a field that is missing, unknown or of the wrong type, a version other than 1,
+        concepts that are not in ascending order, captions or an own group without an image to edit,
+        or two queries for the same class and concepts or image. The message names the first one.
+
+    Examples
+    --------
+    >>> plan_from_json('{"format": "cobalance-plan", "version": 1, "planner": "conbias", '
+    ...                '"options": {"min_size": 2, "max_size": 2}, '
+    ...                '"queries": [{"class": "urban", "concepts": ["cow"], "n": 0}]}')
+    Traceback (most recent call last):
+    ...
+    cobalance.graph.errors.InputError: plan, queries[0].n: input should be greater than or equal \
+to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
+    """
+    try:
+        raw = _PlanFile.model_validate_json(content)
+    except ValidationError as error:
+        raise _input_error(file, error) from error
+    if not raw.queries or any(query.source_image is None for query in raw.queries):
+        _require_sizes(file, raw.options)
+    seen: dict[tuple[str, tuple[str, ...] | str], int] = {}
+    queries = []
+    for position, query in enumerate(raw.queries):
+        record = f"queries[{position}]"
+        if not query.concepts and query.edit is None:
+            reason = "tuple should have at least 1 item where no source_image is edited"
+            raise InputError(file, f"{record}.concepts", reason, REMEDY)
+        try:
+            queries.append(GenerationQuery(query.class_name, query.concepts, query.n, query.edit))
+        except OptionError as error:
+            raise InputError(file, record, str(error), REMEDY) from error
+        if query.edit is None and (query.caption or query.captions or query.own_group):
+            what = "an own_group" if query.own_group else "captions"
+            reason = f"it has {what}, and no source_image to edit"
+            raise InputError(file, record, reason, REMEDY)
+        first = seen.setdefault((query.class_name, query.source_image or query.concepts), position)
+        if first != position:
+            of = "concepts" if query.edit is None else "source image"
+            reason = f"queries[{first}] asks for the same class and {of}"
+            raise InputError(file, record, reason, "Keep one of them, with the sum of their n.")
+    try:
+        options = PlanOptions(**({} if raw.options is None else raw.options.model_dump()))
+    except OptionError as error:
+        raise InputError(file, "options", str(error), REMEDY) from error
+    said = (raw.proven, raw.bound, raw.note)
+    return Plan(raw.planner, options, tuple(queries), raw.planner_options, *said)
+
+
+def _require_sizes(file: str, options: _Options | None) -> None:
+    """Raise InputError unless the options say which cliques a plan is for."""
+    if options is None or options.max_size is None:
+        place = "options" if options is None else "options.max_size"
+        raise InputError(file, place, "field required", REMEDY)
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _input_error(file: str, error: ValidationError) -> InputError:
+    fault = first_fault(error)
+    value = repr(fault.value)
+    found = "" if fault.kind in ("missing", "json_invalid") else f" (it is {value:.60})"
+    return InputError(file, fault.place or None, fault.reason + found, REMEDY)

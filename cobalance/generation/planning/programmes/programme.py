@@ -1,0 +1,225 @@
+"""Linear and integer programmes of plans: which images close which gaps, solved by HiGHS."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps, Tolerance
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.subsets import SubsetIndex
+
+OPTIMAL, INFEASIBLE = 0, 2  # of scipy.optimize
+MOST_AHEAD = 100  # images beyond a count that are looked at for a line below
+MOST_LINES = 20_000  # unknowns: more rows make the solver too slow on more
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A solver's answer: `images` (n_cliques, n_classes) or None, and the least they can be."""
+
+    images: FloatArray | None
+    bound: float
+    status: int
+
+
+class Programme:
+    """Images of every class for every clique such that gaps stay within a tolerance.
+
+    With x[q, c] images of class c that contain exactly clique q, clique t has n[t, c] + the sum of
+    x[q, c] over all q that contain t. Times `scale`[c], these lie between (1 - share) M - slack and
+    M, with M[t] free: the largest of them. This is linear for any number of classes. Of two classes
+    each is compared with the other one, which takes fewer rows and no M. Where whole images can
+    do no better than a line above those, `whole_line`, that is required, too: it leaves no plan
+    out, and brings the linear relaxation close to whole images.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The cliques to balance, which are also those that may be asked for.
+    tolerance : Tolerance
+        Of each of them.
+    caps : Caps
+        On the images.
+    scale : float array, shape (n_classes,)
+        1 for counts; for rates, the mean size of a class over that of each.
+    most : float array, shape (n_cliques, n_classes), or None
+        Where given, the most images of each query; class sizes afterwards, times `scale`, are then
+        all equal.
+    """
+
+    def __init__(
+        self,
+        cliques: Cliques,
+        tolerance: Tolerance,
+        caps: Caps,
+        scale: FloatArray,
+        *,
+        most: FloatArray | None = None,
+    ) -> None:
+        self.cliques, self.tolerance, self.caps, self.scale = cliques, tolerance, caps, scale
+        self.most = most
+        pairs = list(SubsetIndex(cliques.members).subsets(cliques.members))
+        wholes, parts = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        size = len(cliques)
+        self.covers = sparse.csr_array((np.ones(len(parts)), (parts, wholes)), shape=(size, size))
+
+    def after(self, images: IntArray) -> IntArray:
+        """The counts with images: exact, shape (n_cliques, n_classes)."""
+        made = np.rint(self.covers @ images.astype(np.float64)).astype(np.int64)
+        return self.cliques.counts + made
+
+    @property
+    def image_cost(self) -> float:
+        """What an image costs beside gaps: a hundred-thousandth of the smallest weight."""
+        weights = self.tolerance.weights
+        least = float(weights[weights > 0].min(initial=np.inf))
+        return 1e-5 * least if np.isfinite(least) else 1.0
+
+    def fewest(self, *, whole: bool, seconds: float, gap: float) -> Answer:
+        """The fewest images within the tolerance and the caps."""
+        cost = np.ones(self.cliques.counts.size)
+        return self._solve(cost, None, whole=whole, seconds=seconds, gap=gap)
+
+    def least_excess(self, *, whole: bool, seconds: float, gap: float) -> Answer:
+        """The least weighted sum of gaps beyond the tolerance within the caps; then fewest images.
+
+        An image costs `image_cost`, so that none is asked for in vain.
+        """
+        cost = np.full(self.cliques.counts.size, self.image_cost)
+        return self._solve(cost, self.tolerance.weights, whole=whole, seconds=seconds, gap=gap)
+
+    def _solve(
+        self,
+        cost: FloatArray,
+        excess: FloatArray | None,
+        *,
+        whole: bool,
+        seconds: float,
+        gap: float,
+    ) -> Answer:
+        counts, covers = self.cliques.counts.astype(np.float64), self.covers
+        (size, n_classes), caps = counts.shape, self.caps
+        bound = np.flatnonzero(self.tolerance.weights > 0)
+        picked, one_each = covers[bound], sparse.eye_array(len(bound))
+        share = 1 - self.tolerance.share[bound]
+        slack = self.tolerance.slack_of(n_classes)[bound]
+        has_largest = n_classes != 2  # of two classes, the other one is the largest
+        by_line = excess is None and (self.scale == 1).all()
+        blocks: list[list[Any]] = []
+        most: list[FloatArray] = []
+
+        def add(on_images: dict[int, Any], largest: Any, beyond: Any, high: FloatArray) -> None:
+            row = [on_images.get(code) for code in range(n_classes)]
+            row += [largest] if has_largest else []
+            blocks.append([*row, *([beyond] if excess is not None else [])])
+            most.append(high)
+
+        for code, scale in enumerate(self.scale):
+            scaled = scale * counts[bound, code]
+            if has_largest:
+                add({code: scale * picked}, -one_each, 0 * one_each, -scaled)
+                kept = sparse.diags_array(share)
+                add({code: -scale * picked}, kept, -one_each, slack[:, code] + scaled)
+            else:
+                other = 1 - code
+                kept = sparse.diags_array(share * self.scale[other])
+                lead = scaled - share * self.scale[other] * counts[bound, other]
+                held = {code: -scale * picked, other: kept @ picked}
+                add(held, None, -one_each, slack[:, code] + lead)
+            if by_line and cost.size <= MOST_LINES:
+                start = counts[bound].max(axis=1) if has_largest else counts[bound, 1 - code]
+                first, slope = whole_line(share, slack[:, code], start)
+                tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
+                first, slope, start = first[tighter], slope[tighter], start[tighter]
+                missing, kept = first - counts[bound[tighter], code], sparse.diags_array(slope)
+                held, part = {code: -picked[tighter]}, one_each.tocsr()[tighter]
+                if has_largest:
+                    add(held, kept @ part, None, slope * start - missing)
+                else:
+                    add(held | {1 - code: kept @ picked[tighter]}, None, None, -missing)
+            if caps.overshoot is not None:
+                room = np.maximum(counts.max(axis=1) - counts[:, code] + caps.overshoot, 0)
+                add({code: covers}, None, None, room)
+            if caps.per_class is not None:
+                every = sparse.csr_array(np.ones((1, size)))
+                add({code: every}, None, None, np.array([float(caps.per_class)]))
+        every = sparse.csr_array(np.ones((1, size)))
+        if self.most is not None:
+            sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
+            for code, scale in enumerate(self.scale[1:], start=1):
+                lead = sizes[[code]] - sizes[0]
+                add({0: first, code: -scale * every}, None, None, lead)
+                add({0: -first, code: scale * every}, None, None, -lead)
+        if caps.budget is not None:
+            in_all = dict.fromkeys(range(n_classes), every)
+            add(in_all, None, None, np.array([float(caps.budget)]))
+        costs = [cost, np.zeros(len(bound) * has_largest)]
+        if excess is not None:
+            costs.append(excess[bound])
+        costs_of = np.concatenate(costs)
+        lower, upper = np.zeros(len(costs_of)), np.full(len(costs_of), np.inf)
+        upper[: size * n_classes] = np.inf if caps.query is None else caps.query
+        if self.most is not None:
+            upper[: size * n_classes] = self.most.T.ravel()
+        if by_line:
+            lower[: size * n_classes] = self.least_images().T.ravel()
+            lower = np.minimum(lower, upper)  # what caps forbid, the rows above forbid
+        found = milp(
+            costs_of,
+            constraints=LinearConstraint(
+                sparse.block_array(blocks, format="csc"), ub=np.concatenate(most)
+            ),
+            bounds=Bounds(lower, upper),
+            integrality=(np.arange(len(costs_of)) < size * n_classes) & whole,
+            options={"time_limit": seconds, "mip_rel_gap": gap},
+        )
+        least = found.mip_dual_bound if whole else found.fun
+        if found.x is None:
+            return Answer(None, float(least or 0) if whole else 0.0, int(found.status))
+        images = found.x[: size * n_classes].reshape(n_classes, size).T
+        known = found.status == OPTIMAL or whole
+        return Answer(images, float(least or 0) if known else 0.0, int(found.status))
+
+    def euler_weights(self) -> FloatArray:
+        """Weights such that those of all cliques in a set of concepts add up to 1."""
+        sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
+        for size in sorted(set(sizes.tolist())):
+            weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
+        return weights
+
+    def least_images(self) -> FloatArray:
+        """What each class lacks of the largest cliques, in which no other images count."""
+        counts, sizes = self.cliques.counts.astype(np.float64), self.cliques.sizes()
+        lowest = np.ceil(self.tolerance.lowest_counts(counts) - ROUNDING)
+        largest = (sizes == sizes.max())[:, None]
+        return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
+
+
+def whole_line(
+    share: FloatArray, slack: FloatArray, start: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The steepest line from `start` below ``ceil(share * n - slack)`` for all whole n >= start.
+
+    Returns
+    -------
+    first, slope : float array, shape (n_cliques,)
+        ``ceil(share * n - slack) >= first + slope * (n - start)``, and equal at the start.
+
+    Examples
+    --------
+    Of 5, 90% are 5 images; of 10, 9.
+
+    >>> whole_line(np.array([0.9]), np.array([0.0]), np.array([5.0]))
+    (array([5.]), array([0.8]))
+    """
+    exact = share * start - slack
+    first = np.ceil(exact - ROUNDING)
+    slope = share - (first - exact) / MOST_AHEAD  # below all that follow
+    for ahead in range(1, MOST_AHEAD):
+        then = np.ceil(exact + share * ahead - ROUNDING)
+        slope = np.minimum(slope, (then - first) / ahead)
+    return first, np.maximum(slope, 0)

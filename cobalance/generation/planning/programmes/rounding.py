@@ -1,0 +1,98 @@
+"""Whole images from a relaxed programme's fractions."""
+
+import numpy as np
+
+from cobalance.generation.planning.budget import share_budget
+from cobalance.generation.planning.programmes.programme import Programme
+from cobalance.generation.planning.programmes.tolerance import Caps
+from cobalance.graph.arrays import FloatArray, IntArray
+
+
+def round_down(images: FloatArray) -> IntArray:
+    """Whole images, none more than the fractions."""
+    down: IntArray = np.floor(np.maximum(images, 0) + 1e-6).astype(np.int64)
+    return down
+
+
+def fill(programme: Programme, images: IntArray) -> IntArray:
+    """Raise images until every gap is within the tolerance, from the largest cliques down.
+
+    Images of a size count in no clique of that size but their own, and in no larger one, so that
+    one pass is enough. Caps are not looked at.
+    """
+    for size in sorted(set(programme.cliques.sizes().tolist()), reverse=True):
+        images = fill_size(programme, images, size)
+    return images
+
+
+def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
+    """Raise images of the cliques of one size until their gaps are within the tolerance."""
+    rows = np.flatnonzero(programme.cliques.sizes() == size)
+    after = programme.after(images)[rows]
+    lowest = programme.tolerance.take(rows).lowest_counts(after * programme.scale)
+    missing = np.ceil(lowest / programme.scale - 1e-6).astype(np.int64) - after
+    filled = images.copy()
+    filled[rows] += np.clip(missing, 0, None)
+    return filled
+
+
+def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> IntArray:
+    """Whole images such that counts are near those with fractions, and classes have their sizes.
+
+    From the largest cliques down each gets what brings its counts nearest. Images of the smallest
+    cliques, within the tolerance, then make up for what classes lack or have too many.
+
+    Parameters
+    ----------
+    wanted : float array, shape (n_cliques, n_classes)
+    sizes : float array, shape (n_classes,)
+        Of the classes, with the images.
+    """
+    cliques, kinds = programme.cliques, programme.cliques.sizes()
+    exact, images = cliques.counts + programme.covers @ wanted, np.zeros_like(cliques.counts)
+    for size in sorted(set(kinds.tolist()), reverse=True):
+        lacking = np.rint(np.maximum(exact - programme.after(images), 0)).astype(np.int64)
+        images[kinds == size] = lacking[kinds == size]
+    rows = np.flatnonzero(kinds == kinds.min())
+    after, tolerance = programme.after(images)[rows], programme.tolerance.take(rows)
+    top = (np.maximum(exact[rows], after) / sizes).max(axis=1, keepdims=True) * sizes
+    lowest = np.ceil((1 - tolerance.share)[:, None] * top - 1 + 1e-6)
+    top[tolerance.weights == 0], lowest[tolerance.weights == 0] = np.inf, 0
+    images[rows] += np.maximum(lowest - after, 0).astype(np.int64)
+    after = np.maximum(lowest, after)
+    missing = sizes - cliques.class_sizes - images.sum(axis=0)
+    spare = np.minimum(after - lowest, images[rows])
+    room = np.where(missing > 0, np.floor(top - after + 1e-6), spare)
+    room = np.minimum(room, abs(missing))
+    change = np.clip(abs(missing) - (np.cumsum(room, axis=0) - room), 0, room)
+    images[rows] += (np.sign(missing) * change).astype(np.int64)
+    return images
+
+
+def cut(images: IntArray, caps: Caps) -> IntArray:
+    """Cut queries down to the cap of each, then in proportion to those of classes, and in all."""
+    less = images if caps.query is None else np.minimum(images, caps.query)
+    if caps.per_class is not None:
+        less = np.stack([share_budget(column, caps.per_class) for column in less.T], axis=1)
+    return less if caps.budget is None else share_budget(less, caps.budget)
+
+
+def add_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:
+    """Round fractions up, the largest first, while the budget, and caps of classes, have room.
+
+    Ties go by position. Caps on overshoot are not looked at.
+    """
+    images, caps = images.copy(), programme.caps
+    rest = wanted - images
+    left = np.inf if caps.budget is None else caps.budget - int(images.sum())
+    room = np.full(images.shape[1], np.inf if caps.per_class is None else float(caps.per_class))
+    room -= images.sum(axis=0)
+    for place in np.argsort(-rest, axis=None, kind="stable"):
+        row, code = divmod(int(place), images.shape[1])
+        if left < 1 or rest[row, code] <= 1e-6:
+            break
+        if room[code] >= 1:
+            images[row, code] += 1
+            room[code] -= 1
+            left -= 1
+    return images

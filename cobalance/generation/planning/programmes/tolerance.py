@@ -1,0 +1,109 @@
+"""What a plan is to reach and to keep to: gaps that may stay, and caps on images."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.graph.arrays import FloatArray, IntArray
+
+ROUNDING = 1e-6  # HiGHS's tolerance of constraints
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerance:
+    """What gap each clique may keep: ``(1 - share) * largest - smallest <= slack``.
+
+    Parameters
+    ----------
+    share : float array, shape (n_cliques,)
+        Of the largest count afterwards.
+    slack : float array, shape (n_cliques,) or (n_cliques, n_classes)
+        Images; of the class with the smallest count where classes have their own.
+    weights : float array, shape (n_cliques,)
+        What an image of gap beyond counts; a clique of weight 0 may keep any gap.
+    """
+
+    share: FloatArray
+    slack: FloatArray
+    weights: FloatArray
+
+    def excess(self, counts: FloatArray) -> FloatArray:
+        """How much wider than allowed each gap is: shape (n_cliques,), 0 where it is allowed."""
+        beyond = np.max(self.lowest_counts(counts) - counts, axis=1)
+        return np.where(beyond > ROUNDING, beyond, 0.0)
+
+    def has_room(self, counts: IntArray) -> npt.NDArray[np.bool_]:
+        """Whether some class may have one more image: shape (n_cliques,)."""
+        more = [counts + one for one in np.eye(counts.shape[1], dtype=np.int64)]
+        fits = [self.excess(each.astype(np.float64)) == 0 for each in more]
+        room: npt.NDArray[np.bool_] = np.any(fits, axis=0)
+        return room
+
+    def slack_of(self, n_classes: int) -> FloatArray:
+        """`slack` of every class: shape (n_cliques, n_classes)."""
+        slack = self.slack if self.slack.ndim == 2 else self.slack[:, None]
+        return np.broadcast_to(slack, (len(slack), n_classes))
+
+    def take(self, rows: IntArray) -> "Tolerance":
+        """Those of some cliques."""
+        return Tolerance(self.share[rows], self.slack[rows], self.weights[rows])
+
+    def lowest_counts(self, counts: FloatArray) -> FloatArray:
+        """The fewest images that each class may have beside the largest count."""
+        largest = counts.max(axis=1, keepdims=True)
+        lowest = (1 - self.share)[:, None] * largest - self.slack_of(counts.shape[1])
+        return np.where(self.weights[:, None] > 0, lowest, 0.0)
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The most images of each query, of each class, of a clique in a class, and in all.
+
+    None stands for no cap.
+
+    Parameters
+    ----------
+    query : int or None
+    per_class : int or None
+    overshoot : int or None
+        Images of a clique that a class may have beyond the largest count before.
+    budget : int or None
+    """
+
+    query: int | None = None
+    per_class: int | None = None
+    overshoot: int | None = None
+    budget: int | None = None
+
+    def allow(self, before: IntArray, after: IntArray, images: IntArray) -> bool:
+        """Whether a plan keeps to all of them."""
+        most = before.max(axis=1, keepdims=True)
+        beyond = np.where(after > before, after - most, 0)
+        return all(
+            cap is None or found <= cap
+            for cap, found in (
+                (self.query, images.max(initial=0)),
+                (self.per_class, images.sum(axis=0).max(initial=0)),
+                (self.overshoot, beyond.max(initial=0)),
+                (self.budget, images.sum()),
+            )
+        )
+
+
+def insignificant_gaps(most: FloatArray, n_classes: int, level: float) -> FloatArray:
+    """The widest gaps below largest counts that a chi-square test of equal counts lets pass.
+
+    Examples
+    --------
+    >>> insignificant_gaps(np.array([10.0, 100.0]), 2, 0.05)
+    array([ 7., 25.])
+    """
+    from scipy.stats import chi2
+
+    critical = float(chi2.isf(level, n_classes - 1))
+    # The squares of deviations are at most `spread` x gap^2, the mean at least most - share x gap.
+    spread, share = (n_classes**2 // 4) / n_classes, (n_classes - 1) / n_classes
+    root = np.sqrt((critical * share) ** 2 + 4 * spread * critical * most)
+    widest = np.floor((root - critical * share) / (2 * spread) + 1e-9)
+    return np.minimum(widest, most)

@@ -1,0 +1,200 @@
+"""Baselines without generation: real images repeated, dropped or weighted, and the counts after."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from cobalance.generation.planning.simulation import PADDING, add_to_counts
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.counting.subsets import SubsetIndex
+from cobalance.graph.errors import check_known
+
+BASELINES: Mapping[str, str] = MappingProxyType(
+    {
+        "over-sampling": "Repeats real images: every class of a group as often as its largest.",
+        "sub-sampling": "Drops real images: every class of a group as often as its smallest.",
+        "weights": "Weights real images: every class of a group weighs the same.",
+    }
+)
+"""What each does, by name. A group has the images that show the same concepts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Images that show the same concepts, of those that cliques are about.
+
+    Parameters
+    ----------
+    members : int array, shape (n_groups, width)
+        Concept codes of the cliques, ascending, -1 behind the last.
+    images : int64 array, shape (n_groups, n_classes)
+        Images of each class of the cliques.
+    of_image : int64 array, shape (n_images,)
+        The group of each image of the incidence.
+    classes : int64 array, shape (n_images,)
+        The class of each image, by the code that the cliques have.
+    """
+
+    members: IntArray
+    images: IntArray
+    of_image: IntArray
+    classes: IntArray
+
+
+def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
+    """Group images by which of the concepts of some cliques they show.
+
+    Images of classes that the cliques do not have are left out, with group -1.
+    """
+    used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
+    used[cliques.members] = True
+    places = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
+    recode = np.array([places.get(name, PADDING) for name in incidence.concepts], dtype=np.int64)
+    labels = {name: code for code, name in enumerate(cliques.classes)}
+    class_codes = np.array([labels.get(name, -1) for name in incidence.classes], dtype=np.int64)
+    classes = class_codes[incidence.labels]
+    codes = recode[incidence.indices] if len(incidence.indices) else np.zeros(0, dtype=np.int64)
+    found: dict[bytes, int] = {}
+    of_image = np.full(len(classes), -1, dtype=np.int64)
+    for image, (start, end) in enumerate(
+        zip(incidence.indptr[:-1].tolist(), incidence.indptr[1:].tolist(), strict=True)
+    ):
+        if classes[image] >= 0:
+            held = codes[start:end]
+            key = held[held != PADDING].tobytes()
+            of_image[image] = found.setdefault(key, len(found))
+    sets = [np.frombuffer(key, dtype=np.int64) for key in found]
+    members = np.full((len(sets), max(map(len, sets), default=0) or 1), PADDING, dtype=np.int64)
+    for row, held in enumerate(sets):
+        members[row, : len(held)] = held
+    images = np.zeros((len(sets), len(cliques.classes)), dtype=np.int64)
+    kept = of_image >= 0
+    np.add.at(images, (of_image[kept], classes[kept]), 1)
+    return Groups(members, images, of_image, classes)
+
+
+def resampled(images: IntArray, baseline: str) -> FloatArray:
+    """How many images, or how much weight, each class of each group has after a baseline.
+
+    A class without images in a group cannot have any after, and a group of one class stays as it
+    is: only new images change that. Weights are those of
+    `cobalance.generation.planning.sample_weights.balancing_weights`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
+
+    Examples
+    --------
+    >>> images = np.array([[1, 4, 0], [2, 0, 0]])
+    >>> for name in BASELINES:
+    ...     print(name, resampled(images, name).tolist())
+    over-sampling [[4.0, 4.0, 0.0], [2.0, 0.0, 0.0]]
+    sub-sampling [[1.0, 1.0, 0.0], [2.0, 0.0, 0.0]]
+    weights [[2.5, 2.5, 0.0], [2.0, 0.0, 0.0]]
+    """
+    check_known("baseline", [baseline], BASELINES)
+    has = images > 0
+    if baseline == "over-sampling":
+        level = images.max(axis=1, initial=0)
+    elif baseline == "sub-sampling":
+        level = np.where(has, images, images.max(initial=0)).min(axis=1, initial=2**62)
+    else:
+        level = images.sum(axis=1) / np.maximum(has.sum(axis=1), 1)
+    after: FloatArray = np.where(has, np.asarray(level, dtype=np.float64)[:, None], 0.0)
+    return after
+
+
+def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Cliques:
+    """The counts of all cliques after a baseline: exact; with weights sums of them.
+
+    Returns
+    -------
+    Cliques
+        The same cliques; `counts` and `class_sizes` are float64.
+    """
+    more = resampled(groups.images, baseline) - groups.images
+    counts: npt.NDArray[np.float64] = cliques.counts.astype(np.float64)
+    rows = np.flatnonzero(more.any(axis=1))
+    index = SubsetIndex(cliques.members)
+    add_to_counts(index, counts, groups.members[rows], more[rows])  # type: ignore[arg-type]
+    sizes = cliques.class_sizes + more.sum(axis=0)
+    return replace(cliques, counts=counts, class_sizes=sizes)  # type: ignore[arg-type]
+
+
+def image_list(
+    cliques: Cliques, incidence: Incidence, ids: Sequence[str], baseline: str, seed: int = 0
+) -> pd.DataFrame:
+    """The images as a baseline takes them, for a trainer.
+
+    A seed gives the same list whatever the order of the images, and the counts of the list are
+    those of `simulate_baseline`.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        Those whose concepts make groups.
+    incidence : Incidence
+        All images.
+    ids : sequence of str
+        The images' ids, in its order.
+    seed : int
+        Which images are repeated or dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, in the order given, indexed by ``image``: ``class``, and ``times``, how
+        often it is taken (int64, 0 where it is dropped), or for weights ``weight`` (float64).
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
+    """
+    groups = group_images(cliques, incidence)
+    order = np.argsort(np.asarray(ids, dtype=object), kind="stable")
+    times = image_multiples(groups, baseline, np.random.default_rng(seed), order)
+    taken = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
+    names = np.array(incidence.classes, dtype=object)[incidence.labels]
+    found = pd.DataFrame({"image": list(ids), "class": names, **taken})
+    return found.astype({"image": object}).set_index("image")
+
+
+def image_multiples(
+    groups: Groups, baseline: str, rng: np.random.Generator, order: IntArray | None = None
+) -> FloatArray:
+    """How often each image is taken, or its weight: shape (n_images,), 1 for those left out.
+
+    Over-sampling has every image once and random ones of its group and class again, without
+    repeating one before all others; sub-sampling keeps random ones.
+
+    Parameters
+    ----------
+    order : int array, shape (n_images,), optional
+        The images in the order in which they are drawn from; by default their own.
+    """
+    after = resampled(groups.images, baseline)
+    multiples = np.ones(len(groups.of_image))
+    kept = np.arange(len(groups.of_image)) if order is None else order
+    kept = kept[groups.of_image[kept] >= 0]
+    kept = kept[rng.permutation(len(kept))]
+    cell = groups.of_image[kept] * groups.images.shape[1] + groups.classes[kept]
+    order = np.argsort(cell, kind="stable")
+    kept, cell = kept[order], cell[order]
+    wanted, there = after.ravel()[cell], groups.images.ravel()[cell]
+    if baseline == "weights":
+        multiples[kept] = wanted / there
+        return multiples
+    _, first = np.unique(cell, return_index=True)
+    rank = np.arange(len(cell)) - np.repeat(first, np.diff(np.append(first, len(cell))))
+    each, more = np.divmod(wanted.astype(np.int64), there)
+    multiples[kept] = each + (rank < more)
+    return multiples

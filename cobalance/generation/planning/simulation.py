@@ -1,0 +1,174 @@
+"""Simulate a plan: the exact counts after it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.planning.plan import GenerationQuery, Plan
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.subsets import SubsetIndex
+from cobalance.graph.errors import UnknownNameError
+
+PADDING = -1  # behind the last member of a clique
+
+
+def add_to_counts(
+    index: SubsetIndex, counts: IntArray, members: IntArray, images: IntArray
+) -> None:
+    """Add new images to counts in place: each set of concepts counts for all its mined subsets.
+
+    Parameters
+    ----------
+    index : SubsetIndex
+        Of the table that `counts` belongs to.
+    counts : int64 array, shape (n_cliques, n_classes)
+        Changed in place.
+    members : int array, shape (n_sets, any width)
+        What the images contain: concept codes, ascending, -1 behind the last.
+    images : int array, shape (n_sets, n_classes)
+        How many of each class.
+    """
+    for positions, rows in index.subsets(members):
+        np.add.at(counts, rows, images[positions])
+
+
+def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
+    """Compute the exact counts after a plan's queries.
+
+    An image made for (class, concepts) contains exactly these concepts: it adds 1 to its class and
+    to every mined subset of them, whatever its size. No clique joins or leaves the table.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The counts before.
+    queries : iterable of GenerationQuery
+        Any queries, of cliques in the table or not.
+
+    Returns
+    -------
+    Cliques
+        The same cliques with the counts and class sizes after.
+
+    Raises
+    ------
+    UnknownNameError
+        A query names a class or concept that `cliques` does not know.
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> after = simulate(cliques, [GenerationQuery("country", ("cow", "road"), 2)])
+    >>> after.counts.tolist(), after.class_sizes.tolist()
+    ([[7, 7], [7, 5], [3, 3]], [11, 9])
+    """
+    concept_codes = {name: code for code, name in enumerate(cliques.concepts)}
+    class_codes = {name: code for code, name in enumerate(cliques.classes)}
+    queries = list(queries)
+    width = max((len(query.concepts) for query in queries), default=1)
+    members = np.full((len(queries), width), PADDING, dtype=np.int64)
+    images = np.zeros((len(queries), len(class_codes)), dtype=np.int64)
+    for position, query in enumerate(queries):
+        (class_code,) = _look_up("class", class_codes, (query.class_name,))
+        images[position, class_code] = query.n
+        codes = _look_up("concept", concept_codes, query.concepts)
+        members[position, : len(codes)] = codes
+    return _with_images(cliques, members, images)
+
+
+def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
+    """Compute the exact counts after a planner's images, given per clique and class.
+
+    The same as `simulate` with the queries that `cobalance.generation.planning.plan.queries_of`
+    makes of them, without writing them down.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        The counts before.
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class that contain exactly each clique.
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> simulate_images(cliques, np.array([[0, 0], [0, 0], [2, 0]])).counts.tolist()
+    [[7, 7], [7, 5], [3, 3]]
+    """
+    images = np.asarray(images, dtype=np.int64)
+    rows = np.flatnonzero(images.any(axis=1))
+    return _with_images(cliques, cliques.members[rows], images[rows])
+
+
+def _with_images(cliques: Cliques, members: IntArray, images: IntArray) -> Cliques:
+    counts = cliques.counts.astype(np.int64)  # a copy
+    add_to_counts(SubsetIndex(cliques.members), counts, members, images)
+    return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))
+
+
+def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:
+    for name in names:
+        if name not in codes:
+            raise UnknownNameError(kind, name, list(codes))
+    return [codes[name] for name in names]
+
+
+def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
+    """Summarise a plan's cost and effect for every mined clique size.
+
+    Sizes that the plan leaves alone are there too: images for pairs change single concepts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index ``size``, 1 to the largest mined; all int64. ``cliques``; ``imbalanced_before`` and
+        ``imbalanced_after``, those with a gap above 0; ``total_gap_before`` and
+        ``total_gap_after``, the sum of their gaps in images; ``images_<class>``, the images that
+        the plan asks for with exactly so many concepts.
+
+    Raises
+    ------
+    UnknownNameError
+        The plan names a class or concept that `cliques` does not know.
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> queries = (GenerationQuery("country", ("cow", "road"), 2),)
+    >>> from cobalance.generation.planning.plan import PlanOptions
+    >>> summarize_plan(cliques, Plan("conbias", PlanOptions(2, 2), queries)).loc[2].to_dict()
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'cliques': 1, 'imbalanced_before': 1, 'imbalanced_after': 0, 'total_gap_before': 2,
+     'total_gap_after': 0, 'images_country': 2, 'images_urban': 0}
+    """
+    after = simulate(cliques, plan.queries)
+    gaps = cliques.gaps(), after.gaps()
+    frame = pd.DataFrame(
+        {
+            "size": cliques.sizes(),
+            "cliques": np.ones(len(cliques), dtype=np.int64),
+            "imbalanced_before": (gaps[0] > 0).astype(np.int64),
+            "imbalanced_after": (gaps[1] > 0).astype(np.int64),
+            "total_gap_before": gaps[0],
+            "total_gap_after": gaps[1],
+        }
+    )
+    lengths = [len(query.concepts) for query in plan.queries]
+    largest = max([cliques.members.shape[1], *lengths])
+    sizes = pd.RangeIndex(1, largest + 1, name="size")
+    summary = frame.groupby("size").sum().reindex(sizes, fill_value=0)
+    for name in cliques.classes:
+        wanted = [query.n if query.class_name == name else 0 for query in plan.queries]
+        images = np.zeros(largest + 1, dtype=np.int64)
+        np.add.at(images, lengths, wanted)
+        summary[f"images_{name}"] = images[1:]
+    return summary

@@ -1,0 +1,115 @@
+"""Captions of the images that a plan edits: which can be edited, and to what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.graph.errors import check_known
+from cobalance.ingest.captions.edited import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.concepts.group_words import GroupWords
+
+NO_CAPTIONS = "images without captions"
+OTHER_GROUP = "images whose captions name another group than their class"
+
+
+@dataclass(frozen=True, eq=False)
+class SourceCaptions:
+    """Edits the captions of one image after the other.
+
+    Parameters
+    ----------
+    words : GroupWords
+        Of the groups.
+    groups : tuple of str
+        To be shown; not looked at where images show their own.
+    options : CounterfactualOptions
+        What captions allow to edit an image.
+
+    Raises
+    ------
+    UnknownNameError
+        The words have no such group.
+    """
+
+    words: GroupWords
+    groups: tuple[str, ...]
+    options: CounterfactualOptions
+
+    def __post_init__(self) -> None:
+        check_known("group", self.groups, self._editor.groups)
+
+    def edited(self, captions: Sequence[str], class_name: str) -> tuple[dict[str, Any], str | None]:
+        """The columns ``caption`` and ``captions`` of an image, and why it is left out, if it is.
+
+        Of a caption that cannot be edited to all groups none is kept, so that the images of a
+        source have as many captions each.
+        """
+        one_group = self.options.captions == "one group"
+        if one_group and not captions:
+            return {}, NO_CAPTIONS
+        named = set[str]().union(*map(self._naming.groups_in, captions))
+        if one_group:
+            if len(named) > 1:
+                return {}, f"images with {MANY_GROUPS}"
+            is_told = class_name in self.groups and class_name in self._naming.groups
+            if is_told and named and class_name not in named:
+                return {}, OTHER_GROUP
+        prompts = list[dict[str, str]]()
+        kept = list[dict[str, str]]()
+        reasons = list[str]()
+        for caption in captions:
+            texts, reason = self._to_groups(caption)
+            if reason is None:
+                prompts.append(texts)
+            else:
+                reasons.append(reason)
+            unnamed = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
+            if reason is None or (unnamed and self.options.unnamed == "keep"):
+                kept.append(texts or dict.fromkeys(self._asked, caption))
+        if one_group and not prompts:
+            worst = min(reasons, key=lambda reason: (reason in (NO_GROUP, NO_PERSON), reason))
+            return {}, f"images with {worst}"
+        if self.options.made == "own":
+            return self._own(captions, class_name), None
+        first = prompts[0] if prompts else dict.fromkeys(self.groups, "")
+        return {
+            "caption": first,
+            "captions": {group: tuple(texts[group] for texts in kept) for group in self.groups},
+        }, None
+
+    def _own(self, captions: Sequence[str], class_name: str) -> dict[str, Any]:
+        """The unedited captions, the prompt's being the first that could be edited."""
+        usable = [caption for caption in captions if self._to_groups(caption)[1] is None]
+        return {"caption": {class_name: usable[0]} if usable else {}, "captions": tuple(captions)}
+
+    def _to_groups(self, caption: str) -> tuple[dict[str, str], str | None]:
+        texts = dict[str, str]()
+        reasons = list[str]()
+        for group in self._asked:
+            found = self._editor.edited(caption, group)
+            if found.text is None:
+                reasons.append(found.reason)
+            else:
+                texts[group] = found.text
+        if reasons:
+            return {}, max(reasons, key=REASONS.index)
+        return texts, None
+
+    @cached_property
+    def _asked(self) -> tuple[str, ...]:
+        """The groups, or where images show their own, all that the words have."""
+        return self._editor.groups if self.options.made == "own" else self.groups
+
+    @cached_property
+    def _editor(self) -> CaptionEditor:
+        return CaptionEditor(self.words, "unify" if self.options.captions == "unify" else "swap")
+
+    @cached_property
+    def _naming(self) -> CaptionEditor:
+        """Tells which groups with own words a caption names, whatever adjectives it has."""
+        has_both = self.words.own_groups and self.words.attributes
+        words = replace(self.words, attributes={}) if has_both else self.words
+        return CaptionEditor(words, self._editor.mode)

@@ -1,0 +1,254 @@
+"""Choose the images that a plan edits, and count why the others are left out."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.planning.counterfactuals import CounterfactualOptions, check_groups
+from cobalance.generation.planning.source_captions import SourceCaptions
+from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.ingest.captions.children import names_children
+from cobalance.ingest.concepts.group_words import GroupWords
+
+GENERATED = "images that were generated"
+OTHER_SPLIT = "images of other splits"
+OTHER_CONCEPTS = "images without the concepts asked for"
+CHILDREN = "images whose captions name children"
+NO_CLASS = "images of classes that are no group"
+NO_DERIVATIVES = "images whose licence allows no derivatives"
+LIMIT = "images beyond the limit"
+
+_NO_DERIVATIVES = re.compile(
+    r"(?<![a-z])(?:non?|without)[\W_]*deriv|(?<![a-z\d])nd(?![a-z])", re.IGNORECASE
+)
+_TEST_SPLIT = re.compile(
+    r"(?<![a-z])(?:mini)?(?:tests?|testing|test[a-c]|val|valid|validation|dev|eval|evaluation)"
+    r"(?![a-z])"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The images that a plan edits.
+
+    Parameters
+    ----------
+    sources : pandas.DataFrame
+        As `cobalance.generation.planning.counterfactuals.plan_counterfactuals` takes them.
+    left_out : mapping of str to int
+        How many images are left out, by reason, as plural nouns; the first reason of each image.
+    """
+
+    sources: pd.DataFrame
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def select_sources(
+    images: pd.DataFrame,
+    texts: pd.DataFrame,
+    groups: Sequence[str],
+    options: CounterfactualOptions,
+    words: GroupWords | None = None,
+) -> Selection:
+    """Choose the images that a plan edits.
+
+    Whole images are chosen, never some of an image's groups. Where every group is a class, only
+    images of these classes are; no group is inferred from pixels, and captions only ever leave
+    images out. Those that name children do so for every recipe, whatever else it does with them.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        All of the dataset: ``id``, ``class_name``, ``split`` (None for none), ``synthetic``,
+        ``concepts`` (of str).
+    texts : pandas.DataFrame
+        What is known of some of them: ``id``, ``captions`` (of str), ``license``,
+        ``license_url`` (None where unknown).
+    groups : sequence of str
+        To be shown.
+    options : CounterfactualOptions
+        Its `groups` are not looked at.
+    words : GroupWords or None
+        The lists of `options.words`, combined.
+
+    Raises
+    ------
+    OptionError
+        The groups or the split cannot be planned for, or captions are needed and there are none.
+    UnknownNameError
+        The words have no such group, or the dataset no such concept or split.
+    """
+    if options.made != "own":
+        check_groups(groups, options.made)
+    if options.made == "others":
+        _check_are_classes(groups, set(images["class_name"]))
+    shown = {name for concepts in images["concepts"] for name in concepts}
+    for names in (options.concepts, *options.cliques):
+        check_known("concept", names, shown)
+    split = chosen_split(set(images["split"]), options)
+    known = {row["id"]: row for row in _records(texts)}
+    captions = None
+    if options.captions != "none" and words is not None:
+        captions = SourceCaptions(words, tuple(groups), options)
+        if options.captions == "one group" and not any(row["captions"] for row in known.values()):
+            raise OptionError(
+                "The recipe edits captions of the dataset's images, and none of them has any. ",
+                Action("ingest", ..., captions="captions.json"),
+                " to add them, or plan with the recipe pinpoint, which takes images without "
+                "captions, too.",
+            )
+    classes = set(images["class_name"])
+    of_classes = set(groups) if options.made != "own" and set(groups) <= classes else classes
+    left_out = Counter[str]()
+    rows: list[dict[str, Any]] = []
+    for row in _records(images):
+        text = known.get(row["id"], {})
+        written = text.get("captions") or ()
+        reason = _reason(row, text, split, of_classes, options)
+        if reason is None and options.children == "drop":
+            child_words = words.children if words is not None else ()
+            if any(names_children(caption, child_words) for caption in written):
+                reason = CHILDREN
+        edited: dict[str, Any] = {}
+        if reason is None and captions is not None:
+            edited, reason = captions.edited(written, row["class_name"])
+        if reason is None:
+            names = ("id", "class_name", "concepts")
+            rows.append({name: row[name] for name in names} | edited)
+        else:
+            left_out[reason] += 1
+    if options.limit is not None and len(rows) > options.limit:
+        left_out[LIMIT] = len(rows) - options.limit
+        rows = sorted(rows, key=lambda row: _place(row["id"]))[: options.limit]
+    rows.sort(key=lambda row: row["id"])
+    columns = ["id", "class_name", "concepts", *(("caption", "captions") if captions else ())]
+    return Selection(pd.DataFrame(rows, columns=columns), dict(left_out.most_common()))
+
+
+def chosen_split(splits: Collection[str | None], options: CounterfactualOptions) -> str | None:
+    """The split whose images are edited; None where the dataset has no splits.
+
+    An edited copy of a test image would tell a model what it is tested on, so that only a plan of
+    images that show their own group takes them, as a control set does (Resampled, section 3.3).
+
+    Raises
+    ------
+    OptionError
+        It is one to test on, and images are to show other groups; or the other way around.
+    UnknownNameError
+        The dataset has other splits only.
+
+    Examples
+    --------
+    >>> chosen_split({"train2017", "val2017"}, CounterfactualOptions(captions="none"))
+    'train2017'
+    """
+    named = sorted(split for split in splits if isinstance(split, str))
+    if not named:
+        return None
+    wanted, is_control = options.split, options.made == "own"
+    if wanted not in named:
+        like = [name for name in named if name.casefold().startswith(wanted.casefold())]
+        if not like and is_control and is_test_split(wanted):
+            like = [name for name in named if is_test_split(name)]
+        if len(like) != 1 and not is_test_split(wanted):
+            check_known("split", [wanted], named)
+        wanted = like[0] if len(like) == 1 else wanted
+    if is_control and not is_test_split(wanted):
+        raise OptionError(
+            f"The split {wanted!r} is not one to test on, and a control set is made of test "
+            "images. Name the test split with ",
+            Setting("plan.split"),
+            f"; the dataset has {', '.join(named)}.",
+        )
+    if not is_control and is_test_split(wanted):
+        raise OptionError(
+            f"The split {wanted!r} is for tests, which are to be of real images: images of it "
+            "edited would tell a model what it is tested on. Edit images to train on, with ",
+            Setting("plan.split", "train"),
+            f" (the dataset has {', '.join(named)}), or make a control set of test images, with "
+            "the recipe resampled-control.",
+        )
+    check_known("split", [wanted], named)
+    return wanted
+
+
+def is_test_split(name: str) -> bool:
+    """Whether a split is for tests or validation, by its name.
+
+    Examples
+    --------
+    >>> [is_test_split(name) for name in ("test", "val2017", "Valentine", "train", "coco_val2014")]
+    [True, True, False, False, True]
+    >>> is_test_split("train-val")
+    False
+    """
+    plain = name.casefold()
+    has_other_name = "train" in plain and _TEST_SPLIT.match(plain) is None
+    return _TEST_SPLIT.search(plain) is not None and not has_other_name
+
+
+def forbids_derivatives(license_name: str | None, license_url: str | None) -> bool:
+    """Whether a licence forbids to publish changed images, by its name or its address.
+
+    Examples
+    --------
+    >>> forbids_derivatives("Attribution-NoDerivs License", None)
+    True
+    >>> forbids_derivatives(None, "http://creativecommons.org/licenses/by-nc-nd/2.0/")
+    True
+    >>> forbids_derivatives("Attribution License", "http://creativecommons.org/licenses/by/2.0/")
+    False
+    """
+    texts = (text for text in (license_name, license_url) if isinstance(text, str))
+    return any(_NO_DERIVATIVES.search(text) for text in texts)
+
+
+def _reason(
+    row: Mapping[str, Any],
+    text: Mapping[str, Any],
+    split: str | None,
+    classes: Collection[str],
+    options: CounterfactualOptions,
+) -> str | None:
+    """Why an image is left out before its captions are read; None if it is not."""
+    concepts = set(row["concepts"])
+    if row["synthetic"]:
+        return GENERATED
+    if split is not None and row["split"] != split:
+        return OTHER_SPLIT
+    chosen = not options.cliques or any(concepts.issuperset(one) for one in options.cliques)
+    if not chosen or not concepts.issuperset(options.concepts):
+        return OTHER_CONCEPTS
+    if row["class_name"] not in classes:
+        return NO_CLASS
+    if options.no_derivatives == "drop" and forbids_derivatives(
+        text.get("license"), text.get("license_url")
+    ):
+        return NO_DERIVATIVES
+    return None
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(dtype=object)]
+
+
+def _check_are_classes(groups: Sequence[str], classes: Collection[str]) -> None:
+    for group in groups:
+        if group not in classes:
+            raise OptionError(
+                f"The group {group!r} is no class of the dataset, so that it is unknown which "
+                "images show it already. Ask for every group, with ",
+                Setting("plan.made", "all"),
+                ".",
+            )
+
+
+def _place(image_id: str) -> bytes:
+    """Place of an image in the order that a limit takes images in: the same in any dataset."""
+    return hashlib.blake2b(image_id.encode(errors="surrogatepass"), digest_size=16).digest()

@@ -1,0 +1,72 @@
+"""Cache of masks that a model has found, for candidates that share a source image."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.generation.sources.unusable import UnusableError
+from cobalance.ingest.images.arrays import MaskArray
+
+KEPT = 64
+"""Images whose masks are remembered: 77 KB for two masks of 640 × 480 pixels."""
+
+_Packed = dict[str, tuple[tuple[int, int], npt.NDArray[np.uint8]]]
+
+
+class MaskCache:
+    """Remembers masks, as bits, or why there are none; for any number of threads.
+
+    Parameters
+    ----------
+    size : int
+        How many results it keeps: those that were used last.
+    """
+
+    def __init__(self, size: int = KEPT) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, _Packed | tuple[str, str, str]] = OrderedDict()
+
+    def masks(
+        self, key: Hashable, find: Callable[[], Mapping[str, MaskArray]]
+    ) -> dict[str, MaskArray]:
+        """Masks by name, found the first time.
+
+        Parameters
+        ----------
+        key : hashable
+            The image and what is looked for.
+        find : callable
+            Finds the masks. Of its errors, UnusableError is remembered and raised again.
+        """
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+        if kept is None:
+            kept = self._find(find)
+            with self._lock:
+                self._kept[key] = kept
+                self._kept.move_to_end(key)
+                while len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+        if isinstance(kept, tuple):
+            raise UnusableError(*kept)
+        return {name: _unpack(*packed) for name, packed in kept.items()}
+
+    def _find(self, find: Callable[[], Mapping[str, MaskArray]]) -> _Packed | tuple[str, str, str]:
+        try:
+            found = find()
+        except UnusableError as error:  # only its texts: a traceback would keep frames alive
+            return error.problem, error.remedy, error.detail
+        return {
+            name: ((mask.shape[0], mask.shape[1]), np.packbits(mask))
+            for name, mask in found.items()
+        }
+
+
+def _unpack(shape: tuple[int, int], bits: npt.NDArray[np.uint8]) -> MaskArray:
+    return np.unpackbits(bits, count=shape[0] * shape[1]).view(np.bool_).reshape(shape)

@@ -1,0 +1,250 @@
+"""Object masks from outlines, boxes or a segmenter."""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.sources.body_parts import FindParts
+from cobalance.generation.sources.instances import bounds_area, choose_instances
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.object_regions import (
+    area_of,
+    box_of,
+    fill_bounds,
+    fill_box,
+    object_regions,
+)
+from cobalance.generation.sources.unusable import UnusableError
+from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
+from cobalance.graph.records import Box
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.masks import SegmentationError, mask
+
+T = TypeVar("T")
+
+Segment = Callable[[ImageArray, Box | None], MaskArray]
+"""Segments the object in an image, or in a box (x, y, width, height in pixels) of it."""
+
+FindInstances = Callable[[ImageArray], Sequence[MaskArray]]
+"""Finds all instances of the object in an image, each by itself; at least one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectMasks:
+    """Finds object masks of images.
+
+    Parameters
+    ----------
+    settings : MaskSettings
+        How objects are found.
+    read_regions : callable
+        Returns the regions of some images by id, as `cobalance.ingest.images.regions.read_regions`
+        does.
+    segment : callable or None
+        The segmenter, for masks from one.
+    find_instances : callable or None
+        Its function for images without annotated boxes; None where it does not tell instances
+        apart.
+
+    Raises
+    ------
+    OptionError
+        Masks are to come from a segmenter, and there is none.
+    """
+
+    settings: MaskSettings
+    read_regions: Callable[[Collection[str]], pd.DataFrame]
+    segment: Segment | None = None
+    find_instances: FindInstances | None = None
+
+    def __post_init__(self) -> None:
+        if self.settings.needs_segmenter and self.segment is None:
+            raise OptionError(
+                "Masks are to come from a segmenter, and the job names none. Name one, "
+                "or take masks from regions, boxes or files."
+            )
+
+    def regions(self, image_id: str, class_name: str) -> pd.DataFrame:
+        """Select the regions of an image's object; may be empty only with a segmenter.
+
+        Raises
+        ------
+        UnusableError
+            There are none, or only crowds, or none as the settings want them.
+        """
+        regions = self.read_regions([image_id])
+        drawn = regions[regions["segmentation"].notna() | regions["x_px"].notna()]
+        of_object = object_regions(drawn, class_name, self.settings.object)
+        chosen = of_object[~of_object["crowd"]]
+        if chosen.empty and not of_object.empty:
+            raise UnusableError(
+                "has only a crowd as its object",
+                "Ingest outlines of single objects, or take masks from files",
+                f"{counted(len(of_object), 'regions')} marked iscrowd",
+            )
+        if self.settings.instances == "single" and len(of_object) > len(chosen):
+            raise UnusableError(
+                "shows a crowd of its object, and exactly one is wanted",
+                "Choose another value for the setting masks.instances",
+            )
+        if self.settings.masks == "regions":
+            outlined = chosen[chosen["segmentation"].notna()]
+            if outlined.empty and not chosen.empty:
+                raise _without_outline()
+            if self.settings.instances in ("largest", "all"):
+                chosen = outlined
+        if chosen.empty and not self.settings.needs_segmenter:
+            wanted = ", ".join(map(repr, self.settings.object or (class_name,)))
+            concepts = ", ".join(map(repr, sorted(set(drawn["concept"]))[:5])) or "none"
+            raise UnusableError(
+                f"has no region of {wanted}",
+                "Name the object's concept in the setting masks.object, ingest annotations with "
+                "its outlines or boxes, or take masks from files or a segmenter",
+                f"its regions are of {concepts}",
+            )
+        return chosen
+
+    def find(self, regions: pd.DataFrame, pixels: ImageArray, class_name: str) -> MaskArray:
+        """Compute the object's mask from its regions.
+
+        Raises
+        ------
+        UnusableError
+            No usable mask can be computed.
+        """
+        rows = regions.to_dict("records")
+        if self.settings.masks == "segmenter":
+            rows = [row for row in rows if _has_box(row)]
+        if not rows:
+            return self._combine(self._unannotated(pixels, class_name))
+        chosen = self._chosen(rows, pixels)
+        return self._combine([self._mask_of(row, pixels, class_name) for row in chosen])
+
+    def parts(self, pixels: ImageArray, find: FindParts) -> Mapping[str, MaskArray]:
+        """Find parts in an image with a second segmenter.
+
+        Raises
+        ------
+        UnusableError
+            It finds none.
+        """
+        found = _asked(lambda: find(pixels), "no part that its segmenter of parts finds")
+        return {name: _checked(part, pixels, name) for name, part in found.items()}
+
+    def _chosen(
+        self, rows: list[dict[Hashable, Any]], pixels: ImageArray
+    ) -> list[dict[Hashable, Any]]:
+        """The rows of the instances to take, by their boxes; all where their pixels decide."""
+        if self.settings.instances == "largest" and not self.settings.needs_segmenter:
+            return rows
+        areas = [
+            area_of(box_of(row)) if _has_box(row) else bounds_area(_outline(row, pixels))
+            for row in rows
+        ]
+        order = choose_instances(self.settings, areas)
+        if self.settings.instances == "largest":
+            order = order[:1]
+        return [rows[at] for at in order]
+
+    def _mask_of(
+        self, row: Mapping[Hashable, Any], pixels: ImageArray, class_name: str
+    ) -> MaskArray:
+        masks, outlined = self.settings.masks, not pd.isna(row["segmentation"])
+        if masks == "segmenter" or (masks == "regions+segmenter" and not outlined):
+            return self._segmented(pixels, box_of(row), class_name)
+        if masks == "boxes" or (masks == "regions+boxes" and not outlined):
+            if _has_box(row):
+                return fill_box(box_of(row), pixels.shape[1], pixels.shape[0])
+            return fill_bounds(_outline(row, pixels))
+        if not outlined:
+            raise _without_outline()
+        return _outline(row, pixels)
+
+    def _segmented(self, pixels: ImageArray, box: Box | None, class_name: str) -> MaskArray:
+        segment = self.segment
+        assert segment is not None  # noqa: S101 - as checked when this was made
+        made = _asked(lambda: segment(pixels, box), "an object that the segmenter does not find")
+        return _checked(made, pixels, class_name)
+
+    def _unannotated(self, pixels: ImageArray, class_name: str) -> list[MaskArray]:
+        """Masks of the instances to take, in an image without a box or outline of its object."""
+        find = self.find_instances
+        if find is not None:
+            every = _asked(lambda: find(pixels), "an object that the segmenter does not find")
+            found = [_checked(one, pixels, class_name) for one in every]
+            if self.settings.instances == "largest":
+                return found
+            order = choose_instances(self.settings, [bounds_area(one) for one in found])
+            return [found[at] for at in order]
+        if self.settings.instances == "single":
+            raise UnusableError(
+                "has no annotated box of its object, and its segmenter does not tell one from "
+                "several",
+                "Take the segmenter people, or choose another value for masks.instances",
+            )
+        return [self._segmented(pixels, None, class_name)]
+
+    def _combine(self, found: list[MaskArray]) -> MaskArray:
+        if self.settings.instances == "largest":
+            return max(found, key=np.count_nonzero)
+        every: MaskArray = np.logical_or.reduce(found)
+        return every
+
+    def check_share(self, found: MaskArray) -> None:
+        """Raise UnusableError unless the mask's share of the image is within the limits."""
+        share = np.count_nonzero(found) / found.size
+        least, most = self.settings.min_share, self.settings.max_share
+        if not least <= share <= most or share in (0, 1):
+            raise UnusableError(
+                f"has a mask that covers less than {least:.1%} or more than {most:.1%} of it",
+                "Change the settings masks.min_share and masks.max_share, or masks.object",
+                f"{share:.2%}",
+            )
+
+
+def _has_box(row: Mapping[Hashable, Any]) -> bool:
+    return not pd.isna(row["x_px"])
+
+
+def _outline(row: Mapping[Hashable, Any], pixels: ImageArray) -> MaskArray:
+    try:
+        return mask(row["segmentation"], pixels.shape[1], pixels.shape[0])
+    except SegmentationError as error:
+        raise UnusableError(
+            "has an outline that cannot be read", "Correct it", str(error)
+        ) from error
+
+
+def _without_outline() -> UnusableError:
+    return UnusableError(
+        "has a box of its object and no outline",
+        "Take masks from boxes, from a segmenter or from files",
+    )
+
+
+def _asked(ask: Callable[[], T], problem: str) -> T:
+    """What a segmenter gives; UnusableError with a problem where it finds nothing."""
+    try:
+        return ask()
+    except (JobBlockedError, OutOfMemoryError):
+        raise
+    except CobalanceError as error:
+        raise UnusableError(
+            f"has {problem}",
+            "Take masks from another segmenter, regions, boxes or files",
+            str(error),
+        ) from error
+
+
+def _checked(made: MaskArray, pixels: ImageArray, class_name: str) -> MaskArray:
+    if made.dtype == np.bool_ and made.shape == pixels.shape[:2]:
+        return made
+    raise OptionError(
+        f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
+        f"{pixels.shape[:2]} and class {class_name!r}. Use one that gives a bool mask of the "
+        "image's size."
+    )

@@ -1,0 +1,90 @@
+"""Select the annotated regions that show an image's class."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.sources.mask_settings import ANY
+from cobalance.graph.records import Box
+from cobalance.ingest.images.arrays import MaskArray
+
+PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})
+"""Classes whose object is a ``person``, where no region has their own name."""
+
+
+def object_regions(
+    regions: pd.DataFrame, class_name: str, names: Collection[str] = ()
+) -> pd.DataFrame:
+    """Select the regions of an image's object, crowds included, by `MaskSettings.object`.
+
+    Examples
+    --------
+    >>> regions = pd.DataFrame({"concept": ["sofa", "Person", "sofa"]})
+    >>> object_regions(regions, "woman")["concept"].tolist()
+    ['Person']
+    >>> object_regions(regions, "cat").empty, len(object_regions(regions, "cat", ["*"]))
+    (True, 3)
+    """
+    if ANY in names:
+        return regions
+    concepts = [_plain(name) for name in regions["concept"]]
+    tries = [set(map(_plain, names))] if names else [{_plain(class_name)}]
+    if not names and _plain(class_name) in PEOPLE:
+        tries.append({"person", "people"})
+    if not names and len(set(concepts)) == 1:
+        tries.append(set(concepts))
+    for wanted in tries:
+        chosen = [name in wanted for name in concepts]
+        if any(chosen):
+            return regions[chosen]
+    return regions.iloc[:0]
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", name.casefold()))
+
+
+def annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
+    """Size of the annotated image in pixels; None if unknown."""
+    if regions.empty:
+        return None
+    width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
+    return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))
+
+
+def box_of(row: Mapping[Any, Any]) -> Box:
+    """Box of a region: x, y, width, height in pixels."""
+    return row["x_px"], row["y_px"], row["w_px"], row["h_px"]
+
+
+def area_of(box: Box) -> float:
+    """Area of a box in pixels, to a millionth: sides are decimals, and their product is inexact.
+
+    Examples
+    --------
+    >>> 70.4 * 781.25 > 55_000, area_of((0, 0, 70.4, 781.25)) > 55_000
+    (True, False)
+    """
+    return round(box[2] * box[3], 6)
+
+
+def fill_box(box: Box, width: int, height: int) -> MaskArray:
+    """Rasterise a box: a pixel is True if its centre is inside, as for outlines."""
+    x, y, w, h = box
+    columns, rows = np.arange(width) + 0.5, np.arange(height) + 0.5
+    found: MaskArray = np.outer((rows >= y) & (rows < y + h), (columns >= x) & (columns < x + w))
+    return found
+
+
+def fill_bounds(outlined: MaskArray) -> MaskArray:
+    """Fill the bounding box of a mask."""
+    rows, columns = outlined.any(axis=1), outlined.any(axis=0)
+    if not rows.any():
+        return outlined
+    (top, bottom), (left, right) = (np.flatnonzero(side)[[0, -1]] for side in (rows, columns))
+    full = np.zeros_like(outlined)
+    full[top : bottom + 1, left : right + 1] = True
+    return full

@@ -1,0 +1,305 @@
+"""Sample source images with their object masks, reproducibly by seed."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cobalance.generation.image_request import NoSourceError, SourceImage
+from cobalance.generation.sources.body_parts import FindParts, grow, restrict
+from cobalance.generation.sources.mask_cache import MaskCache
+from cobalance.generation.sources.mask_files import mask_path
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.object_masks import FindInstances, ObjectMasks, Segment
+from cobalance.generation.sources.object_regions import annotated_px
+from cobalance.generation.sources.unusable import UnusableError
+from cobalance.graph.dataset.read import ClassImages
+from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.decoding import decode, rgb_array
+from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.ingest.images.mask_images import mask_array
+from cobalance.ingest.images.uris import unsigned
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+TRIES = 500
+"""Images tried for a usable one; where one in a hundred is usable, there is one
+among them 99 times in 100."""
+
+UNREADABLE = "has a file that cannot be read"
+
+_DEFAULTS = MaskSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Source images of a dataset by class, with their object masks.
+
+    For any number of threads at once, if the callables are.
+
+    Parameters
+    ----------
+    images : mapping of str to ClassImages
+        By class, from `cobalance.graph.dataset.read.read_class_images`.
+    read_image : callable
+        Gives an image file's content by its address, and raises a CobalanceError where it cannot.
+    read_regions : callable
+        Gives the regions of some images by id, as `cobalance.ingest.images.regions.read_regions`
+        does.
+    settings : MaskSettings
+        How objects are found.
+    segment : callable or None
+        The segmenter, for masks from one.
+    segmented_by : mapping or None
+        Its description, for provenance.
+    find_instances : callable or None
+        Its function that finds all instances of the object; None where it does not tell them apart.
+    find_parts : callable or None
+        Finds parts, to which the object's mask is restricted; None where it is not.
+
+    Raises
+    ------
+    OptionError
+        Masks are to come from a segmenter, and there is none.
+    """
+
+    images: Mapping[str, ClassImages]
+    read_image: Callable[[str], bytes]
+    read_regions: Callable[[Collection[str]], pd.DataFrame]
+    settings: MaskSettings = _DEFAULTS
+    segment: Segment | None = None
+    segmented_by: Mapping[str, Any] | None = None
+    find_instances: FindInstances | None = None
+    find_parts: FindParts | None = None
+    _masks: ObjectMasks = field(init=False, repr=False)
+    _read_before: list[str] = field(default_factory=list, init=False, repr=False)
+    _places: dict[str, tuple[str, str]] = field(default_factory=dict, init=False, repr=False)
+    _found: MaskCache = field(default_factory=MaskCache, init=False, repr=False)
+    _single: "Sources | None" = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        masks = ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
+        object.__setattr__(self, "_masks", masks)
+
+    def only(self, ids: Collection[str]) -> "Sources":
+        """The same of some images alone, by id."""
+        wanted = set(ids)
+        some = {}
+        for class_name, images in self.images.items():
+            pairs = zip(images.ids, images.uris, strict=True)
+            kept = [(image, uri) for image, uri in pairs if image in wanted]
+            some[class_name] = ClassImages(
+                tuple(image for image, _ in kept), tuple(uri for _, uri in kept)
+            )
+        return replace(self, images=some)
+
+    def sample(self, class_name: str, seed: int, *, without: str | None = None) -> SourceImage:
+        """Sample an image of a class with its object mask; the same for the same seed everywhere.
+
+        Images are looked at in an order that the seed decides. Those without a file or a mask that
+        can be used are passed over, `TRIES` at most, as is the image with the id `without`.
+
+        Raises
+        ------
+        NoSourceError
+            None that was tried can be used; the message has the commonest reason.
+        JobBlockedError
+            An image that was read before cannot be read either: all are out of reach.
+        """
+        images = self.images.get(class_name)
+        if images is None or not images.ids:
+            raise NoSourceError(
+                f"No image of class {class_name!r} has an address to take an object from. Ingest "
+                "the images with their paths, or ask for another split."
+            )
+        problems: list[tuple[str, UnusableError]] = []
+        order = (at for at in shuffled(len(images.ids), seed) if images.ids[at] != without)
+        for at in islice(order, TRIES):
+            try:
+                return self._source(images.ids[at], images.uris[at], class_name, seed)
+            except UnusableError as problem:
+                problems.append((images.ids[at], problem))
+        if not problems:
+            raise NoSourceError(
+                f"Image {without!r} is the only one of class {class_name!r} that has an address. "
+                "Ingest others with their paths, or ask for another split."
+            )
+        self._check_reachable()
+        raise _none_usable(class_name, len(images.ids), problems)
+
+    def sample_single(self, class_name: str, seed: int, *, without: str) -> SourceImage:
+        """Sample as `sample` does, from images with exactly one object of the class, as a whole.
+
+        Mask files do not say how many objects they are of, and are taken as they are.
+        """
+        if self._single is None:
+            whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
+            settings = self.settings.model_copy(update=whole)
+            single = replace(self, settings=settings, find_parts=None)
+            object.__setattr__(self, "_single", single)
+        assert self._single is not None  # noqa: S101 - for mypy
+        return self._single.sample(class_name, seed, without=without)
+
+    def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
+        """Give an image with its object mask, and its class; the seed decides what is drawn by lot.
+
+        Raises
+        ------
+        NoSourceError
+            It cannot be used; the message says why.
+        JobBlockedError
+            Neither it nor an image that was read before can be read: all are out of reach.
+        """
+        if not self._places:
+            self._places.update(
+                (one, (images.uris[at], class_name))
+                for class_name, images in self.images.items()
+                for at, one in enumerate(images.ids)
+            )
+        if image_id not in self._places:
+            raise NoSourceError(
+                f"The image {image_id!r} has no address, or is not of the split that is asked for. "
+                "Ingest it with its path, or ask for another split."
+            )
+        uri, class_name = self._places[image_id]
+        try:
+            return self._source(image_id, uri, class_name, seed), class_name
+        except UnusableError as problem:
+            if problem.problem == UNREADABLE:
+                self._check_reachable()
+            detail = f": {problem.detail.rstrip('.')}" if problem.detail else ""
+            said = f"The image {image_id!r} cannot be edited: it {problem.problem}"
+            raise NoSourceError(f"{said}{detail}. {problem.remedy}.", f"{said}.") from problem
+
+    def _check_reachable(self) -> None:
+        for uri in self._read_before:
+            try:
+                self.read_image(uri)
+            except CobalanceError as error:
+                raise JobBlockedError(
+                    f"The image files can no longer be read: {error} Bring them back, such as by "
+                    "mounting their folder again; then retry the job."
+                ) from error
+
+    def _source(self, image_id: str, uri: str, class_name: str, seed: int) -> SourceImage:
+        if self.settings.masks == "files":
+            picture, found = self._from_file(image_id, uri)
+            pixels = rgb_array(picture)
+        else:
+            regions = self._masks.regions(image_id, class_name)
+            picture = self._picture(uri, annotated_px(regions))
+            pixels = rgb_array(picture)
+            found = self._object(image_id, regions, pixels, class_name)
+        if self.find_parts is not None:
+            found = restrict(found, self._parts(image_id, pixels), self.settings.parts, seed)
+        found = grow(found, self.settings.grow_px)
+        self._masks.check_share(found)
+        return SourceImage(image_id, uri, pixels, found)
+
+    def _object(
+        self, image_id: str, regions: pd.DataFrame, pixels: ImageArray, class_name: str
+    ) -> MaskArray:
+        if not self.settings.needs_segmenter:
+            return self._masks.find(regions, pixels, class_name)
+        return self._found.masks(
+            (image_id, class_name, "object"),
+            lambda: {"object": self._masks.find(regions, pixels, class_name)},
+        )["object"]
+
+    def _parts(self, image_id: str, pixels: ImageArray) -> Mapping[str, MaskArray]:
+        find = self.find_parts
+        assert find is not None  # noqa: S101 - as its caller has checked
+        return self._found.masks((image_id, "parts"), lambda: self._masks.parts(pixels, find))
+
+    def _picture(self, uri: str, wanted_px: tuple[int, int] | None) -> "Image.Image":
+        try:
+            content = self.read_image(uri)
+        except (JobBlockedError, OutOfMemoryError):
+            raise
+        except CobalanceError as error:
+            raise UnusableError(
+                UNREADABLE, "Make the images' files readable", str(error)
+            ) from error
+        self._read_before[:] = [uri]
+        try:
+            picture = decode(content).turned_for(wanted_px)
+        except ImageFileError as error:
+            raise UnusableError(
+                "has a file that is not a usable image", "Replace it", f"{unsigned(uri)}: {error}"
+            ) from error
+        if wanted_px not in (None, picture.size):
+            raise _other_size("annotations of", wanted_px, picture.size)
+        return picture
+
+    def _from_file(self, image_id: str, uri: str) -> tuple["Image.Image", MaskArray]:
+        path = mask_path(self.settings, image_id, uri)
+        try:
+            stored = decode(path.read_bytes()).stored
+        except OSError as error:
+            raise UnusableError(
+                "has no mask file",
+                "Check the settings masks.mask_folder and masks.mask_pattern",
+                f"{path}: {error.strerror}",
+            ) from error
+        except ImageFileError as error:
+            raise UnusableError(
+                "has a mask file that is not a usable image", "Replace it", f"{path}: {error}"
+            ) from error
+        try:
+            return self._picture(uri, stored.size), mask_array(stored)
+        except UnusableError as problem:
+            if problem.problem.startswith("has annotations of"):
+                problem.problem = problem.problem.replace("annotations", "a mask file")
+                problem.detail = f"{path}: {problem.detail}"
+            raise
+
+
+def shuffled(count: int, seed: int) -> Iterator[int]:
+    """Yield ``range(count)`` in a pseudorandom order, the same for a seed on every machine.
+
+    The order is drawn from SHA-256, not from a random generator, whose algorithms may change from
+    one version of its library to the next. It is drawn number by number (Fisher and Yates'
+    shuffle), so that the first ones of a large count take no longer than those of a small one.
+
+    Examples
+    --------
+    >>> list(shuffled(5, seed=1))
+    [1, 3, 0, 2, 4]
+    """
+    moved: dict[int, int] = {}
+    for position in range(count):
+        digest = hashlib.sha256(f"{seed}/{position}".encode()).digest()
+        drawn = position + int.from_bytes(digest[:16]) % (count - position)
+        yield moved.get(drawn, drawn)
+        moved[drawn] = moved.pop(position, position)
+
+
+def _other_size(
+    what: str, wanted_px: tuple[int, int] | None, actual_px: tuple[int, int]
+) -> UnusableError:
+    width, height = wanted_px or (0, 0)
+    return UnusableError(
+        f"has {what} another size",
+        "Use the files that were annotated; files are never scaled to fit",
+        f"{width}×{height} pixels for an image of {actual_px[0]}×{actual_px[1]}",
+    )
+
+
+def _none_usable(
+    class_name: str, n_images: int, problems: list[tuple[str, UnusableError]]
+) -> NoSourceError:
+    """The error for a class without a usable image: number tried, commonest reason, remedy."""
+    ((commonest, times),) = Counter(found.problem for _, found in problems).most_common(1)
+    image_id, example = next(found for found in problems if found[1].problem == commonest)
+    detail = f": {example.detail.rstrip('.')}" if example.detail else ""
+    found = (
+        f"No object of class {class_name!r} can be taken from {len(problems):,} of its "
+        f"{n_images:,} images. Most often ({times:,} times) an image {commonest}"
+    )
+    return NoSourceError(f"{found}, such as {image_id!r}{detail}. {example.remedy}.", f"{found}.")

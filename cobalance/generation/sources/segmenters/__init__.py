@@ -1,0 +1,14 @@
+"""One module per segmenter, and the registry of them all."""
+
+from cobalance.generation.sources.segmenters.segmenter import Segmenter
+from cobalance.graph.plugins import Plugins
+
+SEGMENTERS: Plugins[Segmenter] = Plugins(
+    "segmenter",
+    {
+        "sam": "cobalance.generation.sources.segmenters.sam",
+        "parsing": "cobalance.generation.sources.segmenters.parsing",
+        "people": "cobalance.generation.sources.segmenters.people",
+        "clipseg": "cobalance.generation.sources.segmenters.clipseg",
+    },
+)

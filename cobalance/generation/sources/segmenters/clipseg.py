@@ -1,0 +1,131 @@
+"""Segmenter of what a text says, such as skin, with CLIPSeg."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from cobalance.generation.sources.segmenters.segmenter import (
+    as_tuple,
+    check_box,
+    check_mask,
+    inside_box,
+)
+from cobalance.graph.plugins import Plugin
+from cobalance.graph.records import Box
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from cobalance.ingest.models.vision import VisionModel
+
+
+class ClipSegOptions(ModelOptions):
+    """Model, and texts of what belongs to the object.
+
+    The default model's weights are under Apache-2.0 on the hub. Its authors' repository has the
+    code alone under MIT, and they say there that they released the weights for research, without a
+    licence: make sure before any commercial use. Its masks are coarser than those of parsing.
+
+    Parameters
+    ----------
+    texts : tuple of str
+        What to look for, such as skin, face, hand, person or dog.
+    threshold : float
+        Lowest probability of a pixel; not tuned on any dataset.
+    """
+
+    model: str = "CIDAS/clipseg-rd64-refined"
+    texts: Annotated[tuple[str, ...], BeforeValidator(as_tuple), Field(min_length=1)] = ("skin",)
+    threshold: float = Field(default=0.5, ge=0, le=1)
+
+
+PLUGIN = Plugin(
+    "clipseg",
+    "CLIPSeg finds what texts say, such as skin or face.",
+    extra="models",
+    options=ClipSegOptions,
+    licence="Apache-2.0 on the hub; its authors name none, and speak of research",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ClipSegSegmenter:
+    """Segments what texts say with CLIPSeg [1]_.
+
+    It does not tell objects apart: with a box, only what is inside the box is the object.
+
+    Parameters
+    ----------
+    options : ClipSegOptions
+        What to look for.
+    vision : VisionModel
+        A `CLIPSegForImageSegmentation`.
+    tokenizer : CLIPTokenizer
+        Its tokenizer.
+
+    References
+    ----------
+    .. [1] Lüddecke, T. and Ecker, A., *Image segmentation using text and image prompts*
+       (CVPR 2022).
+    """
+
+    options: ClipSegOptions
+    vision: "VisionModel"
+    tokenizer: Any
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
+        if box is not None:
+            check_box(image, box)
+        mask: MaskArray = np.logical_or.reduce(list(self.parts(image).values()))
+        if box is not None:
+            mask &= inside_box(image, box)
+        return check_mask(mask, "clipseg")
+
+    def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
+        """The mask of each text; empty for one that says nothing of the image."""
+        texts = dict.fromkeys(self.options.texts)
+        with self.vision.computing("CLIPSeg on one image"):
+            masks = self._predict(image, list(texts))
+        return dict(zip(texts, masks, strict=True))
+
+    def describe(self) -> Mapping[str, Any]:
+        """The texts and the threshold, and the model with its weights."""
+        settings = {"texts": list(self.options.texts), "threshold": self.options.threshold}
+        return {"segmenter": "clipseg", "settings": settings, **self.vision.describe()}
+
+    def _predict(self, image: ImageArray, texts: list[str]) -> list[MaskArray]:
+        import torch
+
+        tokens = self.tokenizer(
+            texts,
+            padding="max_length",
+            max_length=self.vision.model.config.text_config.max_position_embeddings,
+            truncation=True,
+            return_tensors="pt",
+        )
+        pixels = self.vision.pixels([image])
+        logits = self.vision.model(
+            pixel_values=pixels.expand(len(texts), -1, -1, -1),
+            input_ids=tokens["input_ids"].to(self.vision.device),
+            attention_mask=tokens["attention_mask"].to(self.vision.device),
+        ).logits
+        at_its_size = logits.float().reshape(len(texts), 1, *logits.shape[-2:])
+        shares = torch.nn.functional.interpolate(
+            at_its_size, image.shape[:2], mode="bilinear", align_corners=False
+        )[:, 0].sigmoid()
+        return list((shares >= self.options.threshold).cpu().numpy())
+
+
+def open_segmenter(options: ClipSegOptions) -> ClipSegSegmenter:
+    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    from transformers import CLIPSegForImageSegmentation, CLIPTokenizer, ViTImageProcessorPil
+
+    from cobalance.ingest.models.loading import load_processor
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, CLIPSegForImageSegmentation, ViTImageProcessorPil)
+    return ClipSegSegmenter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))

@@ -1,0 +1,126 @@
+"""Segmenter of people with a human-parsing model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, inside_box
+from cobalance.graph.errors import OptionError
+from cobalance.graph.plugins import Plugin
+from cobalance.graph.records import Box
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from cobalance.ingest.models.vision import VisionModel
+
+
+class ParsingOptions(ModelOptions):
+    """Model, and labels of the parts that belong to the object.
+
+    The default model was trained from NVIDIA's SegFormer, whose licence allows no commercial use,
+    as were most others for human parsing, whatever licence their own cards name. The segmenter
+    clipseg is not made of it; for what is known of its weights' licence see there.
+
+    Parameters
+    ----------
+    labels : tuple of str or None
+        Names of the model's labels, such as Hair and Face; None for all but the background.
+    """
+
+    model: str = "mattmdjaga/segformer_b2_clothes"
+    labels: tuple[str, ...] | None = None
+
+
+PLUGIN = Plugin(
+    "parsing",
+    "Human parsing finds a person, by body parts and clothes.",
+    extra="models",
+    options=ParsingOptions,
+    licence="NVIDIA Source Code License for SegFormer, for research and evaluation alone",
+    non_commercial="For commercial use take other weights; the segmenter clipseg's are under "
+    "Apache-2.0 on the hub, while its authors name no licence.",
+)
+
+
+BACKGROUND = "background"
+
+
+@dataclass(frozen=True, eq=False)
+class ParsingSegmenter:
+    """Segments a person with a SegFormer [1]_ trained on body parts and clothes.
+
+    It does not tell people apart: with a box, only what is inside the box is the object.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `SegformerForSemanticSegmentation`.
+    labels : mapping of int to str
+        The model's labels that belong to the object.
+
+    References
+    ----------
+    .. [1] Xie, E. et al., *SegFormer* (NeurIPS 2021).
+    """
+
+    vision: "VisionModel"
+    labels: Mapping[int, str]
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
+        if box is not None:
+            check_box(image, box)
+        with self.vision.computing("human parsing on one image"):
+            mask = self._predict(image)
+        if box is not None:
+            mask &= inside_box(image, box)
+        return check_mask(mask, "parsing")
+
+    def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
+        """The mask of each label by its name; empty for one that is not in the image."""
+        with self.vision.computing("human parsing on one image"):
+            found = self._labels_of(image)
+        return {name: found == number for number, name in self.labels.items()}
+
+    def describe(self) -> Mapping[str, Any]:
+        """The labels, and the model with its weights."""
+        settings = {"labels": list(self.labels.values())}
+        return {"segmenter": "parsing", "settings": settings, **self.vision.describe()}
+
+    def _predict(self, image: ImageArray) -> MaskArray:
+        mask: MaskArray = np.isin(self._labels_of(image), list(self.labels))
+        return mask
+
+    def _labels_of(self, image: ImageArray) -> npt.NDArray[np.int64]:
+        """The number of each pixel's label."""
+        output = self.vision.model(pixel_values=self.vision.pixels([image]))
+        output.logits = output.logits.float().cpu()
+        found = self.vision.processor.post_process_semantic_segmentation(
+            output, target_sizes=[image.shape[:2]]
+        )[0]
+        labels: npt.NDArray[np.int64] = found.numpy()
+        return labels
+
+
+def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
+    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    from transformers import SegformerForSemanticSegmentation, SegformerImageProcessorPil
+
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, SegformerForSemanticSegmentation, SegformerImageProcessorPil)
+    known = {int(number): str(name) for number, name in vision.model.config.id2label.items()}
+    wanted = options.labels or [name for name in known.values() if name.lower() != BACKGROUND]
+    unknown = [name for name in wanted if name not in known.values()]
+    if unknown:
+        raise OptionError(
+            f"The segmenter parsing: its model has no label {unknown[0]!r}. Its labels: "
+            f"{', '.join(known.values())}."
+        )
+    return ParsingSegmenter(
+        vision, {number: name for number, name in known.items() if name in wanted}
+    )

@@ -1,0 +1,166 @@
+"""Segmenter of people, or of any labelled objects, each by itself, with Mask2Former."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.sources.segmenters.segmenter import as_tuple, check_box, check_mask
+from cobalance.graph.errors import OptionError
+from cobalance.graph.plugins import Plugin
+from cobalance.graph.records import Box
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from cobalance.ingest.models.vision import VisionModel
+
+
+class PeopleOptions(ModelOptions):
+    """Model, labels of the objects, and how sure an instance must be.
+
+    The default model's weights are under CC BY-NC 4.0, which allows no commercial use, as
+    Mask2Former's authors say of all in their model zoo; their code is under MIT, and the hub says
+    "other". Without that limit, annotate boxes and take the segmenter sam, under Apache-2.0.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Names of the model's labels that are the object, such as person or dog.
+    threshold : float
+        Lowest score of an instance: the label's probability, times the mean of the mask's.
+    overlap : float
+        Of two instances whose masks have a larger IoU, the surer one stays.
+    min_fit : float
+        Least IoU of the bounding box of an instance with the box that is given.
+    """
+
+    model: str = "facebook/mask2former-swin-small-coco-instance"
+    labels: Annotated[tuple[str, ...], BeforeValidator(as_tuple), Field(min_length=1)] = ("person",)
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    overlap: float = Field(default=0.8, ge=0, le=1)
+    min_fit: float = Field(default=0.5, ge=0, le=1)
+
+
+PLUGIN = Plugin(
+    "people",
+    "Mask2Former finds people, or other labelled objects, one by one.",
+    extra="models",
+    options=PeopleOptions,
+    licence="CC BY-NC 4.0 by its authors' model zoo, which allows no commercial use",
+    non_commercial="For commercial use take the segmenter sam with annotated boxes.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleSegmenter:
+    """Segments instances with Mask2Former [1]_.
+
+    Parameters
+    ----------
+    options : PeopleOptions
+        Which instances are the object.
+    vision : VisionModel
+        A `Mask2FormerForUniversalSegmentation`.
+    labels : tuple of int
+        Numbers of the object's labels.
+
+    References
+    ----------
+    .. [1] Cheng, B. et al., *Masked-attention mask transformer for universal image segmentation*
+       (CVPR 2022).
+    """
+
+    options: PeopleOptions
+    vision: "VisionModel"
+    labels: tuple[int, ...]
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """Segment the instance that fits the box best; without a box, all as one."""
+        if box is not None:
+            check_box(image, box)
+        found = self.instances(image)
+        if box is None:
+            return check_mask(np.logical_or.reduce(found), "people")
+        fits = [_fit(mask, box) for mask in found]
+        best = int(np.argmax(fits))
+        if fits[best] < self.options.min_fit:
+            raise GenerationError(
+                f"The segmenter people finds nothing that fits the box {box} of the object: at "
+                f"best an IoU of {fits[best]:.2f}, less than {self.options.min_fit:g}. Lower "
+                "min_fit, or use another segmenter."
+            )
+        return check_mask(found[best], "people")
+
+    def instances(self, image: ImageArray) -> Sequence[MaskArray]:
+        """Masks of all instances, the surest first; see `InstanceSegmenter`."""
+        with self.vision.computing("Mask2Former on one image"):
+            scores, masks = self._predict(image)
+        kept: list[MaskArray] = []
+        for at in np.argsort(-scores, kind="stable"):
+            mask = masks[at]
+            if scores[at] < self.options.threshold or not mask.any():
+                continue
+            if all(_iou(mask, other) <= self.options.overlap for other in kept):
+                kept.append(mask)
+        if not kept:
+            raise GenerationError(
+                f"The segmenter people finds no {' or '.join(self.options.labels)} in the image. "
+                "Take another image, another segmenter, or lower its threshold."
+            )
+        return kept
+
+    def describe(self) -> Mapping[str, Any]:
+        """The labels and thresholds, and the model with its weights."""
+        settings = self.options.model_dump(include={"threshold", "overlap", "min_fit"})
+        settings["labels"] = list(self.options.labels)
+        return {"segmenter": "people", "settings": settings, **self.vision.describe()}
+
+    def _predict(self, image: ImageArray) -> tuple[Any, list[MaskArray]]:
+        """Score and mask of each query's likeliest label of those that are wanted."""
+        import torch
+
+        output = self.vision.model(pixel_values=self.vision.pixels([image]))
+        of_labels = output.class_queries_logits[0].float().softmax(dim=-1)[:, list(self.labels)]
+        # the masks of one image cover it as a whole: nothing was padded
+        shares = torch.nn.functional.interpolate(
+            output.masks_queries_logits.float(), image.shape[:2], mode="bilinear"
+        )[0].sigmoid()
+        inside = shares > 0.5
+        sure = (shares * inside).sum(dim=(1, 2)) / inside.sum(dim=(1, 2)).clamp(min=1)
+        scores = of_labels.max(dim=1).values * sure
+        return scores.cpu().numpy(), list(inside.cpu().numpy())
+
+
+def _iou(one: MaskArray, other: MaskArray) -> float:
+    return float(np.count_nonzero(one & other) / np.count_nonzero(one | other))
+
+
+def _fit(mask: MaskArray, box: Box) -> float:
+    """IoU of a mask's bounding box with a box."""
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
+    x, y, width, height = box
+    common = max(0.0, min(right, x + width) - max(left, x))
+    common *= max(0.0, min(bottom, y + height) - max(top, y))
+    return float(common / ((right - left) * (bottom - top) + width * height - common))
+
+
+def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
+    """Open the segmenter and load its model; see `cobalance.graph.plugins.Plugins`."""
+    from transformers import Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil
+
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil)
+    known = {str(name): int(number) for number, name in vision.model.config.id2label.items()}
+    unknown = [name for name in options.labels if name not in known]
+    if unknown:
+        raise OptionError(
+            f"The segmenter people: its model has no label {unknown[0]!r}. Its labels: "
+            f"{', '.join(known)}."
+        )
+    return PeopleSegmenter(options, vision, tuple(known[name] for name in options.labels))

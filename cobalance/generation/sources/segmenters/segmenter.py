@@ -1,0 +1,122 @@
+"""Segmenter protocol: segment the object of an image without annotated outlines."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from cobalance.generation.image_request import GenerationError
+from cobalance.graph.records import Box
+from cobalance.ingest.images.arrays import ImageArray, MaskArray
+
+
+class Segmenter(Protocol):
+    """Segments objects; opened once per process, used by one thread at a time."""
+
+    def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
+        """Segment the object in an image.
+
+        Parameters
+        ----------
+        image : uint8 array, shape (height, width, 3)
+            The image.
+        box : tuple of four floats or None
+            Where the object is: x, y of the top left corner, width, height, in pixels.
+
+        Raises
+        ------
+        GenerationError
+            It needs a box and has none, or finds nothing, or nothing but the object.
+        OutOfMemoryError
+            The image is too large for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Settings, model, revision and weights for provenance; JSON values."""
+        ...
+
+
+@runtime_checkable
+class InstanceSegmenter(Protocol):
+    """A segmenter that finds all instances of the object where none is annotated."""
+
+    def instances(self, image: ImageArray) -> Sequence[MaskArray]:
+        """Masks of the instances, at least one.
+
+        Raises
+        ------
+        GenerationError
+            It finds none.
+        """
+        ...
+
+
+@runtime_checkable
+class PartSegmenter(Protocol):
+    """A segmenter that tells parts by name."""
+
+    def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
+        """Masks of the parts that it was opened for; those that it does not find are empty."""
+        ...
+
+
+def find_parts(segmenter: Segmenter, name: str) -> Callable[[ImageArray], Mapping[str, MaskArray]]:
+    """A segmenter's function that finds parts: what it segments is one part, if it names none."""
+    if isinstance(segmenter, PartSegmenter):
+        return segmenter.parts
+    return lambda image: {name: segmenter.segment(image, None)}
+
+
+def check_box(image: ImageArray, box: Box) -> None:
+    """Raise GenerationError unless a box has an area inside the image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_box(np.zeros((8, 8, 3), np.uint8), (9, 0, 2, 2))
+    Traceback (most recent call last):
+    ...
+    cobalance.generation.image_request.GenerationError: The box (9, 0, 2, 2) of the object lies \
+outside the image of 8 x 8 px. Correct the annotation.
+    """
+    left, top, width, height = box
+    rows, columns = image.shape[:2]
+    common = (
+        min(left + width, columns) - max(left, 0),
+        min(top + height, rows) - max(top, 0),
+    )
+    if not all(side > 0 for side in common):
+        raise GenerationError(
+            f"The box {box} of the object lies outside the image of {columns} x {rows} px. "
+            "Correct the annotation."
+        )
+
+
+def inside_box(image: ImageArray, box: Box) -> MaskArray:
+    """The pixels of which a box has the centre."""
+    left, top, width, height = box
+    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+    inside: MaskArray = (
+        (columns + 0.5 >= left)
+        & (columns + 0.5 <= left + width)
+        & (rows + 0.5 >= top)
+        & (rows + 0.5 <= top + height)
+    )
+    return inside
+
+
+def as_tuple(value: object) -> object:
+    """A text as a tuple of itself, for options that take one or several."""
+    return (value,) if isinstance(value, str) else value
+
+
+def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:
+    """Return the mask; GenerationError if it is empty or covers the whole image."""
+    if mask.any() and not mask.all():
+        return mask
+    what = "nothing but the object" if mask.any() else "no object"
+    raise GenerationError(
+        f"The segmenter {segmenter} finds {what} in the image. Take another image, another "
+        "segmenter, or annotate the outline."
+    )

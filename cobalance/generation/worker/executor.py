@@ -1,0 +1,185 @@
+"""Execute one chunk: generate, save, report; retry, halve or skip it on failure."""
+
+import contextlib
+import logging
+from functools import partial
+
+from cobalance.generation.image_request import NoSourceError
+from cobalance.generation.jobs import rounds
+from cobalance.generation.jobs.chunk_queue import ChunkResult
+from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.image_files import save_images
+from cobalance.generation.output.rows import Row
+from cobalance.generation.output.vector_files import write_vectors
+from cobalance.generation.worker.job_runner import JobRunner
+from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
+from cobalance.generation.worker.runner_slot import RunnerSlot
+from cobalance.generation.worker.supervisor import fail
+from cobalance.graph.errors import (
+    CobalanceError,
+    JobBlockedError,
+    JobNotFoundError,
+    MissingExtraError,
+    OptionError,
+    OutOfMemoryError,
+    StoreUnavailableError,
+)
+from cobalance.graph.jobs.lifecycle import query_id
+from cobalance.graph.jobs.reports import fail_queries, start_queries
+
+_log = logging.getLogger(__name__)
+
+_TRIES = 2  # of a chunk that fails; then it is halved
+_STARTS = 4  # of a chunk that ends its worker each time; then it is halved
+_REPEATS = 4  # images of a query in a row that fail for one reason; then the query does
+
+
+class _ChunkFailedError(Exception):
+    """A chunk cannot be generated as a whole."""
+
+
+class ChunkExecutor:
+    """Executes chunks, in any number of threads.
+
+    Attributes
+    ----------
+    job : str or None
+        The job of the chunk that was started last.
+    """
+
+    def __init__(
+        self, store: RetryingStore, resources: WorkerResources, runners: RunnerSlot
+    ) -> None:
+        self._store, self._resources, self._runners = store, resources, runners
+        self.job: str | None = None
+
+    def execute(self, chunk: Chunk, attempt: int) -> ChunkResult:
+        """Execute a chunk for an attempt of its job; a job that cannot go on fails."""
+        try:
+            dataset = self._start(chunk, attempt)
+            if dataset is None:
+                return "skipped"
+            self.job = chunk.job
+            return self._execute(chunk, attempt, dataset)
+        except (JobBlockedError, OptionError, MissingExtraError, OutOfMemoryError) as error:
+            fail(self._store, chunk.job, error)
+            return "skipped"
+        except JobNotFoundError:
+            return "skipped"
+
+    def _execute(self, chunk: Chunk, attempt: int, dataset: str) -> ChunkResult:
+        record = self._record(chunk)
+        rows = record.read()  # finished by a worker that died before it reported
+        if rows is None:
+            if any(self._record(half).was_started() for half in chunk.halves()):
+                return "halved"  # in an earlier attempt of the job
+            with self._runners.use(chunk.job, attempt, dataset) as runner:
+                try:
+                    rows = self._generate(runner, chunk, record)
+                except _ChunkFailedError:
+                    return "halved"
+                except NoSourceError:
+                    return "skipped"
+                finally:
+                    self._fail_queries(runner, attempt)
+            if rows is None:
+                return "skipped"
+            record.clear_starts()
+        report = partial(rounds.report_chunk, job=chunk.job, rows=rows)
+        self._store.run(report)
+        return "done"
+
+    def _start(self, chunk: Chunk, attempt: int) -> str | None:
+        """Start the chunk's queries; give their dataset, None if the chunk is no longer wanted."""
+        queries = dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items)
+        return self._store.run(
+            lambda store: start_queries(store, chunk.job, attempt, list(queries))
+        )
+
+    def _record(self, chunk: Chunk) -> ChunkRecord:
+        return ChunkRecord(self._resources.folder, chunk.job, chunk.id)
+
+    def _generate(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row] | None:
+        """Generate and save a chunk; None for a single image whose query fails.
+
+        Raises
+        ------
+        _ChunkFailedError
+            It has failed, and is to be halved.
+        NoSourceError, JobBlockedError, StoreUnavailableError
+            As `JobRunner.run` and the output folder raise them.
+        """
+        try:
+            return self._try(runner, chunk, record)
+        except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
+            with contextlib.suppress(CobalanceError):
+                record.clear_starts()  # the chunk is not to blame
+            raise
+        except _ChunkFailedError as error:
+            if len(chunk.items) > 1:
+                raise
+            reason = str(error)
+        ((query, _),) = chunk.items
+        if runner.failures.count(query, reason) >= _REPEATS:
+            runner.failures.fail([query], _repeated(reason))
+            record.clear_starts()
+            return None
+        rows = runner.rejected(chunk, rounds.NOT_GENERATED + reason)
+        record.write(rows)
+        return rows
+
+    def _try(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row]:
+        reason = "Each attempt to generate it ended its worker."
+        if record.count_start() < _STARTS:
+            for _ in range(_TRIES):
+                try:
+                    rows = self._run(runner, chunk, record)
+                except OutOfMemoryError as error:
+                    reason = str(error)
+                    break
+                except (NoSourceError, JobBlockedError, StoreUnavailableError, WorkerStopped):
+                    raise
+                except Exception as error:  # noqa: BLE001 - stored with the job's candidates
+                    _log.warning("chunk %s/%s", chunk.job, chunk.id, exc_info=True)
+                    reason = str(error) or type(error).__name__
+                else:
+                    runner.failures.reset(query for query, _ in chunk.items)
+                    return rows
+        raise _ChunkFailedError(reason)
+
+    def _run(self, runner: JobRunner, chunk: Chunk, record: ChunkRecord) -> list[Row]:
+        """Generate a chunk's images, then write image files and the record."""
+        images = runner.run(chunk)
+        rows = record.read()  # finished by another worker that took this one for dead
+        if rows is None:
+            settings = runner.settings
+            embedded = (image.embedded for image in images)
+            write_vectors(self._resources.folder, chunk.job, chunk.id, embedded)
+            rows = save_images(
+                self._resources.folder,
+                images,
+                settings.image_format,
+                keep_rejected=settings.keep_rejected,
+            )
+            record.write(rows)
+        return rows
+
+    def _fail_queries(self, runner: JobRunner, attempt: int) -> None:
+        """Report the queries that cannot go on; the job's others do."""
+        for message, positions in runner.failures.take().items():
+            report = partial(
+                fail_queries,
+                job=runner.job,
+                attempt=attempt,
+                queries=[query_id(runner.job, position) for position in positions],
+                message=message,
+            )
+            self._store.run(report)
+
+
+def _repeated(reason: str) -> str:
+    return (
+        f"{_REPEATS} images in a row could not be generated, for the same reason: "
+        f"{reason.rstrip('.')}. Put that right, then retry the job."
+    )

@@ -1,0 +1,236 @@
+"""Generate and judge a job's images: sources, then the backend, then the filters."""
+
+import time
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cobalance.generation.backends.backend import Backend
+from cobalance.generation.filters.filter import Filter, Judgement
+from cobalance.generation.filters.pool import EmbeddedImage
+from cobalance.generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    ImageRequest,
+    NoSourceError,
+    seed_of,
+)
+from cobalance.generation.jobs.chunks import Chunk, candidate_id
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.jobs.variants import Phrase, Variant
+from cobalance.generation.output.image_files import JudgedImage
+from cobalance.generation.output.rows import Row, judged_row, new_row
+from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.sampler import Sources
+from cobalance.generation.worker.query_failures import QueryFailures
+from cobalance.generation.worker.source_picker import SourcePicker
+from cobalance.graph.records import PlannedQuery
+from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.models.prompts import prompt_for
+
+
+@dataclass(eq=False)
+class JobRunner:
+    """A job's backend, filters and sources, opened; runs its chunks.
+
+    Parameters
+    ----------
+    job : str
+        The job's id.
+    settings : JobSettings
+        The job's.
+    queries : mapping of int to PlannedQuery
+        The job's, by position.
+    backend : Backend
+        Generates the images.
+    filters : mapping of str to Filter
+        Judge them, in order.
+    sources : Sources or None
+        The dataset's images; None where it has no image files.
+    device : context manager
+        Held while backend and filters compute; other threads may read and write files meanwhile.
+
+    Attributes
+    ----------
+    failures : QueryFailures
+        Of this job's queries.
+    """
+
+    job: str
+    settings: JobSettings
+    queries: Mapping[int, PlannedQuery]
+    backend: Backend
+    filters: Mapping[str, Filter]
+    sources: Sources | None
+    device: AbstractContextManager[Any]
+    failures: QueryFailures = field(default_factory=QueryFailures, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        required = self.backend.needs_source or self.settings.masks != MaskSettings()
+        self._picker = SourcePicker(self.sources, required=required, backend=self.settings.backend)
+
+    def run(self, chunk: Chunk) -> list[JudgedImage]:
+        """Generate and judge a chunk's images, in the chunk's order.
+
+        A candidate that has no source is rejected without an image.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The chunk is too large for the device.
+        NoSourceError
+            No class of the chunk has a source. Their queries are noted in `failures`.
+        GenerationError
+            Some image cannot be generated; which one is unknown.
+        """
+        requests, rejected = self._requests(chunk)
+        images, judgements, seconds = self._generate(requests)
+        found = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
+        for request, image, by_filter in zip(requests, images, judgements, strict=True):
+            why = self._picker.why_painted(request.class_name) if request.source is None else ""
+            row = judged_row(self._row(request, chunk, why), image, by_filter)
+            row |= {"seconds": seconds / len(requests)}
+            found[request.id] = JudgedImage(row, image, _embedded(request, by_filter))
+        return [found[candidate] for candidate in chunk.candidates()]
+
+    def rejected(self, chunk: Chunk, reason: str) -> list[Row]:
+        """Give rows for a chunk whose images cannot be generated."""
+        return [self._rejected(item, chunk, reason) for item in chunk.items]
+
+    def _requests(self, chunk: Chunk) -> tuple[list[ImageRequest], dict[str, Row]]:
+        """The chunk's requests, and rows by candidate for those without a source."""
+        requests, rejected = [], {}
+        for item in chunk.items:
+            try:
+                requests.append(self._request(item, with_source=True))
+            except GenerationError as error:
+                rejected[candidate_id(self.job, *item)] = self._rejected(item, chunk, str(error))
+        if rejected and self._picker.required:
+            self._check_classes(chunk, any_left=bool(requests))
+        return requests, rejected
+
+    def _check_classes(self, chunk: Chunk, *, any_left: bool) -> None:
+        """Fail the queries of classes without a source; raise where the chunk has no others.
+
+        Queries that edit an image are left alone: each has its own.
+        """
+        queries = [self.queries[query] for query, _ in chunk.items]
+        if any(query.edit is not None for query in queries):
+            return
+        classes = dict.fromkeys(query.class_name for query in queries)
+        missing = [self._picker.missing(name) for name in classes]
+        for class_name, why in zip(classes, missing, strict=True):
+            if why is not None:
+                self.failures.fail(
+                    (at for at, query in self.queries.items() if query.class_name == class_name),
+                    why.message,
+                )
+        if missing[0] is not None and None not in missing and not any_left:
+            raise NoSourceError(*missing[0])
+
+    def _request(self, item: tuple[int, int], *, with_source: bool) -> ImageRequest:
+        settings, query = self.settings, self.queries[item[0]]
+        class_name, edit = query.class_name, query.edit
+        seed = seed_of(settings.seed or self.job, *item)
+        number = item[1] % len(settings.variants) if settings.variants else 0
+        variant = settings.variants[number] if settings.variants else Variant()
+        phrase = settings.phrases.get(class_name, Phrase())
+        caption = "" if edit is None else edit.caption
+        prompt = prompt_for(
+            query.concepts,
+            variant.prompt or settings.prompt_template,
+            class_name=class_name,
+            caption=caption,
+            noun=phrase.noun or readable(class_name),
+            adjective=phrase.adjective,
+        )
+        source, source_class = None, None
+        if with_source and edit is None:
+            source = self._picker.pick(class_name, seed)
+        elif with_source and edit is not None:
+            source, source_class = self._picker.take(edit.source_image, seed)
+        patch = None
+        if source is not None and getattr(self.backend, "needs_patch", False):
+            patch = self._picker.patch(class_name, seed, without=source.image_id)
+        return ImageRequest(
+            candidate_id(self.job, *item),
+            class_name,
+            query.concepts,
+            prompt,
+            seed,
+            source,
+            source_class=source_class,
+            caption=caption,
+            captions=() if edit is None else edit.captions,
+            variant=number,
+            guidance_scale=variant.guidance_scale,
+            image_guidance_scale=variant.image_guidance_scale,
+            patch=patch,
+        )
+
+    def _generate(
+        self, requests: Sequence[ImageRequest]
+    ) -> tuple[list[GeneratedImage], list[dict[str, Judgement]], float]:
+        """Images, the judgements of each by filter, and the seconds that all took."""
+        if not requests:
+            return [], [], 0.0
+        with self.device:
+            started = time.perf_counter()
+            images = self.backend.generate(requests)
+            by_filter = {
+                name: judge.judge(requests, images) for name, judge in self.filters.items()
+            }
+            seconds = time.perf_counter() - started
+        judgements = [
+            {name: found[at] for name, found in by_filter.items()} for at in range(len(requests))
+        ]
+        return images, judgements, seconds
+
+    def _row(self, request: ImageRequest, chunk: Chunk, why_painted: str = "") -> Row:
+        return new_row(
+            request,
+            job=self.job,
+            chunk=chunk.id,
+            chunk_items=chunk.candidates(),
+            backend=self._description,
+            without_source=why_painted,
+            variant=request.variant if self.settings.variants else None,
+        )
+
+    def _rejected(self, item: tuple[int, int], chunk: Chunk, reason: str) -> Row:
+        row = self._row(self._request(item, with_source=False), chunk)
+        return row | {"verdict": "rejected", "reason": reason, "seconds": 0.0}
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        """The backend's description with those of filters and segmenter, for `new_row`."""
+        about = dict(self.backend.describe())
+        filters = {name: dict(judge.describe()) for name, judge in self.filters.items()}
+        segmenter = dict((self.sources and self.sources.segmented_by) or {})
+        packages = [part.pop("software", {}) for part in (*filters.values(), segmenter)]
+        about["software"] = dict(ChainMap(about.get("software", {}), *packages))
+        about["consent"] = self.settings.consent or None
+        return about | {"filters": filters, "segmenter": segmenter or None}
+
+
+def _embedded(
+    request: ImageRequest, by_filter: Mapping[str, Judgement]
+) -> dict[str, EmbeddedImage]:
+    """The vectors that filters have given an image and its source, by filter."""
+    if request.source is None:
+        return {}
+    return {
+        name: EmbeddedImage(
+            request.id,
+            request.class_name,
+            judgement.vectors["image"],
+            request.source.image_id,
+            request.source_class or request.class_name,
+            judgement.vectors["source"],
+        )
+        for name, judgement in by_filter.items()
+        if {"image", "source"} <= set(judgement.vectors)
+    }

@@ -1,0 +1,132 @@
+"""Keep one job runner open: the device has memory for one model."""
+
+import contextlib
+import gc
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.backend import Backend
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.variants import check_scales
+from cobalance.generation.worker.job_runner import JobRunner
+from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
+from cobalance.graph.dataset.names import concept_names
+from cobalance.graph.jobs.rounds import read_query_progress
+from cobalance.graph.records import PlannedQuery
+
+
+class RunnerSlot:
+    """Holds the runner that was opened last; for any number of threads."""
+
+    def __init__(self, store: RetryingStore, resources: WorkerResources) -> None:
+        self._store, self._resources = store, resources
+        self._device = threading.Lock()
+        self._changed = threading.Condition()
+        self._runner: JobRunner | None = None
+        self._opened_for, self._users, self._taken = ("", 0, ""), 0, False
+        self._opened_as: tuple[str, str] | None = None
+
+    @contextlib.contextmanager
+    def use(self, job: str, attempt: int, dataset: str) -> Iterator[JobRunner]:
+        """Use the runner of an attempt of a job, opened unless it is the open one.
+
+        Waits while another one is in use. A runner is opened anew when its job is queued again, and
+        when its dataset is renamed.
+
+        Raises
+        ------
+        WorkerBusy
+            A task has the device, or waits for it.
+        OptionError, UnknownNameError, MissingExtraError, JobBlockedError, OutOfMemoryError
+            It cannot be opened.
+        """
+        wanted = (job, attempt, dataset)
+        with self._changed:
+            while self._users and self._opened_for != wanted and not self._taken:
+                self._changed.wait()
+            if self._taken:
+                raise WorkerBusy
+            if self._runner is None or self._opened_for != wanted:
+                self._runner = self._open(job, dataset)
+                self._opened_for = wanted
+            runner = self._runner
+            self._users += 1
+        try:
+            yield runner
+        finally:
+            del runner
+            with self._changed:
+                self._users -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def leave_empty(self) -> Iterator[None]:
+        """Close the runner, and keep any from being opened: a task has the device to itself.
+
+        Waits until the chunks that use the runner have ended.
+
+        Raises
+        ------
+        WorkerBusy
+            Another task has the device.
+        """
+        with self._changed:
+            if self._taken:
+                raise WorkerBusy
+            self._taken = True
+            self._changed.notify_all()
+            while self._users:
+                self._changed.wait()
+            self._runner, self._opened_for, self._opened_as = None, ("", 0, ""), None
+        gc.collect()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken = False
+                self._changed.notify_all()
+
+    def _open(self, job: str, dataset: str) -> JobRunner:
+        settings = self._store.job_settings(job)
+        queries = {
+            query.position: PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in self._store.run(lambda store: read_query_progress(store, job))
+        }
+        edited = {query.edit.source_image for query in queries.values() if query.edit is not None}
+        groups = {query.class_name for query in queries.values()}
+        check_consent(settings, sorted(groups), is_edit=bool(edited))
+        kept = self._runner.backend if self._runner is not None else None
+        self._runner = None  # its memory is needed for the next
+        opened_as = (settings.backend, json.dumps(settings.making, sort_keys=True))
+        backend: Backend
+        if kept is not None and opened_as == self._opened_as:
+            backend = kept
+        else:
+            kept = None
+            gc.collect()  # past errors hold frames, and these the last one
+            backend = BACKENDS.open(settings.backend, settings.making)
+        check_scales(settings.variants, backend, settings.backend)
+        filters = {
+            name: FILTERS.open(name, self._with_vocabulary(name, options, dataset))
+            for name, options in settings.filter_options().items()
+        }
+        sources = self._store.run(
+            lambda store: self._resources.open_sources(store, dataset, settings)
+        )
+        if sources is not None and edited and all(query.edit for query in queries.values()):
+            sources = sources.only(edited)  # what the plan left out lends no object either
+        self._opened_as = opened_as
+        return JobRunner(job, settings, queries, backend, filters, sources, self._device)
+
+    def _with_vocabulary(
+        self, name: str, options: Mapping[str, Any], dataset: str
+    ) -> Mapping[str, Any]:
+        """Add the dataset's concepts to the options of a filter that takes them."""
+        if not FILTERS[name].takes_vocabulary or "vocabulary" in options:
+            return options
+        return {**options, "vocabulary": self._store.run(partial(concept_names, dataset=dataset))}

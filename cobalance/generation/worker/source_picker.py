@@ -1,0 +1,115 @@
+"""Pick the source image of each candidate, and remember the classes that have none."""
+
+import logging
+from typing import NamedTuple
+
+from cobalance.generation.image_request import NoSourceError, SourceImage
+from cobalance.generation.sources.sampler import Sources
+
+_log = logging.getLogger(__name__)
+
+
+class MissingSource(NamedTuple):
+    """Reason why a class has no source image: for people, and in brief for provenance."""
+
+    message: str
+    brief: str
+
+
+_UNLUCKY = MissingSource("", "None of the images that were tried for it can be used.")
+
+
+class SourcePicker:
+    """Picks source images by class and seed.
+
+    Parameters
+    ----------
+    sources : Sources or None
+        The dataset's images; None where it has no image files.
+    required : bool
+        Whether each image needs a source. Otherwise the backend paints the object where the class
+        has none.
+    backend : str
+        The backend's name, for messages.
+    """
+
+    def __init__(self, sources: Sources | None, *, required: bool, backend: str) -> None:
+        self._sources, self.required, self._backend = sources, required, backend
+        self._missing: dict[str, MissingSource | None] = {}
+
+    def pick(self, class_name: str, seed: int) -> SourceImage | None:
+        """Pick an image of a class; None where its object is to be painted.
+
+        Raises
+        ------
+        NoSourceError
+            A source is required, and there is none.
+        """
+        missing = self.missing(class_name)
+        if missing is not None and self.required:
+            raise NoSourceError(*missing)
+        if missing is not None or self._sources is None:
+            return None
+        try:
+            return self._sources.sample(class_name, seed)
+        except NoSourceError:
+            if self.required:
+                raise
+            return None
+
+    def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
+        """Give the image that a query edits, and its class; the seed decides what is drawn by lot.
+
+        Raises
+        ------
+        NoSourceError
+            It cannot be edited.
+        """
+        if self._sources is None:
+            raise NoSourceError(
+                f"The image {image_id!r} is to be edited, and the dataset names no image files. "
+                "Ingest it with them."
+            )
+        return self._sources.take(image_id, seed)
+
+    def patch(self, class_name: str, seed: int, *, without: str) -> SourceImage:
+        """Pick an image of a class with a single object of it, other than the one of an id.
+
+        Raises
+        ------
+        NoSourceError
+            There is none.
+        """
+        if self._sources is None:
+            raise NoSourceError(
+                f"An object of class {class_name!r} is to be taken from another image, and the "
+                "dataset names no image files. Ingest it with them."
+            )
+        return self._sources.sample_single(class_name, seed, without=without)
+
+    def missing(self, class_name: str) -> MissingSource | None:
+        """Reason why a class has no source; None if it has one. The same in every process."""
+        if class_name not in self._missing:
+            missing = self._missing[class_name] = self._find_missing(class_name)
+            if missing is not None and not self.required and self._sources is not None:
+                _log.warning("%s Until then its objects are painted.", missing.message)
+        return self._missing[class_name]
+
+    def why_painted(self, class_name: str) -> str:
+        """Reason for painting an object of a class, for provenance; empty without image files."""
+        if self._sources is None:
+            return ""
+        return (self._missing.get(class_name) or _UNLUCKY).brief
+
+    def _find_missing(self, class_name: str) -> MissingSource | None:
+        if self._sources is None:
+            return MissingSource(
+                f"The backend {self._backend} takes the object from an image of class "
+                f"{class_name!r}, and the dataset names no image files. Ingest it with them.",
+                "",
+            )
+        try:
+            self._sources.sample(class_name, 0)
+        except NoSourceError as error:  # only its text: its traceback would keep frames alive
+            return MissingSource(str(error), error.brief)
+        return None

@@ -1,0 +1,148 @@
+"""Advance jobs and tasks, and requeue what dead workers had."""
+
+import contextlib
+import time
+from collections.abc import Mapping
+
+from cobalance.generation.jobs import rounds
+from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.chunks import cut_round
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.output.job_manifest import write_job_manifest
+from cobalance.generation.worker.resources import RetryingStore
+from cobalance.generation.worker.worker_id import is_dead
+from cobalance.graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
+from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
+from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
+from cobalance.graph.tasks.lifecycle import fail_task
+from cobalance.graph.tasks.status import ActiveTask
+
+
+class JobSupervisor:
+    """Advances jobs and tasks; every worker has one, and all may work at the same time."""
+
+    def __init__(
+        self,
+        worker: str,
+        store: RetryingStore,
+        queue: Queue,
+        folder: OutputFolder,
+        dead_after_s: float,
+    ) -> None:
+        self._worker, self._store, self._queue, self._folder = worker, store, queue, folder
+        self._dead_after_s = dead_after_s
+        self._lost_since: dict[str, float] = {}
+
+    def advance(self, job: str) -> None:
+        """Queue a job's chunks; at the end of a round begin the next one, or end the job."""
+        queue = self._queue
+        if queue.is_executing(job):  # in the middle of a round
+            return
+        try:
+            current = self._store.run(lambda store: read_round(store, job))
+            if current is not None and queue.is_busy(job, current.attempt, current.number):
+                return
+            settings = self._store.job_settings(job)
+            if current is not None and not self._is_complete(job, current, settings):
+                return
+            begun = self._store.run(
+                lambda store: rounds.next_round(store, self._folder, job, settings, current)
+            )
+            if begun is not None:
+                chunks = cut_round(job, begun, settings.chunk_size)
+                queue.enqueue(chunks, begun.attempt, settings.extra)
+            else:
+                note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
+                self._store.run(lambda store: end_job(store, job, note=note))
+                queue.delete_job(job)
+        except JobNotFoundError:  # dropped with its dataset, meanwhile
+            return
+        except (JobBlockedError, OptionError, MissingExtraError) as error:
+            fail(self._store, job, error)
+
+    def advance_task(self, task: ActiveTask) -> None:
+        """Queue a task that is not queued yet; fail one that ended there without a result."""
+        if self._queue.is_executing(task.id):
+            return
+        state, error = self._queue.task_state(task.id, task.attempt)
+        if state == "unknown":
+            self._queue.enqueue_task(task.id, task.attempt, task.extra)
+        elif state == "ended":  # where it ended after it was listed, this changes nothing
+            reason = error.rstrip(".") or "it is gone from the queue"
+            message = f"It ended without a result: {reason}. Retry it."
+            self._store.run(lambda store: fail_task(store, task.id, task.attempt, message))
+
+    def forget_task(self, task: str, attempt: int) -> bool:
+        """Delete a task from the queue; False where it has yet to end there."""
+        if self._queue.is_executing(task) or self._queue.task_state(task, attempt)[0] == "open":
+            return False
+        self._queue.delete_job(task)
+        return True
+
+    def _is_complete(self, job: str, current: Round, settings: JobSettings) -> bool:
+        """Whether a round is complete; chunks of it that are not queued yet are queued.
+
+        Raises
+        ------
+        JobBlockedError
+            A chunk has ended without a result.
+        """
+        queue = self._queue
+        if self._has_all(job, current):
+            return True
+        known = queue.chunk_ids(job, current.attempt, current.number)
+        wanted = cut_round(job, current, settings.chunk_size)
+        missing = [chunk for chunk in wanted if chunk.id not in known]
+        queue.enqueue(missing, current.attempt, settings.extra)
+        if missing or queue.is_busy(job, current.attempt, current.number):
+            return False
+        if self._has_all(job, current):  # its last chunks have ended since the first look
+            return True
+        errors = queue.errors(job, current.attempt, current.number)
+        reasons = "; ".join(error.rstrip(".") for error in errors)
+        raise JobBlockedError(
+            "Some images were neither generated nor rejected: "
+            f"{reasons or 'their chunks are gone from the queue'}. Retry the job."
+        )
+
+    def _has_all(self, job: str, current: Round) -> bool:
+        return rounds.is_complete(
+            current, self._store.run(lambda store: read_query_progress(store, job))
+        )
+
+    def requeue_orphans(self) -> None:
+        """Requeue dead workers' chunks and tasks."""
+        running = self._queue.running()
+        lost = self._lost(running)
+        others = {name: worker for name, worker in running.items() if worker != self._worker}
+        orphans = []
+        if others:  # whose heartbeats are in the graph; alone, a worker asks it nothing
+            within_s = self._dead_after_s
+            found = self._store.run(lambda store: workers_alive(store, within_s=within_s))
+            alive = {worker.id for worker in found}
+            orphans = [
+                name for name, worker in others.items() if worker not in alive or is_dead(worker)
+            ]
+        self._queue.requeue(orphans + lost)
+
+    def _lost(self, running: Mapping[str, str]) -> list[str]:
+        """Chunks that the queue lists as this worker's, and that it has not run for long.
+
+        The queue's database was away between handing a chunk out and this worker's receipt of it.
+        """
+        now = time.monotonic()
+        own = [name for name, worker in running.items() if worker == self._worker]
+        self._lost_since = {
+            name: self._lost_since.get(name, now) for name in own if not self._queue.runs(name)
+        }
+        return [
+            name for name, since in self._lost_since.items() if now - since > self._dead_after_s
+        ]
+
+
+def fail(store: RetryingStore, job: str, error: Exception) -> None:
+    """Fail a job with an error's message, if the job still exists."""
+    message = str(error)  # a closure over the error would keep its traceback's frames alive
+    with contextlib.suppress(JobNotFoundError):
+        store.run(lambda graph: fail_job(graph, job, message))

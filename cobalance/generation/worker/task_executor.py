@@ -1,0 +1,118 @@
+"""Execute one task: start, report progress, end; fail on errors."""
+
+import contextlib
+import logging
+import threading
+import time
+from functools import partial
+
+from cobalance.generation.worker.resources import (
+    RetryingStore,
+    RunTask,
+    TaskCancelled,
+    TaskRun,
+    WorkerResources,
+    WorkerStopped,
+)
+from cobalance.generation.worker.runner_slot import RunnerSlot
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.tasks.lifecycle import (
+    StartedTask,
+    end_task,
+    fail_task,
+    release_task,
+    report_task,
+    start_task,
+)
+
+_log = logging.getLogger(__name__)
+
+_STARTS = 4  # of a task that ends its worker each time; then it fails
+_REPORT_S = 1.0  # between two reports to the graph
+
+
+class TaskExecutor:
+    """Executes tasks, one at a time, with no chunk computing beside.
+
+    Attributes
+    ----------
+    task : str or None
+        The task under way.
+    """
+
+    def __init__(
+        self,
+        store: RetryingStore,
+        resources: WorkerResources,
+        runners: RunnerSlot,
+        stopped: threading.Event,
+        progress: Progress = silent,
+    ) -> None:
+        self._store, self._functions, self._runners = store, resources.tasks, runners
+        self._stopped, self._progress = stopped, progress
+        self.task: str | None = None
+
+    def execute(self, task: str, attempt: int) -> None:
+        """Execute an attempt of a task, unless it is not wanted any more.
+
+        Raises
+        ------
+        WorkerBusy
+            Another one is under way.
+        """
+        with self._runners.leave_empty():
+            started = self._store.run(partial(start_task, task=task, attempt=attempt))
+            if started is None:
+                return
+            self.task = task
+            try:
+                self._execute(task, attempt, started)
+            finally:
+                self.task = None
+
+    def _execute(self, task: str, attempt: int, started: StartedTask) -> None:
+        run = self._functions.get(started.kind)
+        if run is None:
+            self._fail(task, attempt, f"This version of cobalance knows no task {started.kind!r}.")
+            return
+        if started.starts > _STARTS:
+            self._fail(task, attempt, "Each attempt to run it ended its worker. See its log.")
+            return
+        try:
+            note = self._run(run, task, attempt, started)
+        except TaskCancelled:
+            return
+        except WorkerStopped:
+            with contextlib.suppress(CobalanceError):
+                self._store.run_once(partial(release_task, task=task, attempt=attempt))
+            raise
+        except Exception as error:  # noqa: BLE001 - stored with the task
+            if not isinstance(error, CobalanceError):
+                _log.warning("task %s", task, exc_info=True)
+            self._fail(task, attempt, str(error) or type(error).__name__)
+            return
+        self._store.run(partial(end_task, task=task, attempt=attempt, note=note))
+
+    def _run(self, run: RunTask, task: str, attempt: int, started: StartedTask) -> str:
+        reported = ("", -_REPORT_S)
+
+        def progress(stage: str, done: int, total: int | None) -> None:
+            nonlocal reported
+            if self._stopped.is_set():
+                raise WorkerStopped
+            self._progress(f"{started.kind} {task}: {stage}", done, total)
+            now = time.monotonic()
+            if stage == reported[0] and now - reported[1] < _REPORT_S and done != total:
+                return
+            reported = (stage, now)
+            report = partial(
+                report_task, task=task, attempt=attempt, stage=stage, done=done, total=total
+            )
+            if not self._store.run(report):
+                raise TaskCancelled
+
+        return run(TaskRun(task, started.dataset, started.settings, self._store.run, progress))
+
+    def _fail(self, task: str, attempt: int, error: str) -> None:
+        self._store.run(partial(fail_task, task=task, attempt=attempt, error=error))

@@ -1,0 +1,265 @@
+"""A worker process: executes chunks and tasks from the queue, advances jobs, sends heartbeats.
+
+Any number of workers run at once, on any machines that can connect to the graph, the queue and the
+output folder, and each may be killed at any moment: files are written before they are reported, and
+a report may be repeated.
+"""
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+from dataclasses import dataclass, field
+from functools import partial
+
+from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.worker.executor import ChunkExecutor
+from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
+from cobalance.generation.worker.runner_slot import RunnerSlot
+from cobalance.generation.worker.supervisor import JobSupervisor
+from cobalance.generation.worker.task_executor import TaskExecutor
+from cobalance.generation.worker.worker_id import new_worker_id
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import (
+    CobalanceError,
+    JobNotFoundError,
+    OptionError,
+    StoreUnavailableError,
+)
+from cobalance.graph.jobs.reports import heartbeat, stop_worker
+from cobalance.graph.jobs.rounds import active_jobs
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.plugins import EXTRAS, is_installed
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.tasks.status import ActiveTask, active_tasks
+
+_log = logging.getLogger(__name__)
+
+_BUSY_POLL_S = 1.0  # while it generates images itself, which needs the processor more
+_AFTER_CHUNK_S = 0.02  # then longer each time: the queue may not have seen the end of the last one
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Options of a worker.
+
+    Parameters
+    ----------
+    queue_url : str
+        See `cobalance.generation.jobs.chunk_queue.Queue`.
+    poll_s : float
+        Seconds between looks for work.
+    dead_after_s : float
+        A worker without a heartbeat for so long counts as dead, and its chunks are requeued. A dead
+        process on the same machine is noticed at once.
+    until_idle : bool
+        Stop when no job or task is left to run.
+    idle_s : float or None
+        Stop when there was none for so many seconds.
+    jobs : frozenset of str or None
+        Run only these jobs and tasks; None for all.
+    """
+
+    queue_url: str
+    poll_s: float = 0.3
+    dead_after_s: float = 30.0
+    until_idle: bool = False
+    idle_s: float | None = None
+    jobs: frozenset[str] | None = None
+
+
+@dataclass(eq=False)
+class Worker:
+    """A worker; one per process.
+
+    Parameters
+    ----------
+    resources : WorkerResources
+        Graph, output folder, sources, and what executes tasks.
+    options : WorkerOptions
+        How it runs.
+    progress : Progress
+        Told the progress of each job, once a second.
+
+    Attributes
+    ----------
+    jobs_left : dict of str to str
+        Jobs left to other workers, each with the extra that is not installed here.
+    jobs_seen : dict of str to None
+        Jobs that it worked on, in order.
+    tasks_left, tasks_seen
+        The same of tasks.
+    """
+
+    resources: WorkerResources
+    options: WorkerOptions
+    progress: Progress = silent
+    id: str = field(default_factory=new_worker_id)
+
+    def __post_init__(self) -> None:
+        self.jobs_left: dict[str, str] = {}
+        self.jobs_seen: dict[str, None] = {}
+        self.tasks_left: dict[str, str] = {}
+        self.tasks_seen: dict[str, None] = {}
+        self._queued_tasks: dict[str, int] = {}  # attempts of those that the queue has
+        self._extra_of: dict[str, str] = {}
+        self._stop = threading.Event()
+        self._ended = threading.Event()
+        self._woken = threading.Event()
+        self._store = RetryingStore(self.resources.connect, self._stop)
+        runners = RunnerSlot(self._store, self.resources)
+        self._executor = ChunkExecutor(self._store, self.resources, runners)
+        self._tasks = TaskExecutor(self._store, self.resources, runners, self._stop, self.progress)
+        self._reported_at, self._reported = 0.0, list[str]()
+
+    def stop(self) -> None:
+        """Stop after the running chunks; for any thread or signal handler."""
+        self._stop.set()
+        self._woken.set()
+
+    def run(self) -> None:
+        """Work until stopped, or until no job is left.
+
+        Raises
+        ------
+        StoreUnavailableError
+            The graph or the queue does not answer at the start. Later the worker waits for them.
+        """
+        try:
+            self._store.run_once(self._heartbeat)
+            try:
+                self._work()
+            finally:
+                with contextlib.suppress(CobalanceError):
+                    self._store.run_once(lambda store: stop_worker(store, self.id))
+        finally:
+            self._store.close()
+
+    def _work(self) -> None:
+        options = self.options
+        queue = Queue(
+            options.queue_url,
+            self.id,
+            self._executor.execute,
+            options.poll_s,
+            installed_extras(),
+            self._woken.set,
+            self._tasks.execute,
+        )
+        folder = self.resources.folder
+        supervisor = JobSupervisor(self.id, self._store, queue, folder, options.dead_after_s)
+        beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        beating.start()
+        try:
+            self._supervise(supervisor, queue)
+        finally:
+            self._stop.set()
+            queue.close(wait_s=600)
+            self._ended.set()  # only now: others would requeue its chunks without a heartbeat
+            beating.join(20)
+
+    def _supervise(self, supervisor: JobSupervisor, queue: Queue) -> None:
+        """Advance jobs and tasks until stopped; the queue's threads execute them meanwhile."""
+        pause_s = rest_s = 0.0
+        busy_at = time.monotonic()
+        while True:
+            if self._woken.wait(pause_s):
+                rest_s = _AFTER_CHUNK_S
+            self._woken.clear()
+            if self._stop.is_set():
+                return
+            try:
+                active = [job for job in self._store.run(active_jobs) if self._serves(job)]
+                self.jobs_seen.update(dict.fromkeys(active))
+                if self._executor.job not in active:
+                    self._executor.job = None
+                supervisor.requeue_orphans()
+                for job in active:
+                    supervisor.advance(job)
+                has_tasks = self._advance_tasks(supervisor)
+                self._report_progress(active)
+            except WorkerStopped:
+                return
+            except StoreUnavailableError as error:  # from the queue; the graph is retried
+                _log.warning("waiting for the queue: %s", error)
+                pause_s = min(max(pause_s, 0.5) * 2, 10.0)
+                continue
+            rest_s = min(max(2 * rest_s, _AFTER_CHUNK_S), self.options.poll_s)
+            pause_s = _BUSY_POLL_S if queue.is_executing() else rest_s
+            if active or has_tasks:
+                busy_at = time.monotonic()
+            elif self.options.until_idle or self._is_tired(busy_at):
+                return
+
+    def _is_tired(self, busy_at: float) -> bool:
+        idle_s = self.options.idle_s
+        return idle_s is not None and time.monotonic() - busy_at >= idle_s
+
+    def _advance_tasks(self, supervisor: JobSupervisor) -> bool:
+        """Advance all tasks that this worker may run; whether the queue has any."""
+        tasks = [task for task in self._store.run(active_tasks) if self._serves_task(task)]
+        for task in tasks:
+            supervisor.advance_task(task)
+        active = {task.id: task.attempt for task in tasks}
+        self.tasks_seen.update(dict.fromkeys(active))
+        self._queued_tasks |= active
+        ended = [one for one in self._queued_tasks.items() if one[0] not in active]
+        for task_id, attempt in ended:
+            if supervisor.forget_task(task_id, attempt):
+                del self._queued_tasks[task_id]
+        return bool(self._queued_tasks)
+
+    def _serves_task(self, task: ActiveTask) -> bool:
+        if self.options.jobs is not None and task.id not in self.options.jobs:
+            return False
+        if task.extra in installed_extras():
+            return True
+        self.tasks_left[task.id] = task.extra
+        return False
+
+    def _serves(self, job: str) -> bool:
+        """Whether this worker is to run a job, and has the extras for it."""
+        if self.options.jobs is not None and job not in self.options.jobs:
+            return False
+        if job not in self._extra_of:
+            try:
+                self._extra_of[job] = self._store.job_settings(job).extra
+            except JobNotFoundError:
+                return False
+            except OptionError:  # which fails the job
+                self._extra_of[job] = "worker"
+        if self._extra_of[job] in installed_extras():
+            return True
+        self.jobs_left[job] = self._extra_of[job]
+        return False
+
+    def _report_progress(self, jobs: list[str]) -> None:
+        if self.progress is silent or time.monotonic() - self._reported_at < 1:
+            return
+        self._reported_at = time.monotonic()
+        for job in dict.fromkeys([*self._reported, *jobs]):
+            with contextlib.suppress(JobNotFoundError):
+                found = self._store.run(partial(read_job, job=job))
+                self.progress(f"job {job}", *found.steps)
+        self._reported = jobs
+
+    def _beat(self) -> None:
+        while not self._ended.wait(min(self.options.dead_after_s / 4, 5.0)):
+            with contextlib.suppress(CobalanceError, OSError, WorkerStopped):
+                self._store.run_once(self._heartbeat)
+
+    def _heartbeat(self, store: GraphStore) -> None:
+        heartbeat(
+            store,
+            self.id,
+            host=socket.gethostname(),
+            job=self._tasks.task or self._executor.job,
+            extras=installed_extras(),
+            only=self.options.jobs,
+        )
+
+
+def installed_extras() -> tuple[str, ...]:
+    """The extras of cobalance whose packages are installed."""
+    return tuple(extra for extra in EXTRAS if is_installed(extra))

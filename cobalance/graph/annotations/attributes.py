@@ -1,0 +1,197 @@
+"""Attributes that were proposed for a dataset, and what people decided of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pandas as pd
+
+from cobalance.graph.annotations import statements
+from cobalance.graph.database.annotation_nodes import ATTRIBUTE
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.records import plain_values
+
+Level = Literal["image", "object"]
+AttributeState = Literal["proposed", "accepted", "rejected", "merged"]
+AttributeKey = tuple[str, str]
+"""Category, and the name that was proposed."""
+
+COLUMNS = (
+    *("category", "proposed", "name", "level", "caption", "votes", "rounds", "flags", "state"),
+    *("decided_by", "merged_into", "run", "concept"),
+)
+
+
+@dataclass(frozen=True)
+class ProposedAttribute:
+    """An attribute as a model or a person proposes it.
+
+    Parameters
+    ----------
+    category, name : str
+        Such as "habitat" and "wetland".
+    level : {"image", "object"}
+        Whether it is told from the whole image, or by an object in it.
+    caption : str
+        The text that an image which shows it is matched with; of an object, what a detector is
+        asked for.
+    votes, rounds : int
+        The rounds that proposed it, of how many.
+    flags : tuple of str
+        Why a person should look at it.
+    """
+
+    category: str
+    name: str
+    level: Level
+    caption: str
+    votes: int = 1
+    rounds: int = 1
+    flags: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> AttributeKey:
+        """What identifies it in its dataset."""
+        return self.category, self.name
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a person decides of an attribute.
+
+    Parameters
+    ----------
+    key : AttributeKey
+        Of the attribute.
+    state : {"accepted", "rejected", "merged", "proposed"}
+        The last takes a decision back.
+    into : AttributeKey or None
+        The attribute that stands for both; only with ``merged``.
+    changes : mapping of str to str
+        New values of ``name``, ``level`` or ``caption``.
+    """
+
+    key: AttributeKey
+    state: AttributeState
+    into: AttributeKey | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
+
+
+def save_attributes(store: GraphStore, run: str, attributes: Sequence[ProposedAttribute]) -> None:
+    """Write the attributes that a run proposes; what people decided of known ones stays."""
+    rows = [
+        {
+            "key": list(one.key),
+            "properties": ATTRIBUTE.check(
+                {
+                    "name": one.name,
+                    "category": one.category,
+                    "level": one.level,
+                    "caption": one.caption,
+                    "votes": one.votes,
+                    "rounds": one.rounds,
+                    "position": at,
+                    "flags": list(one.flags),
+                    "state": "proposed",
+                }
+            ),
+        }
+        for at, one in enumerate(attributes)
+    ]
+    if rows:
+        store.write_all(statements.SAVE_ATTRIBUTES, len(rows), run=run, rows=rows)
+
+
+def list_attributes(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """List a dataset's attributes, in the order in which they were proposed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``category``, ``proposed`` (the name then), ``name`` (now), ``level``, ``caption``,
+        ``votes``, ``rounds``, ``flags`` (tuple of str), ``state``, ``decided_by``,
+        ``merged_into`` (an `AttributeKey`), ``run`` (that proposed it), ``concept``; None where
+        missing.
+    """
+    rows = []
+    for row in store.read(statements.ATTRIBUTES, dataset=dataset):
+        into = row["merged_into"]
+        rows.append(
+            (
+                row["category"],
+                row["key"][1],
+                *(row[name] for name in COLUMNS[2:7]),
+                tuple(row["flags"]),
+                row["state"],
+                row["decided_by"],
+                None if into is None else tuple(into),
+                row["run"],
+                row["concept"],
+            )
+        )
+    return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+
+
+def decide_attributes(
+    store: GraphStore, dataset: str, decisions: Sequence[Decision], decided_by: str = ""
+) -> None:
+    """Write decisions, all or none.
+
+    Raises
+    ------
+    UnknownNameError
+        The dataset has no such attribute.
+    OptionError
+        An attribute would be merged into itself or into one that is not accepted, or a new value
+        is empty.
+    """
+    known = list_attributes(store, dataset)
+    keys = list(zip(known["category"], known["proposed"], strict=True))
+    state: dict[AttributeKey, str] = dict(zip(keys, plain_values(known["state"]), strict=True))
+    state |= {one.key: one.state for one in decisions}
+    names = [" / ".join(key) for key in keys]
+    for one in decisions:
+        for key in (one.key, *([one.into] if one.into else [])):
+            if key not in keys:
+                raise UnknownNameError("attribute", " / ".join(key), names)
+        if (one.state == "merged") != (one.into is not None):
+            raise OptionError(f"{one.key[1]!r} is merged: name the attribute that stands for both.")
+        if one.into is not None and (one.into == one.key or state[one.into] != "accepted"):
+            raise OptionError(
+                f"{one.key[1]!r} cannot be merged into {one.into[1]!r}, which is not accepted. "
+                "Accept that one first."
+            )
+        for name, value in one.changes.items():
+            if not value.strip():
+                raise OptionError(f"The {name} of {one.key[1]!r} is empty. Write one.")
+    rows = [
+        {
+            "key": list(one.key),
+            "values": {**ATTRIBUTE.check(dict(one.changes)), "state": one.state},
+            "into": None if one.into is None else list(one.into),
+        }
+        for one in decisions
+    ]
+    if rows:
+        store.write_all(
+            statements.DECIDE_ATTRIBUTES,
+            len({one.key for one in decisions}),
+            dataset=dataset,
+            rows=rows,
+            decided_by=decided_by,
+        )
+
+
+def write_flags(
+    store: GraphStore, dataset: str, flags: Mapping[AttributeKey, Sequence[str]]
+) -> None:
+    """Write why people should look at attributes, in place of what was written before."""
+    rows = [{"key": list(key), "flags": list(reasons)} for key, reasons in flags.items()]
+    store.write(statements.WRITE_FLAGS, dataset=dataset, rows=rows)
+
+
+def link_concepts(store: GraphStore, dataset: str, concepts: Mapping[AttributeKey, str]) -> None:
+    """Lead accepted attributes to their concepts, where an image shows these."""
+    rows = [{"key": list(key), "concept": name} for key, name in concepts.items()]
+    store.write(statements.LINK_CONCEPTS, dataset=dataset, rows=rows)

@@ -1,0 +1,78 @@
+"""What accepted runs found in images: FOUND edges, and the CONTAINS edges derived from them."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from cobalance.graph.annotations import statements
+from cobalance.graph.annotations.runs import AnnotationRun, list_runs
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mentions import replace_mentions
+from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import plain_values
+
+ReadFound = Callable[[str], pd.DataFrame]
+"""Reads what a run found: ``image``, ``concept`` and ``score``, an image and concept once."""
+_BATCH = 10_000
+
+
+def source_of(model: str, run: str) -> str:
+    """The source of a run's mentions: it tells runs of one model apart.
+
+    Examples
+    --------
+    >>> source_of("google/owlv2-base-patch16-ensemble", "0a1b")
+    'google/owlv2-base-patch16-ensemble (run 0a1b)'
+    """
+    return f"{model} (run {run})"
+
+
+def still_labelled(store: GraphStore, run: AnnotationRun) -> bool:
+    """Whether labels of a run are in its dataset, as after a rejection that was interrupted."""
+    source = source_of(run.model, run.id)
+    return bool(store.read(statements.STILL_LABELLED, dataset=run.dataset, source=source))
+
+
+def apply_runs(
+    store: GraphStore, dataset: str, read_found: ReadFound, *, progress: Progress = silent
+) -> IngestReport:
+    """Derive a dataset's labels from its accepted runs, and from no others.
+
+    The dataset's own annotations stay, and win where they and a run name the same concept; without
+    accepted runs the dataset is as before the first. Interrupted, it goes on when run again.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    every = list_runs(store, dataset)
+    runs = [run for run in every if run.kind != "propose"]
+    accepted = {run.id: read_found(run.id) for run in runs if run.state == "accepted"}
+    for run in runs:
+        if run.id not in accepted:
+            store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run.id)
+    models = {run.id: source_of(run.model, run.id) for run in runs}
+    columns = ["image", "concept", "source", "score"]
+    frames = [frame.assign(source=models[run])[columns] for run, frame in accepted.items()]
+    found = pd.concat(frames) if frames else pd.DataFrame(columns=columns)
+    report = replace_mentions(store, dataset, list(models.values()), found, progress=progress)
+    # Labels change the digest of the images, but not what the runs have seen of these.
+    current = [run.id for run in every if not run.outdated]
+    store.write(statements.SEEN_BY_RUNS, dataset=dataset, runs=current)
+    for run_id, frame in accepted.items():
+        store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run_id)
+        columns_of = (plain_values(frame[name]) for name in ("image", "concept", "score"))
+        rows = [list(row) for row in zip(*columns_of, strict=True)]
+        for start in range(0, len(rows), _BATCH):
+            progress("write what was found", start, len(rows))
+            store.write(
+                statements.SAVE_FOUND,
+                dataset=dataset,
+                run=run_id,
+                rows=rows[start : start + _BATCH],
+            )
+    return report

@@ -1,0 +1,296 @@
+"""Create annotation runs, follow them, and decide whether what they found counts.
+
+A run is ``queued`` while its tasks wait or run, then ``done``; a person ``accepted`` or
+``rejected`` it since. Of a run that asks a language model the state is ``running`` meanwhile, and
+``failed`` where it has given up.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from cobalance.graph.annotations import statements
+from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import StoreError
+from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
+
+RunKind = Literal["propose", "label", "caption"]
+RunState = Literal["queued", "running", "done", "failed", "cancelled", "accepted", "rejected"]
+TASK_KIND = "label"
+"""The kind of the tasks that label images."""
+_DESCRIBED = ("model", "revision", "weights_sha256", "licence", "prompt_sha256", "scores_uri")
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """An annotation run to create.
+
+    Parameters
+    ----------
+    kind : RunKind
+        What it does.
+    model : str
+        The model's name.
+    settings : mapping
+        All else that decides its result; anything that JSON can hold.
+    revision, weights_sha256, licence, prompt_sha256, scores_uri : str or None
+        As `cobalance.graph.database.annotation_nodes` has them; None where unknown so far.
+    id : str
+        Unique in the store.
+    """
+
+    kind: RunKind
+    model: str
+    settings: Mapping[str, Any]
+    revision: str | None = None
+    weights_sha256: str | None = None
+    licence: str | None = None
+    prompt_sha256: str | None = None
+    scores_uri: str | None = None
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+
+
+@dataclass(frozen=True)
+class AnnotationRun:
+    """An annotation run and its progress.
+
+    Parameters
+    ----------
+    id, dataset, kind, model, state : str
+        As in the graph; the state is ``failed`` or ``running`` where a task of it is.
+    revision, weights_sha256, licence, prompt_sha256, scores_uri : str or None
+        As in `NewRun`.
+    settings : mapping
+        As given to `create_run`.
+    images_digest : int or None
+        Of the dataset's images when it was ordered.
+    chunks : int
+        Tasks that its images are divided into.
+    error : str
+        Why it failed; empty otherwise.
+    created_by, decided_by : str
+        Empty without a login.
+    created_at, started_at, ended_at, decided_at : datetime or None
+        In UTC; the second is when the first of its tasks was taken.
+    outdated : bool
+        Whether the dataset's images have changed since, or are gone.
+    done, failed : int
+        Tasks that have ended, and that have failed.
+    """
+
+    id: str
+    dataset: str
+    kind: RunKind
+    model: str
+    state: RunState
+    revision: str | None
+    weights_sha256: str | None
+    licence: str | None
+    prompt_sha256: str | None
+    scores_uri: str | None
+    settings: Mapping[str, Any]
+    images_digest: int | None
+    chunks: int
+    error: str
+    created_by: str
+    decided_by: str
+    created_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    decided_at: datetime | None
+    outdated: bool
+    done: int
+    failed: int
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether it labels images, and has ended."""
+        return self.kind != "propose" and self.state in ("done", "accepted", "rejected")
+
+
+def create_run(
+    store: GraphStore,
+    dataset: str,
+    new: NewRun,
+    *,
+    tasks: Sequence[Mapping[str, Any]] = (),
+    extra: str = "models",
+    created_by: str = "",
+) -> str:
+    """Create a run, with a task for each of the settings given, all or nothing; return its id.
+
+    Parameters
+    ----------
+    tasks : sequence of mapping
+        Settings of its tasks; ``run`` is added. Without any the run is ``running``: whoever
+        creates it does the work.
+    extra : str
+        What the workers of its tasks need installed, of `cobalance.graph.plugins.EXTRAS`.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    dataset_state(store, dataset).require_complete()
+    properties = {
+        "kind": new.kind,
+        "settings": _text(new.settings),
+        "state": "queued" if tasks else "running",
+        "chunks": len(tasks),
+        "created_by": created_by,
+        **{name: getattr(new, name) for name in _DESCRIBED},
+    }
+    rows = [
+        task_row(
+            TASK_KIND,
+            extra,
+            settings={**settings, "run": new.id},
+            created_by=created_by,
+            task=f"{new.id}-{at}",
+        )
+        for at, settings in enumerate(tasks)
+    ]
+    row = {"key": new.id, "properties": ANNOTATION_RUN.check(properties)}
+    if not store.write(statements.CREATE_RUN, dataset=dataset, row=row, tasks=rows):
+        raise StoreError(
+            f"{dataset!r} is being dropped, renamed or loaded. Order the annotation again when "
+            "that has ended."
+        )
+    return new.id
+
+
+def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None:
+    """Record what is known of a run's model only once it is loaded, such as its weights' digest."""
+    store.write(
+        statements.SET_RUN,
+        run=run,
+        states=["queued", "running", "failed", "done", "accepted", "rejected"],
+        values=ANNOTATION_RUN.check(dict(values)),
+        ends=False,
+        decides=False,
+    )
+
+
+def change_settings(store: GraphStore, run: str, settings: Mapping[str, Any]) -> None:
+    """Write other settings of a run, such as thresholds."""
+    describe_run(store, run, {"settings": _text(settings)})
+
+
+def end_run(store: GraphStore, run: str, *, error: str = "") -> None:
+    """Mark a run as done, or as failed for a reason."""
+    store.write(
+        statements.SET_RUN,
+        run=run,
+        states=["queued", "running", "failed"],
+        values={"state": "failed" if error else "done", "error": error},
+        ends=True,
+        decides=False,
+    )
+
+
+def decide_run(
+    store: GraphStore, run: str, state: Literal["accepted", "rejected"], decided_by: str = ""
+) -> bool:
+    """Accept or reject a run that is done; whether it was one. See `graph.annotations.found`."""
+    rows = store.write(
+        statements.SET_RUN,
+        run=run,
+        states=["done", "accepted", "rejected"],
+        values={"state": state, "decided_by": decided_by},
+        ends=False,
+        decides=True,
+    )
+    return bool(rows)
+
+
+def cancel_run(store: GraphStore, run: str) -> None:
+    """Cancel a run's tasks; what they have scored stays. Raises JobNotFoundError."""
+    read_run(store, run)
+    for task in store.read(statements.RUN_TASKS, run=run):
+        cancel_task(store, task["id"])
+    store.write(
+        statements.SET_RUN,
+        run=run,
+        states=["queued", "running"],
+        values={"state": "cancelled"},
+        ends=True,
+        decides=False,
+    )
+
+
+def retry_run(store: GraphStore, run: str) -> int:
+    """Queue a run's failed and cancelled tasks again; how many. Raises JobNotFoundError."""
+    read_run(store, run)
+    store.write(
+        statements.SET_RUN,
+        run=run,
+        states=["cancelled", "failed"],
+        values={"state": "queued", "error": ""},
+        ends=False,
+        decides=False,
+    )
+    tasks = store.read(statements.RUN_TASKS, run=run)
+    return sum(retry_task(store, task["id"]) for task in tasks)
+
+
+def delete_run(store: GraphStore, run: str) -> None:
+    """Delete a run that was not accepted; its files stay. Raises JobNotFoundError."""
+    read_run(store, run)
+    store.write(statements.DELETE_RUN, run=run)
+
+
+def read_run(store: GraphStore, run: str) -> AnnotationRun:
+    """Read a run; JobNotFoundError if there is none of that id."""
+    rows = store.read(statements.RUN, run=run)
+    if not rows:
+        raise not_found("annotation run", run)
+    return _run(rows[0])
+
+
+def list_runs(
+    store: GraphStore, dataset: str | None = None, *, limit: int = 1000
+) -> list[AnnotationRun]:
+    """List annotation runs, newest first; those of all datasets for None."""
+    return [_run(row) for row in store.read(statements.RUNS, dataset=dataset, limit=limit)]
+
+
+def has_accepted(store: GraphStore, dataset: str) -> bool:
+    """Whether some accepted run labels a dataset's images."""
+    return bool(store.read(statements.ACCEPTED_RUNS, dataset=dataset)[0]["runs"])
+
+
+def _text(settings: Mapping[str, Any]) -> str:
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def _run(row: Row) -> AnnotationRun:
+    stored = row["run"]
+    state = stored["state"]
+    if state == "queued" and row["failed"]:
+        state = "failed"
+    elif state == "queued" and (row["running"] or row["ended"]):
+        state = "running"
+    times = {name: utc_time(stored[name]) for name in ("created_at", "ended_at", "decided_at")}
+    texts = {name: stored[name] or "" for name in ("created_by", "decided_by")}
+    return AnnotationRun(
+        **stored
+        | times
+        | texts
+        | {
+            "state": state,
+            "settings": json.loads(stored["settings"]),
+            "error": stored["error"] or "; ".join(filter(None, row["failures"])),
+            "chunks": stored["chunks"] or 0,
+        },
+        started_at=utc_time(row["started_at"]),
+        outdated=row["outdated"],
+        done=row["ended"],
+        failed=row["failed"],
+    )

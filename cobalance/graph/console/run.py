@@ -1,0 +1,290 @@
+"""Run a read-only query with hard limits on time, rows and size."""
+
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import BoundedSemaphore, Event, Thread
+from typing import Any
+
+from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
+from neo4j.exceptions import DriverError, Neo4jError
+
+from cobalance.graph.console.answer_limit import (
+    MAX_MESSAGE_BYTES,
+    MessageLimit,
+    MessageTooLargeError,
+)
+from cobalance.graph.console.guard import check_read_only
+from cobalance.graph.console.plans import plan_table
+from cobalance.graph.console.values import PlainValues, TooLargeError
+from cobalance.graph.database.store import unavailable_error
+from cobalance.graph.errors import (
+    Action,
+    CobalanceError,
+    OptionError,
+    QueryError,
+    QueryRefusedError,
+    QueryTimeoutError,
+    Setting,
+)
+
+MAX_VALUES = 2_000_000  # in all cells together
+MAX_RUNNING = 2
+"""Queries at once: more wait, within their time limit; those that the server cannot end count."""
+EXAMPLE = """\
+MATCH (q:Clique {dataset: $dataset, size: 2})-[n:COUNTED_IN]->(y:Class)
+RETURN q.concepts AS concepts, y.name AS class, n.images AS images
+ORDER BY q.gap DESC, concepts, class
+LIMIT 20"""
+"""A query to start from, for a dataset that is mined."""
+_FETCH_ROWS = 1000
+_CLOSE_S = 1.0
+_STOPPING_S = 2.0  # until a local server has stopped a query that is past its limit
+_PLACE = re.compile(r"\(line \d+, column \d+ \(offset: (?P<offset>\d{1,9})\)\)")
+_LEAST_S = 0.01  # the driver takes no limit of zero
+
+_RUNNING = BoundedSemaphore(MAX_RUNNING)
+# Transactions that the server could not interrupt yet stay in its list.
+_STUCK = """
+SHOW TRANSACTIONS YIELD metaData, status, elapsedTime
+WHERE metaData.cobalance_console_s IS NOT NULL AND (status STARTS WITH 'Terminated'
+  OR elapsedTime.milliseconds > 1000 * (metaData.cobalance_console_s + 1))
+RETURN count(*) AS stuck"""
+
+
+@dataclass(frozen=True)
+class ConsoleResult:
+    """A query's rows as plain values; for EXPLAIN and PROFILE, the steps of its plan.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Names in the order of the query's RETURN.
+    rows : list of tuple
+        One tuple a row, of None, bool, int, float, str, list and dict.
+    truncated : bool
+        Whether the query had more rows than these.
+    elapsed_s : float
+        From the call to the last row, connecting included.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    truncated: bool
+    elapsed_s: float
+
+
+def run_console_query(
+    connect: Callable[[], Driver],
+    database: str,
+    text: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    timeout_s: float = 30.0,
+    max_rows: int = 10_000,
+) -> ConsoleResult:
+    """Run a read-only query and return its rows.
+
+    Three guards keep it from changing anything: `check_read_only` before a connection is made, the
+    server's READ mode, and a transaction that is always rolled back. Neo4j enforces its time limit
+    between rows only, so that an endless expression keeps a core busy. The query therefore runs in
+    a thread of its own and the call returns on time whatever the server does. The local server
+    stops such a query's thread (`cobalance.graph.database.local.query_watch`); while another server
+    still computes `MAX_RUNNING` queries past their limit, further ones are refused.
+
+    Parameters
+    ----------
+    connect : callable
+        Opens a driver for this query alone: closing it unblocks the thread, and leaves the
+        program's other connections alone.
+    database : str
+        The database's name.
+    text : str
+        Cypher.
+    parameters : mapping of str to object, optional
+        Values for ``$name``.
+    timeout_s : float
+        Time limit in seconds, connecting included.
+    max_rows : int
+        The most rows to return; the server does not compute the rest.
+
+    Raises
+    ------
+    QueryRefusedError
+        The query does more than read, or too many earlier ones still run.
+    QueryTimeoutError
+        It did not end within `timeout_s`, or could not begin, as `MAX_RUNNING` others ran.
+    QueryError
+        The server rejects it, or a single row is too large or nested too deeply.
+    StoreUnavailableError
+        No server answers, it refuses the credentials, or it has no such database.
+    OptionError
+        A limit is not above zero.
+    """
+    if not (timeout_s > 0 and math.isfinite(timeout_s)) or max_rows < 1:
+        raise OptionError(
+            f"The limits are {timeout_s} s and {max_rows} rows; both must be above zero, and the "
+            "time finite."
+        )
+    check_read_only(text)
+    started = time.monotonic()
+    if not _RUNNING.acquire(timeout=timeout_s):
+        raise QueryTimeoutError(
+            f"{MAX_RUNNING} other queries of this console ran for all of the {timeout_s:g} s. Try "
+            "again when they have ended."
+        )
+    try:
+        driver = connect()
+    except BaseException:
+        _RUNNING.release()
+        raise
+    left_s = max(timeout_s - (time.monotonic() - started), _LEAST_S)
+    outcome: Future[ConsoleResult] = Future()
+    given_up = Event()
+
+    def work() -> None:
+        try:
+            with driver.session(
+                database=database,
+                default_access_mode=READ_ACCESS,
+                fetch_size=min(max_rows + 1, _FETCH_ROWS),
+            ) as session:
+                _require_capacity(session, left_s)
+                found = _fetch(session, text, dict(parameters or {}), left_s, max_rows)
+            elapsed_s = time.monotonic() - started
+            outcome.set_result(ConsoleResult(*found, elapsed_s=elapsed_s))
+        except BaseException as error:  # noqa: BLE001 - the caller, who waits, raises it
+            outcome.set_exception(error)
+        finally:
+            if given_up.is_set():
+                time.sleep(_STOPPING_S)  # the server computes on until then
+            _RUNNING.release()
+
+    Thread(target=work, name="console query", daemon=True).start()
+    try:
+        return outcome.result(timeout=left_s)
+    except TimeoutError as error:
+        given_up.set()
+        raise _timed_out(timeout_s) from error
+    except (Neo4jError, DriverError) as error:
+        raise _our_error(error, timeout_s, database, text) from error
+    finally:
+        # In a thread, too: closing may wait for the server.
+        closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
+        closing.start()
+        closing.join(_CLOSE_S)
+
+
+def _close(driver: Driver) -> None:
+    """Close a driver whose connection the thread of a query may just be writing to."""
+    with suppress(BufferError):
+        driver.close()
+
+
+def _fetch(
+    session: Session, text: str, parameters: dict[str, Any], timeout_s: float, max_rows: int
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]], bool]:
+    plain = PlainValues(MAX_VALUES)
+    rows: list[tuple[Any, ...]] = []
+    truncated = False
+    transaction = session.begin_transaction(
+        timeout=timeout_s, metadata={"cobalance_console_s": timeout_s}
+    )
+    try:
+        limit = MessageLimit(transaction)
+        result = _send(transaction, text, parameters)
+        columns = tuple(result.keys())
+        for record in result:
+            if len(rows) == max_rows:
+                truncated = True
+                break
+            rows.append(tuple([plain.of(value) for value in record.values()]))
+            limit.next_message()
+        summary = result.consume()
+        if plan := summary.profile or summary.plan:
+            return *plan_table(plan, is_profile=summary.profile is not None), False
+    except (TooLargeError, MessageTooLargeError) as error:
+        if not rows:
+            raise QueryError(
+                f"The first row alone holds more than {MAX_VALUES:,} values or "
+                f"{MAX_MESSAGE_BYTES >> 20} MB. Return rows instead of one long list: UNWIND it, "
+                "or leave out collect()."
+            ) from error
+        truncated = True
+    except RecursionError as error:
+        raise QueryError(
+            "A value of the answer holds lists or maps nested too deeply. Return its parts."
+        ) from error
+    finally:
+        transaction.close()  # rolls back, and discards what was not fetched
+    return columns, rows, truncated
+
+
+def _send(transaction: Transaction, text: str, parameters: dict[str, Any]) -> Result:
+    try:
+        return transaction.run(text, parameters)
+    except (TypeError, ValueError, OverflowError) as error:  # before anything was sent
+        reason = f"{error}"
+    except RecursionError:
+        reason = "it is nested too deeply"
+    raise QueryError(
+        f"A parameter cannot be sent: {reason}. Numbers (64 bits), texts, lists, maps and dates "
+        "can."
+    )
+
+
+def _require_capacity(session: Session, timeout_s: float) -> None:
+    record = session.run(Query(_STUCK, timeout=timeout_s)).single(strict=True)
+    if record["stuck"] >= MAX_RUNNING:
+        raise QueryRefusedError(
+            f"The server still computes {record['stuck']} earlier queries of this console that are "
+            "past their time limit: it cannot interrupt a single expression. Wait until they end, "
+            "restart the server, or, if it is a local one, ",
+            Action("stop_server"),
+            ".",
+        )
+
+
+def _timed_out(timeout_s: float) -> QueryTimeoutError:
+    return QueryTimeoutError(
+        f"The query did not end within {timeout_s:g} s and was cancelled. Narrow it with WHERE or "
+        "LIMIT, or raise ",
+        Setting("timeout_s"),
+        ".",
+    )
+
+
+def _our_error(
+    error: Neo4jError | DriverError, timeout_s: float, database: str, text: str
+) -> CobalanceError:
+    """The driver's error as ours, with what to do."""
+    unavailable = unavailable_error(error, database)
+    if unavailable is not None:
+        return unavailable
+    if isinstance(error, DriverError):
+        return QueryError(f"The query could not be sent: {error}.")
+    code, message = error.code or "", (error.message or str(error)).strip()
+    if "TransactionTimedOut" in code:
+        return _timed_out(timeout_s)
+    if code == "Neo.ClientError.Statement.AccessMode":
+        return QueryRefusedError(f"The server refused the query: {message}")
+    if code == "Neo.ClientError.Statement.ParameterMissing":
+        return QueryError(f"{message}. Give each one a value.")
+    if "OutOfMemory" in code:
+        return QueryError(
+            f"The server has not enough memory for this query: {message}. Return or collect less."
+        )
+    return QueryError(message, offset=_offset(message, text))
+
+
+def _offset(message: str, text: str) -> int | None:
+    """Where the server finds the mistake, in characters of the query; it counts as UTF-16 does."""
+    told = _PLACE.search(message)
+    if told is None:
+        return None
+    before = text.encode("utf-16-le", "surrogatepass")[: 2 * int(told["offset"])]
+    return len(before.decode("utf-16-le", "replace"))

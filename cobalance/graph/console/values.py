@@ -1,0 +1,101 @@
+"""Convert the server's values to plain Python for tables, JSON and CSV."""
+
+from typing import Any
+
+from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
+from neo4j.vector import Vector
+
+CHARACTERS_PER_VALUE = 64  # of text or bytes count as one more value
+
+
+class TooLargeError(Exception):
+    """The size limit is exceeded; caught by the console, never shown."""
+
+
+class PlainValues:
+    """Converts the driver's values to plain ones, up to a total size.
+
+    Parameters
+    ----------
+    max_values : int
+        How many values to convert in all, counting those in lists, maps and nodes.
+
+    Examples
+    --------
+    >>> PlainValues(10).of({"on": Date(2024, 5, 1), "near": [1, None]})
+    {'on': '2024-05-01', 'near': [1, None]}
+    >>> PlainValues(2).of([1, 2, 3])
+    Traceback (most recent call last):
+    ...
+    cobalance.graph.console.values.TooLargeError
+    """
+
+    def __init__(self, max_values: int) -> None:
+        self.left = max_values
+
+    def of(self, value: Any) -> Any:
+        """Convert a value to None, bool, int, float, str, list or dict.
+
+        A node becomes its id, labels and properties, a relationship its type, ends and
+        properties, a path both lists. Dates, times and durations become ISO 8601 text, bytes
+        hexadecimal text, and points their coordinates with their reference system.
+
+        Raises
+        ------
+        TooLargeError
+            The total size is used up.
+        """
+        self._spend(1)
+        match value:
+            case None | bool() | int() | float():
+                return value
+            case str():
+                self._spend(len(value) // CHARACTERS_PER_VALUE)
+                return value
+            case Node():
+                return {
+                    "id": value.element_id,
+                    "labels": sorted(value.labels),
+                    "properties": self._map(value),
+                }
+            case Relationship():
+                return {
+                    "id": value.element_id,
+                    "type": value.type,
+                    "start": _id(value.start_node),
+                    "end": _id(value.end_node),
+                    "properties": self._map(value),
+                }
+            case Path():
+                return {
+                    "nodes": [self.of(node) for node in value.nodes],
+                    "relationships": [self.of(edge) for edge in value.relationships],
+                }
+            case Date() | DateTime() | Duration() | Time():
+                return value.iso_format()
+            case Point():  # a tuple too, as Duration is: both before list
+                return {"srid": value.srid, "coordinates": list(value)}
+            case bytes() | bytearray():
+                self._spend(len(value) // CHARACTERS_PER_VALUE)
+                return value.hex()
+            case Vector():
+                return self.of(value.to_native())
+            case list() | tuple():
+                return [self.of(item) for item in value]
+            case dict():
+                return self._map(value)
+        return str(value)
+
+    def _map(self, mapping: Any) -> dict[str, Any]:
+        return {key: self.of(value) for key, value in mapping.items()}
+
+    def _spend(self, values: int) -> None:
+        self.left -= values
+        if self.left < 0:
+            raise TooLargeError
+
+
+def _id(node: Node | None) -> str | None:
+    return None if node is None else node.element_id

@@ -1,0 +1,196 @@
+"""Image-by-concept incidence matrix in sparse form, the input of all counting."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.errors import OptionError
+from cobalance.graph.mention_rows import MentionRows
+from cobalance.graph.records import Annotations
+
+
+@dataclass(frozen=True, eq=False)
+class Incidence:
+    """Images by concepts as compressed sparse rows, with the class of each image.
+
+    `build_incidence` makes one from unordered entries and checks them.
+
+    Parameters
+    ----------
+    indptr : int64 array, shape (n_images + 1,)
+        Row i holds ``indices[indptr[i]:indptr[i + 1]]``.
+    indices : int32 array, shape (n_entries,)
+        Concept codes, strictly ascending within a row.
+    labels : int32 array, shape (n_images,)
+        Class codes.
+    concepts, classes : tuple of str
+        Names by code, both in ascending order of name (Unicode code points).
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    labels: IntArray
+    concepts: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    def class_sizes(self) -> IntArray:
+        """Count the images of each class: int64 array, shape (n_classes,)."""
+        return np.bincount(self.labels, minlength=len(self.classes))
+
+    def class_concept_counts(self) -> IntArray:
+        """Count the images of each class with each concept: int64, (n_classes, n_concepts)."""
+        shape = len(self.classes), len(self.concepts)
+        first_of_row = np.repeat(self.labels * np.int64(shape[1]), np.diff(self.indptr))
+        cells = np.bincount(first_of_row + self.indices, minlength=shape[0] * shape[1])
+        return cells.reshape(shape)
+
+    def take(self, rows: IntArray) -> "Incidence":
+        """Return the images at some positions, with the same names by code."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.append(0, np.cumsum(lengths))
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return Incidence(
+            indptr, self.indices[entries], self.labels[rows], self.concepts, self.classes
+        )
+
+    def restrict(self, kept: BoolArray) -> "Incidence":
+        """Return the same images with a subset of the concepts, renumbered.
+
+        Parameters
+        ----------
+        kept : bool array, shape (n_concepts,)
+            True for a concept to keep.
+
+        Examples
+        --------
+        >>> incidence = build_incidence([0, 0, 1], [0, 1, 1], [0, 0], ["sand", "sea"], ["gull"])
+        >>> only_sea = incidence.restrict(np.array([False, True]))
+        >>> only_sea.concepts, only_sea.indptr.tolist(), only_sea.indices.tolist()
+        (('sea',), [0, 1, 2], [0, 0])
+        """
+        stays = kept[self.indices]
+        before = np.append(0, np.cumsum(stays))
+        codes = (np.cumsum(kept) - 1).astype(np.int32)
+        concepts = tuple(self.concepts[code] for code in np.flatnonzero(kept))
+        return Incidence(
+            before[self.indptr], codes[self.indices[stays]], self.labels, concepts, self.classes
+        )
+
+
+def build_incidence(
+    images: npt.ArrayLike,
+    concept_codes: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    concepts: Sequence[str],
+    classes: Sequence[str],
+) -> Incidence:
+    """Build the incidence from (image, concept) entries in any order; repeats count once.
+
+    Names may come in any order too: codes are changed so that names ascend.
+
+    Parameters
+    ----------
+    images : int array, shape (n_entries,)
+        The image of each entry, as a position in `labels`.
+    concept_codes : int array, shape (n_entries,)
+        The concept of each entry, as a position in `concepts`.
+    labels : int array, shape (n_images,)
+        The class of each image, as a position in `classes`.
+    concepts, classes : sequence of str
+        Distinct names.
+
+    Raises
+    ------
+    OptionError
+        For names that repeat, lengths that differ, or a position outside of what it points into.
+
+    Notes
+    -----
+    Complexity: O(n log n) time in the number of entries.
+
+    Examples
+    --------
+    >>> incidence = build_incidence([1, 0, 1, 1], [0, 0, 1, 0], [0, 1], ["sea", "dune"], ["a", "b"])
+    >>> incidence.concepts, incidence.indptr.tolist(), incidence.indices.tolist()
+    (('dune', 'sea'), [0, 1, 3], [1, 0, 1])
+    """
+    image = _codes("images", images, len(np.asarray(labels)))
+    concept = _codes("concept_codes", concept_codes, len(concepts))
+    if len(image) != len(concept):
+        raise OptionError(
+            f"images has {len(image)} values and concept_codes {len(concept)}. Give one of each "
+            "for an entry."
+        )
+    label = _codes("labels", labels, len(classes))
+    concept_names, concept_recode = _ascending("concepts", concepts)
+    class_names, class_recode = _ascending("classes", classes)
+    width = max(1, len(concepts))
+    # Entries mostly come in order, which this sort takes in one pass; np.unique hashes each.
+    entries = np.sort(image * width + concept_recode[concept], kind="stable")
+    entries = entries[np.diff(entries, prepend=-1) != 0]
+    row, column = np.divmod(entries, width)
+    return Incidence(
+        np.searchsorted(row, np.arange(len(label) + 1)),
+        column.astype(np.int32),
+        class_recode[label].astype(np.int32),
+        concept_names,
+        class_names,
+    )
+
+
+def incidence_of(annotations: Annotations) -> Incidence:
+    """Build the incidence matrix of annotations, without a store, block by block."""
+    image = annotations.mentions["image"].to_numpy()
+    concept, label = annotations.mentions["concept"].cat, annotations.images["class_name"].cat
+    codes, labels = concept.codes.to_numpy(), label.codes.to_numpy()
+    blocks = [
+        build_incidence(
+            image[rows] - first,
+            codes[rows].astype(np.int64),
+            labels[first:end],
+            tuple(concept.categories),
+            tuple(label.categories),
+        )
+        for first, end, rows in MentionRows.of(annotations).blocks()
+    ]
+    lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
+    return Incidence(
+        np.append(0, np.cumsum(lengths)),
+        np.concatenate([block.indices for block in blocks]),
+        np.concatenate([block.labels for block in blocks]),
+        blocks[0].concepts,
+        blocks[0].classes,
+    )
+
+
+def _codes(name: str, values: npt.ArrayLike, bound: int) -> npt.NDArray[np.int64]:
+    """Check the type and range of codes, and return them as int64."""
+    codes = np.asarray(values)
+    if codes.ndim != 1 or (len(codes) and not np.issubdtype(codes.dtype, np.integer)):
+        raise OptionError(
+            f"{name} has dtype {codes.dtype} and shape {codes.shape}. Give whole numbers in one "
+            "dimension."
+        )
+    wrong = np.flatnonzero((codes < 0) | (codes >= bound))
+    if len(wrong):
+        raise OptionError(
+            f"{name}[{wrong[0]}] is {codes[wrong[0]]}, outside 0..{bound - 1}. Give a position in "
+            "what it points into."
+        )
+    return codes.astype(np.int64)
+
+
+def _ascending(name: str, names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    """Return names in ascending order, and the new code of each old one."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    ordered = tuple(names[old] for old in order)
+    for one, other in pairwise(ordered):
+        if one == other:
+            raise OptionError(f"{name} holds {one!r} twice. Give each name once.")
+    recode = np.empty(len(order), dtype=np.int64)
+    recode[order] = np.arange(len(order))
+    return ordered, recode

@@ -1,0 +1,91 @@
+"""Index of cliques by subset: which mined cliques a set of concepts contains."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import IntArray
+
+MISSING = -1
+
+
+class SubsetIndex:
+    """The rows of a clique table that are subsets of given concept sets.
+
+    A prefix tree over the table, one hash table a level: following a member costs one look-up, and
+    subsets with the same beginning share it.
+
+    Parameters
+    ----------
+    members : int array, shape (n_cliques, width)
+        As in `Cliques`: codes ascending, -1 behind the last, no row twice.
+
+    Examples
+    --------
+    >>> index = SubsetIndex(np.array([[0, -1], [2, -1], [0, 2], [1, 2]]))
+    >>> sorted(row for _, rows in index.subsets(np.array([[0, 1, 2]])) for row in rows.tolist())
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, members: IntArray) -> None:
+        members = np.asarray(members, dtype=np.int64)
+        self._base = int(members.max(initial=0)) + 1
+        self._keys: list[pd.Index[int]] = []
+        self._rows: list[IntArray] = []
+        rows = np.arange(len(members))
+        nodes = np.zeros(len(members), dtype=np.int64)
+        for column in range(members.shape[1]):
+            deeper = members[rows, column] >= 0
+            rows, nodes = rows[deeper], nodes[deeper]
+            keys, nodes = np.unique(nodes * self._base + members[rows, column], return_inverse=True)
+            ends = np.full(len(keys), MISSING)
+            last = column + 1 == members.shape[1]
+            complete = slice(None) if last else members[rows, column + 1] < 0
+            ends[nodes[complete]] = rows[complete]
+            self._keys.append(pd.Index(keys))
+            self._rows.append(ends)
+
+    def subsets(self, members: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Pair each row of `members` with each row of the table that is a subset of it.
+
+        Parameters
+        ----------
+        members : int array, shape (n_sets, any width)
+            Concept sets in the table's codes: ascending, -1 behind the last.
+
+        Yields
+        ------
+        positions, rows : int arrays of equal length
+            Some of the pairs: a row of `members` (at most once in one yield) and a row of the
+            table. Over all yields every pair comes exactly once, a set's own row included.
+
+        Notes
+        -----
+        O(n_sets x the number of subsets up to the table's width); the subsets themselves are
+        never written down.
+        """
+        members = np.asarray(members, dtype=np.int64)
+        start = np.arange(len(members))
+        yield from self._walk(members, start, np.zeros_like(start), 0, 0)
+
+    def _walk(
+        self, members: IntArray, positions: IntArray, nodes: IntArray, depth: int, first: int
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Extend the prefixes that end at `nodes` by each member from column `first` on."""
+        if depth == len(self._keys):
+            return
+        for column in range(first, members.shape[1]):
+            codes = members[positions, column]
+            inside = (codes >= 0) & (codes < self._base)
+            children = self._keys[depth].get_indexer(
+                pd.Index(nodes[inside] * self._base + codes[inside])
+            )
+            found = children != MISSING
+            if not found.any():
+                continue
+            children, extended = children[found], positions[inside][found]
+            rows = self._rows[depth][children]
+            mined = rows != MISSING
+            yield extended[mined], rows[mined]
+            yield from self._walk(members, extended, children, depth + 1, column + 1)

@@ -1,0 +1,83 @@
+"""The nodes of annotation runs, of the attributes that they propose, and of audits."""
+
+from datetime import datetime
+
+from cobalance.graph.database.declarations import Json, Node, Property
+
+ANNOTATION_RUN = Node(
+    "AnnotationRun",
+    "Models that proposed attributes for a dataset, or labelled its images",
+    Property("id"),
+    (
+        Property("kind", str, "propose, label or caption"),
+        Property("model", str, "its name, or the last part of its folder"),
+        Property("revision", str, "the commit of its weights; missing for a folder or an endpoint"),
+        Property("weights_sha256", str, "missing where the model runs elsewhere"),
+        Property("licence", str, "of the model, by its publisher; missing where it is not known"),
+        Property("settings", Json, "all else that decides the result"),
+        Property("prompt_sha256", str, "of all texts that the model is asked, in order"),
+        Property("state", str, "queued, running, done, failed, cancelled, accepted or rejected"),
+        Property("images_digest", int, "of the dataset's images that were labelled"),
+        Property("scores_uri", str, "a folder of Parquet files with every score, low ones too"),
+        Property("chunks", int, "tasks that the labelling is divided into"),
+        Property("error", str, "why it failed"),
+        Property("created_by"),
+        Property("created_at", datetime),
+        Property("ended_at", datetime),
+        Property("decided_by", str, "who accepted or rejected it"),
+        Property("decided_at", datetime),
+    ),
+    scope="store",
+)
+ATTRIBUTE = Node(
+    "Attribute",
+    "Something that images of a domain may show, as a model or a person proposed it",
+    Property("key", list[str], "category and the name that was proposed"),
+    (
+        Property("name", str, "as it was proposed, or as a person renamed it"),
+        Property("category"),
+        Property("level", str, "image, or object: what finds it"),
+        Property("caption", str, "the text that an image of it is matched with"),
+        Property("votes", int, "rounds that proposed it"),
+        Property("rounds", int, "that were asked"),
+        Property("position", int, "among all that were proposed together, from 0"),
+        Property("flags", list[str], "why a person should look at it: names a class, ..."),
+        Property("state", str, "proposed, accepted, rejected or merged"),
+        Property("decided_by"),
+        Property("decided_at", datetime),
+    ),
+)
+AUDIT = Node(
+    "Audit",
+    "A sample of a run's labels that people check, blind to them",
+    Property("id"),
+    (
+        Property("run"),
+        Property("people", list[str], "who checks"),
+        Property("concepts", list[str], "whose labels are checked"),
+        Property("labels", Json, "what is checked: images with class, concept and verdict"),
+        Property("tasks", Json, "who checks which label, in which order"),
+        Property("counts", Json, "labelled and other images of each concept and class"),
+        Property("settings", Json, "what the sample was drawn with"),
+        Property("created_by"),
+        Property("created_at", datetime),
+        Property("updated_at", datetime, "written to take the lock of a write"),
+    ),
+    (("run",),),
+    scope="store",
+)
+AUDIT_ANSWER = Node(
+    "AuditAnswer",
+    "Whether a person sees a concept in an image",
+    Property("key", list[str], "audit, image, concept and person"),
+    (
+        Property("audit"),
+        Property("image"),
+        Property("concept"),
+        Property("person"),
+        Property("answer", str, "shows, does not or unknown"),
+        Property("answered_at", datetime, "for the last time"),
+    ),
+    (("audit",),),
+    scope="store",
+)

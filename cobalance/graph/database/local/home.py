@@ -1,0 +1,103 @@
+"""Home folder of the local server: its paths and locks, its state file, private writes.
+
+The client (`cobalance.graph.database.local.server`) and the server
+(`cobalance.graph.database.local.process`) communicate by these files.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from cobalance.graph.errors import Setting, StoreUnavailableError
+
+HOST = "127.0.0.1"
+USERNAME = "neo4j"
+LEAST_FREE_MB = 64  # what a few transactions and a new log file may take
+
+
+class Home:
+    """Paths and locks below a server's data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().resolve()
+        self.state = self.folder / "server.json"
+        self.password = self.folder / "password"
+        self.new_password = self.folder / "password.new"
+        self.last_used = self.folder / "last-used"
+        self.log = self.folder / "logs" / "server.log"
+        self.configuration = self.folder / "conf" / "neo4j.conf"
+        self.system_database = self.folder / "data" / "databases" / "system"
+
+    def joining(self) -> FileLock:
+        """Lock held by a client while it finds or starts the server, and during shutdown."""
+        return FileLock(self.folder / "joining.lock", mode=0o600)
+
+    def serving(self) -> FileLock:
+        """Lock held by the folder's server while it runs."""
+        return FileLock(self.folder / "serving.lock", mode=0o600)
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """Contents of the server's state file.
+
+    Parameters
+    ----------
+    pid : int
+        Process id.
+    phase : str
+        ``starting``, ``ready``, ``stopping``, ``stopped`` or ``failed``.
+    port : int
+        Bolt port on loopback; 0 if unknown. The next start reuses it.
+    reason : str
+        Cause of the phase ``failed``.
+    """
+
+    pid: int
+    phase: str
+    port: int = 0
+    reason: str = ""
+
+    @classmethod
+    def read(cls, file: Path) -> "ServerState | None":
+        """Read a state file; None if it is missing or malformed."""
+        try:
+            return cls(**json.loads(file.read_text(encoding="utf-8")))
+        except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+            return None
+
+    def write(self, file: Path) -> None:
+        """Write the state file atomically."""
+        write_private(file, json.dumps(asdict(self)))
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write `text` to `file` atomically, readable by its owner alone."""
+    temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as content:
+            content.write(text)
+            content.flush()
+            os.fsync(content.fileno())
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def full_disk(folder: Path) -> StoreUnavailableError | None:
+    """The error for too little free space on a data folder's disk; None if there is enough."""
+    free_mb = shutil.disk_usage(folder).free / 2**20
+    if free_mb >= LEAST_FREE_MB:
+        return None
+    return StoreUnavailableError(
+        f"The disk of {folder} is full: {free_mb:.0f} MB are free, and the local Neo4j needs "
+        f"{LEAST_FREE_MB} MB. What is stored is kept. Make room there, or set ",
+        Setting("home"),
+        " to a folder on another disk.",
+    )

@@ -1,0 +1,249 @@
+"""Download Neo4j's jars once, and verify them before every start."""
+
+import hashlib
+import os
+import threading
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import requests
+from filelock import FileLock, Timeout
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
+from cobalance.graph.errors import Setting, StoreUnavailableError
+from cobalance.graph.progress import Progress, silent
+
+STAGE = "Neo4j jars"
+"""Stage name of the download, which counts bytes."""
+
+_PARALLEL = 6
+_CHUNK_BYTES = 1 << 16
+_REPORT_S = 0.1
+_TIMEOUT_S = (10, 30)  # to connect, and between two pieces of an answer
+_FRUITLESS_TRANSFERS = 4
+
+
+def ensure_jars(
+    folder: Path,
+    repository: str | None = None,
+    lock: JarLock | None = None,
+    progress: Progress = silent,
+) -> list[Path]:
+    """Return the locked jars as files in `folder`, downloading those that are missing or damaged.
+
+    Each call compares every file with its SHA-256, which takes 0.1 s in all. A complete folder is
+    not written to, so it may be a read-only copy. If several processes call this at once, one
+    downloads and the others wait. An interrupted download resumes where it stopped.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the jars, created if missing.
+    repository : str, optional
+        Base address of the Maven repository to download from; None for jgo's default.
+    lock : JarLock, optional
+        Jars to fetch; None for the package's own lock.
+    progress : Progress
+        Called from this thread with bytes done and in all, if something is missing.
+
+    Raises
+    ------
+    StoreUnavailableError
+        The repository cannot be reached, lacks a jar, or sends a file that differs from the locked
+        one; or `folder` cannot be written.
+    """
+    lock = lock or read_lock()
+    files = [folder / jar.name for jar in lock.jars]
+    try:
+        if not _missing(folder, lock):
+            return files
+        folder.mkdir(parents=True, exist_ok=True)
+        guard = FileLock(folder / "download.lock")
+        _wait_for(guard, folder, lock, progress)
+        try:
+            missing = _missing(folder, lock)
+            if missing:
+                _download(missing, folder, repository or _default_repository(), lock, progress)
+        finally:
+            guard.release()
+    except OSError as error:
+        raise StoreUnavailableError(
+            f"The jars of Neo4j cannot be kept in {folder}: {error.strerror or error}. "
+            "Free some space there, or set ",
+            Setting("cache"),
+            " to another folder.",
+        ) from error
+    return files
+
+
+def _missing(folder: Path, lock: JarLock) -> list[Jar]:
+    return [jar for jar in lock.jars if not _is_complete(folder / jar.name, jar)]
+
+
+def _is_complete(file: Path, jar: Jar) -> bool:
+    try:
+        if file.stat().st_size != jar.size:
+            return False
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest() == jar.sha256
+    except FileNotFoundError:
+        return False
+
+
+def _bytes_present(folder: Path, lock: JarLock) -> int:
+    """Bytes of complete and partial jars, by their sizes alone."""
+    total = 0
+    for jar in lock.jars:
+        complete, part = folder / jar.name, folder / f"{jar.name}.part"
+        total += min(_size(complete) or _size(part), jar.size)
+    return total
+
+
+def _wait_for(guard: FileLock, folder: Path, lock: JarLock, progress: Progress) -> None:
+    """Take the lock; while another process downloads, report its progress."""
+    while True:
+        try:
+            guard.acquire(timeout=_REPORT_S)
+        except Timeout:
+            progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
+        else:
+            return
+
+
+def _default_repository() -> str:
+    from jgo.maven import MavenContext
+
+    address: str = next(iter(MavenContext().remote_repos.values()))
+    return address
+
+
+def _download(
+    missing: list[Jar], folder: Path, repository: str, lock: JarLock, progress: Progress
+) -> None:
+    for jar in missing:  # damaged files must not count as progress, nor survive a failure
+        (folder / jar.name).unlink(missing_ok=True)
+    stopped = threading.Event()
+    with _session() as session, ThreadPoolExecutor(_PARALLEL) as pool:
+        try:
+            jobs: set[Future[None]] = {
+                pool.submit(_fetch, session, jar, folder, repository, stopped)
+                for jar in sorted(missing, key=lambda jar: -jar.size)
+            }
+            while jobs:
+                done, jobs = wait(jobs, timeout=_REPORT_S, return_when=FIRST_EXCEPTION)
+                for job in done:
+                    job.result()
+                progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+
+
+def _session() -> requests.Session:
+    session = requests.Session()
+    retry = Retry(total=3, backoff_factor=0.5, status_forcelist=(429, 500, 502, 503, 504))
+    adapter = HTTPAdapter(pool_maxsize=_PARALLEL, max_retries=retry)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
+
+
+def _fetch(
+    session: requests.Session,
+    jar: Jar,
+    folder: Path,
+    repository: str,
+    stopped: threading.Event,
+) -> None:
+    """Download one jar into `folder`, under a temporary name until its checksum matches."""
+    part = folder / f"{jar.name}.part"
+    address = f"{repository.rstrip('/')}/{jar.repository_path}"
+    fruitless = 0
+    while not stopped.is_set():
+        have = _size(part)
+        try:
+            broken = _transfer(session, address, part, stopped)
+        except requests.RequestException as error:
+            raise _unreachable(jar, repository, error) from error
+        if broken is not None:
+            fruitless = fruitless + 1 if _size(part) <= have else 0
+            if fruitless == _FRUITLESS_TRANSFERS:
+                raise _unreachable(jar, repository, broken) from broken
+        elif _is_complete(part, jar):
+            os.replace(part, folder / jar.name)
+            return
+        elif not stopped.is_set():
+            part.unlink(missing_ok=True)
+            if not have:  # a resumed file may have begun wrong: download it again
+                raise _not_as_locked(jar, repository)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _transfer(
+    session: requests.Session, address: str, part: Path, stopped: threading.Event
+) -> requests.RequestException | None:
+    """Append the rest of the file to `part`; return the error that broke the transfer, if any.
+
+    A server without range requests sends the file from its start, which replaces `part`.
+    """
+    headers = {"Accept-Encoding": "identity", "User-Agent": "cobalance"}
+    if have := _size(part):
+        headers["Range"] = f"bytes={have}-"
+    with session.get(address, headers=headers, stream=True, timeout=_TIMEOUT_S) as answer:
+        if answer.status_code == requests.codes.requested_range_not_satisfiable:
+            return None  # nothing is left to send: complete or wrong, as its checksum tells
+        answer.raise_for_status()
+        resumed = answer.status_code == requests.codes.partial_content
+        with part.open("ab" if resumed else "wb") as file:
+            try:
+                for chunk in answer.iter_content(_CHUNK_BYTES):
+                    file.write(chunk)
+                    if stopped.is_set():
+                        break
+            except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+                return error
+    return None
+
+
+_REMEDY = (
+    "or set ",
+    Setting("uri"),
+    " to a Neo4j server that runs already, or ",
+    Setting("cache"),
+    " to a folder of jars copied from a machine that has them.",
+)
+
+
+def _unreachable(
+    jar: Jar, repository: str, error: requests.RequestException
+) -> StoreUnavailableError:
+    host = urlsplit(repository).netloc
+    if error.response is not None:
+        cause = f"{host} answers {error.response.status_code} to {jar.name}"
+    elif isinstance(error, requests.exceptions.ChunkedEncodingError | requests.ReadTimeout):
+        cause = f"{host} stopped sending {jar.name}"
+    else:
+        cause = f"{host} cannot be reached"
+    return StoreUnavailableError(
+        f"The local Neo4j needs its jars (140 MB, once) and {cause}: connect to the network "
+        "and try again, ",
+        *_REMEDY,
+    )
+
+
+def _not_as_locked(jar: Jar, repository: str) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"{jar.name} from {urlsplit(repository).netloc} is not the file that was locked "
+        f"({jar.size} bytes, SHA-256 {jar.sha256}), so the repository or a proxy on the way has "
+        "changed it: try from another network, ",
+        *_REMEDY,
+    )

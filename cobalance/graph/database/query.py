@@ -1,0 +1,175 @@
+"""Named Cypher: statements, and queries with checked parameters."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.errors import OptionError, Setting, check_known
+from cobalance.graph.names import clean_name
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a query.
+
+    Parameters
+    ----------
+    purpose : str
+        Its meaning, in a few words.
+    type : type
+        ``str``, ``int``, ``float`` or ``list`` (of names).
+    default : object
+        Its value when not given. `REQUIRED` means that it must be given.
+    names : Node or None
+        The kind of node that its value, or each of its values, is the name of.
+    is_name : bool
+        Whether it is a name, of such a node or of anything else, and is cleaned.
+    """
+
+    purpose: str
+    type: type = str
+    default: Any = None
+    names: Node | None = None
+    is_name: bool = False
+
+    def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "is_name", True)
+
+
+REQUIRED: Any = object()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A named Cypher statement that the program itself runs, with its purpose as a sentence."""
+
+    purpose: str
+    text: str
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """Names of the statement's parameters."""
+        return frozenset(re.findall(r"\$(\w+)", self.text))
+
+
+@dataclass(frozen=True)
+class Query:
+    """A named read query.
+
+    Parameters
+    ----------
+    name : str
+        As people type it.
+    purpose : str
+        The question that it answers, in one sentence.
+    text : str
+        Cypher that only reads.
+    columns : tuple of str
+        What it returns.
+    parameters : mapping of str to Parameter
+        ``dataset`` is always one of them.
+    scans_images : bool
+        Whether its time grows with the number of images in the dataset.
+    reads_cliques : bool
+        Whether it reads what mining wrote, and so needs it to be up to date.
+    counts_images : bool
+        Whether it counts image nodes, and so needs all of them in the graph.
+    """
+
+    name: str
+    purpose: str
+    text: str
+    columns: tuple[str, ...]
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    scans_images: bool = False
+    reads_cliques: bool = False
+    counts_images: bool = False
+
+    def bind(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Check the given parameters, and fill in the defaults of the others.
+
+        Raises
+        ------
+        OptionError
+            One is unknown, missing, or of another type; the message says how to give it.
+
+        Examples
+        --------
+        >>> rare = Query("rare", "Rare concepts.", "...", ("concept",),
+        ...              {"max_images": Parameter("the most images", int, 10)})
+        >>> rare.bind({})
+        {'max_images': 10}
+        >>> rare.bind({"max_images": "few"})
+        Traceback (most recent call last):
+        ...
+        cobalance.graph.errors.OptionError: rare: max_images is 'few'; it takes a whole number.
+        """
+        check_known(f"parameter of {self.name}", given, self.parameters)
+        bound = {}
+        for name, parameter in self.parameters.items():
+            value = given.get(name, parameter.default)
+            if value is REQUIRED:
+                raise OptionError(
+                    f"{self.name} needs {name}: {parameter.purpose}. Give it with ",
+                    Setting(f"parameters.{name}"),
+                    ".",
+                )
+            bound[name] = self._checked(name, value, parameter)
+        return bound
+
+    def _checked(self, name: str, value: Any, parameter: Parameter) -> Any:
+        if parameter.type is float and type(value) is int:
+            return float(value)
+        if value is None and parameter.default is None:
+            return None
+        fits = type(value) is parameter.type
+        if fits and parameter.type is str and parameter.is_name:
+            return clean_name(value)
+        if fits and parameter.type is list:
+            fits = all(type(item) is str for item in value)
+            if fits and parameter.is_name:
+                value = [*map(clean_name, value)]
+            if fits and len(set(value)) < len(value):
+                raise OptionError(f"{self.name}: {name} names {value} twice; name each once.")
+            if not value and parameter.default is REQUIRED:
+                raise OptionError(f"{self.name}: {name} is empty; name at least one.")
+            if fits:
+                return sorted(value)  # as Clique.concepts is
+        if not fits:
+            raise OptionError(
+                f"{self.name}: {name} is {value!r}; it takes {_TYPES[parameter.type]}."
+            )
+        return value
+
+
+def describe_parameters(query: Query) -> str:
+    """Describe a query's parameters in one line, optional ones in brackets.
+
+    Examples
+    --------
+    >>> limit = Parameter("the most rows to return", int, 50)
+    >>> parameters = {"dataset": Parameter("its name", default=REQUIRED), "limit": limit}
+    >>> describe_parameters(Query("rare", "", "", (), parameters))
+    'dataset [limit=50]'
+    """
+    return " ".join(
+        name
+        if parameter.default is REQUIRED
+        else f"[{name}]"
+        if parameter.default in (None, [])
+        else f"[{name}={json.dumps(parameter.default)}]"
+        for name, parameter in query.parameters.items()
+    )
+
+
+_TYPES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a JSON list of texts",
+}

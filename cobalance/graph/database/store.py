@@ -1,0 +1,286 @@
+"""Graph store: sessions of the Neo4j driver, with its errors translated."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    Driver,
+    GraphDatabase,
+    ManagedTransaction,
+    NotificationMinimumSeverity,
+    Session,
+)
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    ConnectionAcquisitionTimeoutError,
+    ConstraintError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    TransientError,
+)
+
+from cobalance.graph.database.local.home import full_disk
+from cobalance.graph.database.migrations import migrate
+from cobalance.graph.database.query import Statement
+from cobalance.graph.errors import (
+    Action,
+    ConstraintViolatedError,
+    Setting,
+    StoreError,
+    StoreUnavailableError,
+)
+
+OLDEST_SERVER = (5, 26)
+
+PATIENCE: dict[str, Any] = {
+    "connection_timeout": 5.0,
+    "connection_acquisition_timeout": 15.0,  # login included
+    "liveness_check_timeout": 5.0,  # a connection that was idle for longer is tried first
+    "max_transaction_retry_time": 5.0,
+}
+"""Seconds before a person hears that no server answers; the driver's own are up to 60."""
+
+Row = dict[str, Any]
+Cypher = str | Statement
+
+
+class GraphStore(AbstractContextManager["GraphStore"]):
+    """Connection to a graph database whose schema is up to date.
+
+    Open one with `GraphStore.connect`, and close it or use it as a context manager. It may be
+    shared between threads.
+
+    Parameters
+    ----------
+    open_driver : callable
+        Opens a driver to the server.
+    uri : str
+        Its address, for people.
+    database : str
+        The database's name on its server.
+    """
+
+    def __init__(self, open_driver: Callable[[], Driver], uri: str, database: str) -> None:
+        self.open_driver = open_driver
+        self.driver = open_driver()
+        self.uri = uri
+        self.database = database
+        self.folder: Path | None = None  # of a local server: its disk is not written full
+
+    @classmethod
+    def connect(
+        cls, uri: str, username: str, password: str, database: str = "neo4j"
+    ) -> "GraphStore":
+        """Connect, check the server's version, and bring the schema up to date.
+
+        Raises
+        ------
+        StoreUnavailableError
+            No server answers at `uri`, it refuses the credentials, or it has no such database.
+        StoreError
+            The server is older than Neo4j 5.26.
+        SchemaVersionError
+            A newer cobalance has written to this database, or one from before 0.1.0.
+        """
+
+        def open_driver() -> Driver:
+            return GraphDatabase.driver(
+                uri,
+                auth=(username, password),
+                notifications_min_severity=NotificationMinimumSeverity.OFF,
+                user_agent="cobalance",
+                **PATIENCE,
+            )
+
+        try:
+            store = cls(open_driver, uri, database)
+        except (ConfigurationError, ValueError) as error:
+            address = uri if "://" in uri else uri.rpartition("@")[2]  # no login without a scheme
+            raise StoreUnavailableError(
+                f"{address!r} is not an address of a Neo4j server: {error}. "
+                "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
+            ) from error
+        try:
+            with _our_errors(uri, username, database):
+                store.driver.verify_connectivity()
+                _check_version(store.driver, uri, database)
+                migrate(store.driver, database)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.driver.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, text: Cypher, **parameters: Any) -> list[Row]:
+        """Run a read and return all rows as dictionaries."""
+        return list(self.stream(text, **parameters))
+
+    def read_frame(self, text: Cypher, **parameters: Any) -> pd.DataFrame:
+        """Run a read and return a frame with the query's columns, rows or not."""
+        with self._session(READ_ACCESS) as session:
+            result = session.run(_text(text), parameters)
+            columns = result.keys()
+            return pd.DataFrame([record.values() for record in result], columns=columns)
+
+    def stream(self, text: Cypher, **parameters: Any) -> Iterator[Row]:
+        """Run a read and yield its rows as they arrive, in constant memory."""
+        with self._session(READ_ACCESS) as session:
+            result = session.run(_text(text), parameters)
+            columns = result.keys()
+            # Record.data() walks through every value, bytes one by one: most of a read's time.
+            for record in result:
+                yield dict(zip(columns, record.values(), strict=True))
+
+    def write(self, text: Cypher, **parameters: Any) -> list[Row]:
+        """Run a write in a transaction; transient errors are retried."""
+        with self._session() as session:
+            rows: list[Row] = session.execute_write(
+                lambda tx: tx.run(_text(text), parameters).data()
+            )
+            return rows
+
+    def server_version(self) -> str:
+        """Version of the server, such as ``5.26.30``."""
+        with _our_errors(self.uri, "", self.database):
+            return _version(self.driver, self.database)
+
+    def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
+        """Run a write that returns ``written``; roll it back unless that is `expected`."""
+
+        def work(tx: ManagedTransaction) -> None:
+            written = tx.run(_text(text), parameters).single(strict=True)["written"]
+            if written != expected:
+                raise other_writer()
+
+        with self._session() as session:
+            session.execute_write(work)
+
+    def write_in_batches(self, text: Cypher, **parameters: Any) -> list[Row]:
+        """Run a write whose Cypher commits by itself (``CALL ... IN TRANSACTIONS``)."""
+        with self._session() as session:
+            rows: list[Row] = session.run(_text(text), parameters).data()
+            return rows
+
+    @contextmanager
+    def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:
+        if access == WRITE_ACCESS and self.folder and (full := full_disk(self.folder)):
+            raise full
+        with (
+            _our_errors(self.uri, "", self.database, self.folder),
+            self.driver.session(
+                database=self.database, default_access_mode=access, fetch_size=10_000
+            ) as session,
+        ):
+            yield session
+
+
+def other_writer() -> StoreError:
+    """The error for a dataset that another process has started to write."""
+    return StoreError(
+        "Another process is writing the same dataset. What is written stays; try again when "
+        "the other process has ended."
+    )
+
+
+def _text(cypher: Cypher) -> str:
+    return cypher if isinstance(cypher, str) else cypher.text
+
+
+@contextmanager
+def _our_errors(
+    uri: str, username: str, database: str, folder: Path | None = None
+) -> Iterator[None]:
+    """Raise the driver's errors as ours, with what to do."""
+    try:
+        yield
+    except (Neo4jError, DriverError) as error:
+        is_mistake = isinstance(error, ClientError) and not has_failed(error)
+        full = None if folder is None or is_mistake else full_disk(folder)
+        known = unavailable_error(error, database, uri, username)
+        raise full or known or _other_error(error) from error
+
+
+def has_failed(error: Neo4jError | DriverError) -> bool:
+    """Whether a database takes no more writes before a restart, as after its disk was full."""
+    code = (isinstance(error, Neo4jError) and error.code) or ""
+    return ".DatabaseError.Transaction." in code or "ForbiddenOnReadOnlyDatabase" in code
+
+
+def unavailable_error(
+    error: Neo4jError | DriverError, database: str, uri: str = "", username: str = ""
+) -> StoreUnavailableError | None:
+    """The error for an unavailable server; None if the driver's error is of another kind."""
+    server = uri or "The server"
+    if isinstance(error, AuthError):
+        return StoreUnavailableError(
+            f"{server} refuses {f'user {username!r}' if username else 'the user'}. Check ",
+            *(Setting("username"), " and ", Setting("password"), "."),
+        )
+    if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
+        reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
+        return StoreUnavailableError(
+            f"No Neo4j server answers{f' at {uri}' if uri else ''}: {reason}. Start it, or ",
+            Action("server_status"),
+            " to see which server is used.",
+        )
+    if isinstance(error, Neo4jError) and error.code == (
+        "Neo.ClientError.Database.DatabaseNotFound"
+    ):
+        return StoreUnavailableError(
+            f"{server} has no database {database!r}. Set ",
+            Setting("database"),
+            " to one that it has.",
+        )
+    if isinstance(error, Neo4jError) and has_failed(error):
+        message = str(error.message).rstrip(".")
+        return StoreUnavailableError(f"{message}. The next try restarts a local server.")
+    return None
+
+
+def _other_error(error: Neo4jError | DriverError) -> StoreError:
+    if isinstance(error, ConstraintError):
+        return ConstraintViolatedError(
+            f"The database refuses a write that breaks one of its constraints: {error.message}. "
+            "Nothing of that write is kept. Where another process writes the same dataset, try "
+            "again when it has ended."
+        )
+    if isinstance(error, TransientError):
+        return StoreError(f"Transient database error: {error.message}. Try again.")
+    if isinstance(error, Neo4jError):
+        return StoreError(f"The database rejected the request: {error.message}")
+    return StoreError(f"The connection to the database failed: {error}")
+
+
+def _check_version(driver: Driver, uri: str, database: str) -> None:
+    version = _version(driver, database)
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
+        raise StoreError(
+            f"{uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the server, "
+            "or leave ",
+            Setting("uri"),
+            " unset to use a local one.",
+        )
+
+
+def _version(driver: Driver, database: str) -> str:
+    records, _, _ = driver.execute_query(
+        "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' "
+        "RETURN versions[0] AS version",
+        database_=database,
+    )
+    return str(records[0]["version"])

@@ -1,0 +1,40 @@
+"""The nodes of human studies and of the answers that people give."""
+
+from datetime import datetime
+
+from cobalance.graph.database.declarations import Json, Node, Property
+
+STUDY = Node(
+    "Study",
+    "A blind sample of a job's edited images, judged by people beside their originals",
+    Property("id"),
+    (
+        Property("job"),
+        Property("groups", list[str], "that people choose from"),
+        Property("people", list[str], "who judges"),
+        Property("pairs", Json, "what is judged: candidates and originals, as they were drawn"),
+        Property("tasks", Json, "who judges which pair, in which order, and the original's side"),
+        Property("settings", Json, "what the sample was drawn with"),
+        Property("created_by"),
+        Property("created_at", datetime),
+        Property("closed_at", datetime, "after which no answer is taken"),
+        Property("updated_at", datetime, "written to take the lock of a write"),
+    ),
+    (("job",),),
+    scope="store",
+)
+STUDY_ANSWER = Node(
+    "StudyAnswer",
+    "What a person answers to a question about a pair",
+    Property("key", list[str], "study, candidate, person and question"),
+    (
+        Property("study"),
+        Property("candidate", str, "the pair's edited image"),
+        Property("person"),
+        Property("question"),
+        Property("answer"),
+        Property("answered_at", datetime, "for the last time"),
+    ),
+    (("study",),),
+    scope="store",
+)

@@ -1,0 +1,142 @@
+"""The images of each class and each concept as packed lists, for finding those that show several.
+
+Asking each image of the rarest concept for the others takes a second where a hundred thousand show
+it. Loading writes these lists beside the images; they name the digest of the images that they are
+of. An image is known by its rank among all ids; the ids themselves are in pages.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import write_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+
+IDS_PER_PAGE = 1000
+
+_BATCH = 50  # lists in a transaction
+_QUICKLY = 1  # zlib's level
+_STEP = np.dtype("<u4")
+_CLASS, _CONCEPT, _IDS = "class", "concept", "ids"
+
+
+def write_image_lists(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    digest: int,
+    ids: Sequence[str] | ExtensionArray,
+    incidence: Incidence,
+) -> None:
+    """Replace the dataset's lists.
+
+    Parameters
+    ----------
+    writer : str
+        The token from `cobalance.graph.dataset.state.claim`.
+    digest : int
+        As `DatasetState.digest` will be.
+    ids : sequence of str
+        Of the images, in the incidence's order.
+    """
+    store.write(statements.DELETE_IMAGE_LISTS, dataset=dataset, writer=writer)
+    rows = [[key, [digest, content]] for key, content in _lists(ids, incidence)]
+    for start in range(0, len(rows), _BATCH):
+        some = rows[start : start + _BATCH]
+        store.write_all(
+            write_statement(schema.IMAGE_LIST),
+            len(some),
+            dataset=dataset,
+            writer=writer,
+            targets=[],
+            rows=some,
+        )
+
+
+def find_images(
+    store: GraphStore,
+    dataset: str,
+    concepts: Sequence[str],
+    class_name: str,
+    *,
+    skip: int,
+    limit: int,
+) -> list[str] | None:
+    """Return ids of the images of a class that contain all the concepts, in order of id.
+
+    None if the dataset has no lists of the images that it has now.
+    """
+    keys = [[_CLASS, class_name], *([_CONCEPT, name] for name in set(concepts))]
+    found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
+    if len(found) < len(keys):
+        return None
+    shortest_first = sorted((_unpack(row["content"]) for row in found), key=len)
+    ranks = reduce(_both, shortest_first)[skip : skip + limit].tolist()
+    pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
+    keys = [[_IDS, str(page)] for page in pages]
+    found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
+    if len(found) < len(keys):  # they have been replaced meanwhile
+        return None
+    ids = {int(row["key"][1]): _unpack_ids(row["content"]) for row in found}
+    return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks]
+
+
+def _lists(
+    ids: Sequence[str] | ExtensionArray, incidence: Incidence
+) -> Iterator[tuple[list[str], bytes]]:
+    named = pd.Series(ids, dtype="str").array
+    order = named.argsort()  # by code point
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    of_entry = np.repeat(rank, np.diff(incidence.indptr))
+    for kind, names, codes, ranks in (
+        (_CLASS, incidence.classes, incidence.labels, rank),
+        (_CONCEPT, incidence.concepts, incidence.indices, of_entry),
+    ):
+        width = max(1, len(ids))
+        entries = codes.astype(np.int64)
+        entries *= width
+        entries += ranks
+        entries.sort()
+        bounds = np.searchsorted(entries, np.arange(len(names) + 1) * width).tolist()
+        for code, name in enumerate(names):
+            content = entries[bounds[code] : bounds[code + 1]] - code * width
+            if len(content):
+                yield [kind, name], _pack(content)
+    for start in range(0, len(order), IDS_PER_PAGE):
+        some = named[order[start : start + IDS_PER_PAGE]].tolist()
+        yield [_IDS, str(start // IDS_PER_PAGE)], _pack_ids(some)
+
+
+def _both(few: IntArray, many: IntArray) -> IntArray:
+    """Return what is in both lists, each of which ascends."""
+    at = np.searchsorted(many, few)
+    at[at == len(many)] = 0
+    both: IntArray = few[many[at] == few]
+    return both
+
+
+def _pack(ranks: IntArray) -> bytes:
+    return zlib.compress(np.diff(ranks, prepend=0).astype(_STEP).tobytes(), _QUICKLY)
+
+
+def _unpack(packed: bytes) -> IntArray:
+    return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype=_STEP), dtype=np.int64)
+
+
+def _pack_ids(ids: Sequence[str]) -> bytes:
+    return zlib.compress(json.dumps(ids).encode(), _QUICKLY)
+
+
+def _unpack_ids(packed: bytes) -> list[str]:
+    ids: list[str] = json.loads(zlib.decompress(packed))
+    return ids

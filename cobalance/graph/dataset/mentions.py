@@ -1,0 +1,89 @@
+"""Replace the mentions of some sources in a dataset, and leave all others as they are."""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations
+
+
+def replace_mentions(
+    store: GraphStore,
+    dataset: str,
+    sources: Collection[str],
+    found: pd.DataFrame,
+    *,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Replace all mentions of some sources, such as models, by those that they find now.
+
+    Mentions of other sources stay as they are: where one has an image's concept already, the new
+    mention is left out. Without any new mentions the former graph is back. Only images that change
+    are written; interrupted, it goes on when run again.
+
+    Parameters
+    ----------
+    sources : collection of str
+        Whose mentions go.
+    found : pandas.DataFrame
+        ``image`` (its id), ``concept``, ``source`` and ``score`` (NaN where unknown); images that
+        the dataset does not have are left out.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    OptionError
+        A new mention is of another source.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    foreign = sorted(set(found["source"]) - set(sources))
+    if foreign:
+        raise OptionError(f"Mentions of {foreign[0]!r} are not among those to replace.")
+    held = read_annotations(store, dataset, progress)
+    mentions = held.mentions
+    is_old = mentions["source"].isin(list(sources)).to_numpy()
+    kept = mentions[~is_old]
+    new = _new_mentions(held.images, kept, found)
+    changed = np.union1d(mentions.loc[is_old, "image"].to_numpy(), new["image"].to_numpy())
+    every = pd.concat([frame[frame["image"].isin(changed)].astype(_PLAIN) for frame in (kept, new)])
+    place = np.full(len(held.images), -1, dtype=np.int64)
+    place[changed] = np.arange(len(changed))
+    every = every.assign(image=place[every["image"].to_numpy()]).astype(_CODED)
+    (row,) = store.read(statements.DATASET, dataset=dataset)
+    return write_annotations(
+        store,
+        dataset,
+        Annotations(held.images.iloc[changed].reset_index(drop=True), every.reset_index(drop=True)),
+        source=row["dataset"].get("source", ""),
+        progress=progress,
+    )
+
+
+_PLAIN = {"concept": "str", "source": "str"}
+_CODED = {"concept": "category", "source": "category"}
+
+
+def _new_mentions(images: pd.DataFrame, kept: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Mentions as `Annotations` has them, of concepts that an image does not have yet."""
+    rows = pd.Series(np.arange(len(images)), index=images["id"].to_numpy(object))
+    new = pd.DataFrame(
+        {
+            "image": rows.reindex(found["image"].to_numpy(object)).to_numpy(),
+            "concept": found["concept"].to_numpy(object),
+            "source": found["source"].to_numpy(object),
+            "score": found["score"].to_numpy(np.float64),
+        }
+    )
+    new = new[new["image"].notna()].astype({"image": np.int64})
+    there = pd.MultiIndex.from_arrays([kept["image"], kept["concept"].astype(object)])
+    new = new[~pd.MultiIndex.from_frame(new[["image", "concept"]]).isin(there)]
+    return new.reindex(columns=kept.columns).assign(segmentation=None)

@@ -1,0 +1,262 @@
+"""Mine a dataset's cliques, measure their imbalance, and store them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.changes import update_mined
+from cobalance.graph.counting.cliques import Cliques, mine_cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import NodeRow, apply_change, compare, stored_digests
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.clique_table import has_clique_table, write_clique_table
+from cobalance.graph.dataset.former import read_former
+from cobalance.graph.dataset.incidence_table import SplitIncidence
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.read import load_images
+from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
+from cobalance.graph.dataset.state import DatasetState, claim, dataset_state, find_dataset, finish
+from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import plain_values
+
+MAX_CLIQUES = 1_000_000
+"""The default limit on cliques."""
+
+_STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"]
+
+
+@dataclass(frozen=True)
+class MiningReport:
+    """What mining found and changed in the store.
+
+    Parameters
+    ----------
+    by_size : dict of int to int
+        Cliques of each size.
+    left_out : int
+        Concepts that are not common to the classes.
+    without_images : tuple of str
+        Classes of the dataset that have no image in the split, and were not compared.
+    leaning, unproven : int
+        Cliques with a q-value of at most 0.05; of the others, those with a gap.
+    created, updated, deleted, unchanged : int
+        Cliques in the store.
+    images : int
+        Images that were mined.
+    changed : int or None
+        Images that were counted to follow the change since the cliques were mined last; None where
+        all were counted.
+    """
+
+    by_size: dict[int, int]
+    left_out: int
+    without_images: tuple[str, ...]
+    leaning: int
+    unproven: int
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    images: int
+    changed: int | None
+
+    def counted(self) -> str:
+        """How many images were counted, as a sentence."""
+        if self.changed is None:
+            return f"Counted {self.images:,} images."
+        return f"Counted {self.changed:,} changed images of {self.images:,}."
+
+
+class Counted(NamedTuple):
+    """Cliques, how many concepts are not common to the classes, and `MiningReport.changed`."""
+
+    cliques: Cliques
+    left_out: int
+    changed: int | None = None
+
+
+class CountedImages(Protocol):
+    """All images of a dataset, wherever they are."""
+
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
+        """Count the cliques."""
+
+    def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
+        """The images that the graph keeps, with their ids and files."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldImages:
+    """Images in memory, and what was mined before some of them changed, if it can be followed."""
+
+    images: SplitIncidence
+    former: tuple[Cliques, Incidence] | None = None
+
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
+        """Count with the kernel, only images that changed where that tells."""
+        incidence = self.images.of_split(options.split)
+        if not len(incidence.labels):
+            raise UnknownNameError("split", options.split or "", sorted(self.images.split_names))
+        counting: Any = {
+            "max_size": options.max_size,
+            "min_support": options.min_support,
+            "common": options.common,
+            "max_cliques": max_cliques,
+        }
+        followed = self.former and update_mined(*self.former, incidence, **counting)
+        cliques, changed = followed or (mine_cliques(incidence, **counting), None)
+        return Counted(cliques, _uncommon(incidence, options.common), changed)
+
+    def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
+        """Choose among the images of the split."""
+        return choose_sample(self.images.take(self.images.in_split(split)), cliques, sample)
+
+
+def mine_dataset(
+    store: GraphStore,
+    dataset: str,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
+    images: CountedImages | None = None,
+    since: str | None = None,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset's cliques, measure their imbalance, and update the stored cliques.
+
+    Mining the same images with the same options again changes nothing. Interrupted, it leaves
+    the dataset marked as not mined, and goes on when run again.
+
+    Where the dataset was mined with the same options before its images changed, only the images
+    that changed are counted, as far as that gives what counting all gives, see
+    `cobalance.graph.counting.changes.update_mined`.
+
+    Parameters
+    ----------
+    images : CountedImages or None
+        All images of the dataset; None reads them from the graph.
+    since : str or None
+        A mined dataset that this one was copied from with some images more or fewer, whose cliques
+        can be followed where this one was not mined yet.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    UnknownNameError
+        The dataset has no image of the split, or no such class.
+    TooManyCliquesError
+        There are more than `max_cliques`; nothing is written.
+    """
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    if images is None:
+        progress("read images", 0, None)
+        held = load_images(store, dataset)
+        images = HeldImages(held, _former(store, state, since, options))
+    progress("count cliques", 0, None)
+    cliques, left_out, changed = images.count(options, max_cliques)
+    progress("measure imbalances", 0, None)
+    table = imbalance_table(cliques, confidence=options.confidence)
+    leaning = int(table["leans"].sum())
+    unproven = int(((table["gap"] > 0) & ~table["leans"]).sum())
+    names, digests, rows_at = _rows_to_write(cliques, table)
+    progress("compare", 0, None)
+    stored = stored_digests(store, schema.CLIQUE, dataset)
+    change = compare(stored, names, digests, delete=True)
+    mining = options.to_json()
+    wanted = replace(state, cliques_digest=state.digest, mining=mining)
+    if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
+        writer = claim(store, dataset)
+        values = {"cliques_digest": None, "mining": mining}
+        store.write(statements.UPDATE_DATASET, dataset=dataset, values=values)
+        edges = (schema.HAS, schema.COUNTED_IN)
+        apply_change(
+            store, dataset, writer, schema.CLIQUE, edges, change, rows_at, "write cliques", progress
+        )
+        write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
+        if state.sample is not None:
+            progress("choose images", 0, None)
+            sample = Sample(state.sample, state.sample_seed or 0)
+            chosen = images.sample(cliques, sample, options.split)
+            sync_sample(store, dataset, writer, state.digest or 0, chosen, progress)
+        store.write(statements.DELETE_IMAGES_ASIDE, dataset=dataset, writer=writer)
+        finish(
+            store,
+            dataset,
+            writer,
+            guards="cliques_digest",
+            cliques_digest=state.digest,
+            mined_classes=list(cliques.classes),
+            mined_images=cliques.class_sizes.tolist(),
+            cliques=len(cliques),
+            single_cliques=int((cliques.sizes() == 1).sum()),
+            imbalanced_cliques=int((table["gap"] > 0).sum()),
+            leaning_cliques=leaning,
+            unproven_cliques=unproven,
+        )
+    sizes, counts = np.unique(cliques.sizes(), return_counts=True)
+    return MiningReport(
+        dict(zip(sizes.tolist(), counts.tolist(), strict=True)),
+        left_out,
+        tuple(sorted(class_sizes(store, dataset).keys() - set(cliques.classes))),
+        leaning,
+        unproven,
+        len(change.created),
+        len(change.updated),
+        len(change.deleted),
+        change.unchanged,
+        int(cliques.class_sizes.sum()),
+        changed,
+    )
+
+
+def _former(
+    store: GraphStore, state: DatasetState, since: str | None, options: MiningOptions
+) -> tuple[Cliques, Incidence] | None:
+    """Cliques that can be followed, and their images; None where all images are to be counted."""
+    if state.cliques_digest == state.digest:  # asked to mine the same images again
+        return None
+    own = read_former(store, state, options)
+    base = find_dataset(store, since) if own is None and since is not None else None
+    return own if base is None else read_former(store, base, options)
+
+
+def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:
+    """Count the concepts that some class that they should occur with never shows."""
+    asked = [common is None or name in common for name in incidence.classes]
+    return int((incidence.class_concept_counts()[asked] == 0).any(axis=0).sum())
+
+
+def _rows_to_write(
+    cliques: Cliques, table: pd.DataFrame
+) -> tuple[list[tuple[str, ...]], list[int], Callable[[IntArray], list[NodeRow]]]:
+    """Names and digests of all cliques, and a function for the rows at some positions."""
+    names, counts = cliques.names(), cliques.counts.tolist()
+    content = table[_STATISTICS].assign(names=[repr(clique) for clique in names])
+    hashed = pd.util.hash_pandas_object(content, index=False).to_numpy()
+    for of_class in cliques.counts.T:
+        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + of_class.astype(np.uint64)
+    digests = hashed.view(np.int64).tolist()
+    statistics = [plain_values(table[name]) for name in _STATISTICS]
+
+    def rows_at(positions: IntArray) -> list[NodeRow]:
+        return [
+            (
+                names[i],
+                [digests[i], *(column[i] for column in statistics)],
+                [[names[i]], [cliques.classes, counts[i]]],
+            )
+            for i in positions.tolist()
+        ]
+
+    return names, digests, rows_at

@@ -1,0 +1,310 @@
+"""Store plans: each query linked to its class, and to its clique or the image that it edits."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import names_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import NodeRow, apply_change, compare
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
+from cobalance.graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Edit, PlannedQuery
+
+_PLAN_OPTIONS: dict[str, str | int | None] = {
+    "name": None,
+    "planner": "conbias",
+    "min_size": 2,
+    "max_size": None,
+    "max_per_query": None,
+    "budget": None,
+    "largest_first": None,
+}
+"""The options of planning that a plan's node keeps, with their defaults."""
+
+
+def write_plan(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    queries: Sequence[PlannedQuery],
+    *,
+    planner: str,
+    min_size: int | None = None,
+    max_size: int | None = None,
+    max_per_query: int | None = None,
+    budget: int | None = None,
+    largest_first: bool = False,
+    planner_options: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan, replacing the dataset's plan of that name if there is one.
+
+    Writing the same plan again changes nothing; interrupted, it goes on when run again. A plan
+    whose queries edit images needs no cliques: it is for the dataset's images as they are now.
+
+    Parameters
+    ----------
+    min_size, max_size : int or None
+        Of its cliques; None where it edits images.
+    max_per_query, budget, largest_first
+        The limits that it was made with, for `planned_again` to repeat.
+    planner_options : mapping, optional
+        The planner's own options; anything that JSON can hold.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    StoreError
+        A query names a clique or an image that is not in the store.
+    """
+    check_name(name, "plan")
+    state = dataset_state(store, dataset)
+    queries = [PlannedQuery(*query) for query in queries]
+    edits = [query for query in queries if query.edit is not None]
+    needs_cliques = not edits or len(edits) < len(queries)
+    if needs_cliques:
+        state.require_mined()
+    else:
+        state.require_complete()
+    keys = [query_key(name, query) for query in queries]
+    digests = [_digest(position, query) for position, query in enumerate(queries)]
+    known_classes = {
+        row["name"] for row in store.read(names_statement(schema.CLASS), dataset=dataset)
+    }
+    stored = {
+        tuple(row["key"]): row["digest"]
+        for row in store.stream(statements.STORED_QUERIES, dataset=dataset, plan=name)
+    }
+    writer = claim(store, dataset)
+    properties = {
+        "planner": planner,
+        "mined_as": state.mined_as if needs_cliques else None,
+        "images_digest": state.digest if edits else None,
+        "min_size": min_size,
+        "max_size": max_size,
+        "images": sum(query.n for query in queries),
+        "max_per_query": max_per_query,
+        "budget": budget,
+        "largest_first": largest_first or None,
+        "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
+    }
+    store.write(
+        statements.MERGE_PLAN, dataset=dataset, plan=name, properties=schema.PLAN.check(properties)
+    )
+
+    def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
+        rows: list[NodeRow] = []
+        for i in positions.tolist():
+            class_name, concepts, n, edit = queries[i]
+            edited = edit_properties(edit)
+            properties: list[Any] = [
+                *(digests[i], name, class_name, list(concepts), n, *edited.values()),
+                None if edit is None else i,
+            ]
+            # An image may be edited to show a group that is no class of the dataset.
+            classes = [class_name] if edit is None or class_name in known_classes else []
+            cliques = [concepts] if edit is None else []
+            images = [] if edit is None else [edit.source_image]
+            rows.append((keys[i], properties, [[cliques], [classes], [images], [[name]]]))
+        return rows
+
+    apply_change(
+        store,
+        dataset,
+        writer,
+        schema.GENERATION_QUERY,
+        (schema.REBALANCES, schema.FOR_CLASS, schema.EDITS, schema.ASKED_BY),
+        compare(stored, keys, digests, delete=True),
+        rows_at,
+        "write plan",
+        progress,
+    )
+    finish(store, dataset, writer, guards="cliques_digest")
+
+
+def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:
+    """Key of a plan's query; that of an edited image has an empty name, which no concept has.
+
+    Examples
+    --------
+    >>> query_key("small", PlannedQuery("dog", ("rug", "sofa"), 2))
+    ('small', 'dog', 'rug', 'sofa')
+    >>> query_key("small", PlannedQuery("dog", ("rug", "sofa"), 1, Edit("image 7")))
+    ('small', 'dog', '', 'image 7')
+    """
+    if query.edit is None:
+        return (plan, query.class_name, *query.concepts)
+    return (plan, query.class_name, "", query.edit.source_image)
+
+
+def edit_properties(edit: Edit | None) -> dict[str, Any]:
+    """The properties of a query that say which image it edits; all None where it edits none."""
+    if edit is None:
+        return {"source_image": None, "caption": None, "captions": None, "own_group": None}
+    return {
+        "source_image": edit.source_image,
+        "caption": edit.caption,
+        "captions": list(edit.captions),
+        "own_group": edit.own_group or None,
+    }
+
+
+def stored_edit(row: Mapping[str, Any]) -> Edit | None:
+    """The edit that `edit_properties` stored with a query; None where it edits no image."""
+    if row["source_image"] is None:
+        return None
+    return Edit(
+        row["source_image"],
+        row["caption"] or "",
+        tuple(row["captions"] or ()),
+        row["own_group"] or "",
+    )
+
+
+def _digest(position: int, query: PlannedQuery) -> int:
+    """Digest of what a query holds beside its key; signed, 64 bits."""
+    if query.edit is None:
+        return query.n
+    content = [position, query.n, query.concepts, *astuple(query.edit)[1:]]
+    text = json.dumps(content).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
+
+
+def planned_for_others(
+    state: DatasetState, plan: Mapping[str, Any]
+) -> Literal["images", "cliques"] | None:
+    """What a plan was made for that the dataset has other ones of now; None if it is up to date.
+
+    Parameters
+    ----------
+    plan : mapping
+        The properties of the plan's node.
+    """
+    digest, mined_as = plan.get("images_digest"), plan.get("mined_as")
+    if digest is not None and digest != state.digest:
+        return "images"
+    if (digest is None or mined_as is not None) and mined_as != state.mined_as:
+        return "cliques"
+    return None
+
+
+def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
+    """The actions that recreate a plan with its options, mining first if necessary.
+
+    Parameters
+    ----------
+    state : DatasetState
+        The plan's dataset, as it is now.
+    plan : mapping
+        The properties of the plan's node; one of an earlier version of the program has fewer.
+
+    Examples
+    --------
+    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40,
+    ...         "largest_first": True}
+    >>> print(*planned_again(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
+    run `plan('zoo', name='small', min_size=1, max_size=2, budget=40, largest_first=True)`
+    >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
+    >>> print(*planned_again(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
+    run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`
+    """
+    kept = dict(plan)
+    own = json.loads(kept.get("planner_options") or "{}")
+    if kept.get("images_digest") is not None:
+        named = {} if kept["name"] == kept["planner"] else {"name": kept["name"]}
+        options = {"recipe": kept["planner"], **named, **_hashable(own)}
+        return (Action("plan_counterfactuals", state.name, **options),)
+    largest = json.loads(state.mining or "{}").get("max_size")
+    first: tuple[Part, ...] = ()
+    if largest is not None and (kept.get("min_size") or 0) > largest:
+        size = kept.get("max_size") or kept["min_size"]
+        first = (Action("mine", state.name, max_size=size), ", then ")
+    elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
+        del kept["max_size"]  # which is then as mined
+    given = {
+        name: kept[name]
+        for name, usual in _PLAN_OPTIONS.items()
+        if kept.get(name, usual) not in (None, usual)
+    }
+    if own:
+        given["planner_options"] = own
+    return (*first, Action("plan", state.name, **given))
+
+
+def _hashable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options from JSON, their lists as tuples, and so are lists in these."""
+
+    def hashable(value: Any) -> Any:
+        return tuple(map(hashable, value)) if isinstance(value, list) else value
+
+    return {name: hashable(value) for name, value in options.items()}
+
+
+def read_plan_options(store: GraphStore, dataset: str, name: str) -> dict[str, Any]:
+    """Read the planner's own options of a plan; none where there is no such plan."""
+    rows = store.read(statements.PLAN, dataset=dataset, plan=name)
+    return dict(json.loads(rows[0]["plan"].get("planner_options") or "{}")) if rows else {}
+
+
+def read_plan_sizes(store: GraphStore, dataset: str, name: str) -> tuple[int, int] | None:
+    """Read the smallest and largest clique of a plan; None where it has none, or is not kept."""
+    for row in store.read(statements.PLAN, dataset=dataset, plan=name):
+        if row["plan"].get("min_size") is not None:
+            return row["plan"]["min_size"], row["plan"]["max_size"]
+    return None
+
+
+def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
+    """Read a plan's queries in the order to run them: size descending, then concepts, then class.
+
+    Those that edit images come in the order in which they were planned, after the others.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is no such dataset.
+    UnknownNameError
+        The dataset has no plan of this name.
+    StaleError
+        The plan was made before the dataset was mined as it is now; or, where it edits images,
+        for other images than the dataset has now.
+    """
+    state = dataset_state(store, dataset)
+    known = {
+        row["plan"]["name"]: row["plan"] for row in store.read(statements.PLANS, dataset=dataset)
+    }
+    if name not in known:
+        if known:
+            raise UnknownNameError("plan", name, known)
+        named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
+        raise OptionError(f"{dataset!r} has no plan yet. ", *planned_again(state, named), ".")
+    changed = planned_for_others(state, known[name])
+    if changed is not None:
+        raise StaleError(
+            f"The plan {name!r} of {dataset!r} was made for other {changed} than the dataset has "
+            "now. ",
+            *planned_again(state, known[name]),
+            ".",
+        )
+    rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
+    queries = [
+        (
+            row["position"],
+            PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], stored_edit(row)),
+        )
+        for row in rows
+    ]
+    anew = [query for _, query in queries if query.edit is None]
+    anew.sort(key=lambda query: (-len(query.concepts), query.concepts, query.class_name))
+    edited = [(position, query) for position, query in queries if query.edit is not None]
+    return [*anew, *(query for _, query in sorted(edited, key=lambda each: each[0]))]

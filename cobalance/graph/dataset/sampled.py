@@ -1,0 +1,362 @@
+"""Datasets of which the graph keeps all counts, and a sample of the images."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.counting.sample import priorities, sample_rows
+from cobalance.graph.database import schema
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.database.query import Statement
+from cobalance.graph.database.statements import delete_statement, drop_statement, merge_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches, compare, stored_digests
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.contents import image_digests
+from cobalance.graph.dataset.former import mined_digest
+from cobalance.graph.dataset.image_lists import write_image_lists
+from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from cobalance.graph.dataset.state import DatasetState, check_name, claim, find_dataset, finish
+from cobalance.graph.dataset.write import (
+    IngestReport,
+    dataset_digest,
+    make_dataset,
+    write_cooccurrence,
+    write_images,
+)
+from cobalance.graph.errors import Action, DatasetExistsError, OptionError
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
+
+PER_CLASS = 12
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which images the graph keeps.
+
+    Parameters
+    ----------
+    per_class : int
+        Images of each clique in each class, 1 or more; fewer where fewer show it.
+    seed : int
+        That chooses them.
+    """
+
+    per_class: int = PER_CLASS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.per_class < 1:
+            raise OptionError(f"A sample of {self.per_class} images. Keep 1 or more.")
+
+
+@dataclass(frozen=True, eq=False)
+class ImageTotals:
+    """All counts of single concepts and pairs, of images that the graph does not keep.
+
+    Parameters
+    ----------
+    concepts, classes : tuple of str
+        Names, ascending.
+    class_sizes, without_concepts : int64 array, shape (n_classes,)
+        Images of each class, and those that show no concept.
+    edges : CoOccurrence
+        Of concepts with classes and with each other.
+    splits : mapping of str or None to int
+        Images of each split.
+    digest : int
+        Of the images, as `DatasetState.digest`.
+    """
+
+    concepts: tuple[str, ...]
+    classes: tuple[str, ...]
+    class_sizes: IntArray
+    without_concepts: IntArray
+    edges: CoOccurrence
+    splits: Mapping[str | None, int]
+    digest: int
+
+    @classmethod
+    def of(cls, images: SplitIncidence, digest: int) -> "ImageTotals":
+        """Count images in memory."""
+        incidence = images.incidence
+        sizes = incidence.class_sizes()
+        empty = incidence.labels[np.diff(incidence.indptr) == 0]
+        names = (*images.split_names, None)  # -1 is the last
+        found = np.bincount(images.splits % len(names), minlength=len(names)).tolist()
+        return cls(
+            incidence.concepts,
+            incidence.classes,
+            sizes,
+            np.bincount(empty, minlength=len(sizes)),
+            cooccurrence(incidence),
+            {name: n for name, n in zip(names, found, strict=True) if n},
+            digest,
+        )
+
+    def concept_images(self) -> IntArray:
+        """Images with each concept: int64, shape (n_concepts,)."""
+        found = np.zeros(len(self.concepts), dtype=np.int64)
+        np.add.at(found, self.edges.class_concept[:, 1], self.edges.class_concept_images)
+        return found
+
+
+def write_sampled(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    sample: Sample,
+    *,
+    source: str,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Load the counts of annotations; mining then chooses the images to keep.
+
+    All images are packed into a few nodes, so that they can be mined with any options. Interrupted,
+    it leaves the dataset incomplete, and goes on when run again.
+
+    Parameters
+    ----------
+    dataset, source
+        As of `write_annotations`.
+    replace : bool
+        Put these images in place of others that the dataset has.
+
+    Raises
+    ------
+    OptionError
+        The dataset has all of its images in the graph.
+    DatasetExistsError
+        It has other images, and they are not to be replaced.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    images = annotations.images
+    splits = images["split"].cat
+    digests = image_digests(annotations)
+    held = SplitIncidence(
+        incidence_of(annotations),
+        splits.codes.to_numpy(dtype=np.int64),
+        tuple(splits.categories),
+        images["id"].tolist(),
+        plain_values(images["uri"]),
+    )
+    totals = ImageTotals.of(held, dataset_digest(digests, (), len(digests)))
+    return write_totals(
+        store,
+        dataset,
+        totals,
+        sample,
+        source=source,
+        images=held,
+        replace=replace,
+        progress=progress,
+    )
+
+
+def dry_run_sampled(
+    store: GraphStore, dataset: str, annotations: Annotations, *, replace: bool = False
+) -> IngestReport:
+    """Return the report of `write_sampled` without writing anything.
+
+    Raises
+    ------
+    OptionError
+        The name cannot name a dataset, or the graph has all of its images.
+    DatasetExistsError
+        It has other images, and they are not to be replaced.
+    StaleError
+        A rename of the dataset did not end.
+    """
+    check_name(dataset)
+    state = find_dataset(store, dataset)
+    digests = image_digests(annotations)
+    if state is None:
+        return IngestReport(len(digests), 0, 0, 0, 0)
+    if state.renaming_to is not None:
+        state.require_complete()
+    digest = dataset_digest(digests, (), len(digests))
+    before = _check_replaceable(store, state, digest, replace)
+    if state.digest == digest:
+        return IngestReport(0, 0, 0, len(digests), 0)
+    return IngestReport(len(digests), 0, before, 0, 0)
+
+
+def write_totals(
+    store: GraphStore,
+    dataset: str,
+    totals: ImageTotals,
+    sample: Sample,
+    *,
+    source: str,
+    images: SplitIncidence | None = None,
+    replace: bool = False,
+    progress: Progress = silent,
+    images_at: str | None = None,
+) -> IngestReport:
+    """Load counts as `write_sampled` does, with or without the packed images.
+
+    Parameters
+    ----------
+    images : SplitIncidence or None
+        With ids and files; None where mining finds them elsewhere.
+    images_at : str or None
+        Where that is, as `DatasetState` has it.
+    """
+    check_name(dataset)
+    state = make_dataset(store, dataset)
+    n_images = int(totals.class_sizes.sum())
+    kept = {
+        "sample": sample.per_class,
+        "sample_seed": sample.seed,
+        "images_at": images_at,
+    }
+    complete = state.digest is not None and state.cooccurrence_digest == state.digest
+    if complete and state.digest == totals.digest and kept == state.kept:
+        return IngestReport(0, 0, 0, n_images, 0)
+    before = _check_replaceable(store, state, totals.digest, replace)
+    writer = claim(store, dataset)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
+    store.write(statements.UPDATE_DATASET, dataset=dataset, values=kept)
+    sync_sample(store, dataset, writer, totals.digest, None, progress)
+    for node, names, others in (
+        (schema.CLASS, totals.classes, statements.OTHER_CLASSES),
+        (schema.CONCEPT, totals.concepts, statements.OTHER_CONCEPTS),
+    ):
+        _keep_only(store, dataset, node, names, others)
+    progress("co-occurrence", 0, None)
+    write_cooccurrence(store, dataset, writer, totals.edges, totals.concepts, totals.classes)
+    _set_counts(store, dataset, writer, totals)
+    if images is not None:
+        mined = mined_digest(store, dataset)
+        write_incidence_table(store, dataset, writer, totals.digest, images, mined=mined)
+    else:
+        store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
+    finish(
+        store,
+        dataset,
+        writer,
+        guards="digest",
+        digest=totals.digest,
+        cooccurrence_digest=totals.digest,
+        images=n_images,
+        splits=[name or "" for name in totals.splits],
+        split_images=[*totals.splits.values()],
+    )
+    return IngestReport(n_images, 0, before, 0, 0)
+
+
+def sync_sample(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    digest: int,
+    sample: SplitIncidence | None,
+    progress: Progress,
+) -> None:
+    """Make the dataset's image nodes and packed lists those of a sample; none where it is None.
+
+    Parameters
+    ----------
+    writer : str
+        The token from `cobalance.graph.dataset.state.claim`.
+    digest : int
+        `DatasetState.digest`.
+    """
+    annotations = _annotations_of(sample) if sample else Annotations.from_records(())
+    ids, digests = annotations.images["id"], image_digests(annotations)
+    stored = stored_digests(store, schema.IMAGE, dataset)
+    change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
+    write_images(store, dataset, writer, annotations, change, digests, progress)
+    shown = sample.incidence if sample else incidence_of(annotations)
+    write_image_lists(store, dataset, writer, digest, ids.array, shown)
+
+
+def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
+    """The images that the graph keeps of those that were mined."""
+    priority = priorities(images.ids, sample.seed)
+    return images.take(sample_rows(images.incidence, priority, cliques, sample.per_class))
+
+
+def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, replace: bool) -> int:
+    """Return how many images a load puts others in place of; raise if it must not."""
+    (row,) = store.read(statements.DATASET, dataset=state.name)
+    images = int(row["dataset"].get("images", 0))
+    if state.sample is None and (images or stored_digests(store, schema.IMAGE, state.name)):
+        raise OptionError(
+            f"The graph has all images of {state.name!r}. Load a sample into another dataset, or ",
+            Action("drop_dataset", state.name),
+            " first.",
+        )
+    if state.digest is None or state.digest == digest:
+        return 0
+    if not replace:
+        raise DatasetExistsError(
+            f"The dataset {state.name!r} holds {images:,} other images, and images cannot be added "
+            "to a sample. Name another dataset, or replace those."
+        )
+    return images
+
+
+def _keep_only(
+    store: GraphStore, dataset: str, node: Node, names: Sequence[str], others: Statement
+) -> None:
+    """Have nodes of these names alone, and no clique or query that was derived from others."""
+    gone = [row["name"] for row in store.read(others, dataset=dataset, names=list(names))]
+    if gone:
+        for derived in (schema.GENERATION_QUERY, schema.CLIQUE):
+            store.write_in_batches(drop_statement(derived), names=[dataset])
+    for some in batches(gone):
+        store.write(delete_statement(node), dataset=dataset, keys=list(some))
+    for some in batches(names):
+        store.write(merge_statement(node), dataset=dataset, keys=list(some))
+
+
+def _set_counts(store: GraphStore, dataset: str, writer: str, totals: ImageTotals) -> None:
+    for statement, names, counts in (
+        (statements.SET_CLASS_IMAGES, totals.classes, totals.class_sizes),
+        (statements.SET_WITHOUT_CONCEPTS, totals.classes, totals.without_concepts),
+        (statements.SET_CONCEPT_IMAGES, totals.concepts, totals.concept_images()),
+    ):
+        rows = [[name, n] for name, n in zip(names, counts.tolist(), strict=True)]
+        for some in batches(rows):
+            store.write_all(statement, len(some), dataset=dataset, writer=writer, rows=list(some))
+
+
+def _annotations_of(sample: SplitIncidence) -> Annotations:
+    """Annotations of packed images: each concept mentioned once, without scores and sizes."""
+    incidence, n_images = sample.incidence, len(sample.ids)
+    splits = (*sample.split_names, None)  # -1 is the last
+    frame = image_frame(
+        {
+            "id": list(sample.ids),
+            "class_name": [incidence.classes[code] for code in incidence.labels.tolist()],
+            "split": [splits[code] for code in sample.splits.tolist()],
+            "uri": list(sample.uris),
+            "width_px": [None] * n_images,
+            "height_px": [None] * n_images,
+            "synthetic": [False] * n_images,
+        }
+    )
+    n_mentions = len(incidence.indices)
+    mentions = pd.DataFrame(
+        {
+            "image": np.repeat(np.arange(n_images), np.diff(incidence.indptr)),
+            "concept": pd.Categorical.from_codes(
+                incidence.indices, pd.Index(incidence.concepts, dtype="str")
+            ),
+            "source": pd.Categorical.from_codes(
+                np.zeros(n_mentions, dtype=np.int8), pd.Index([ANNOTATION], dtype="str")
+            ),
+            "score": np.full(n_mentions, np.nan),
+        }
+    )
+    return Annotations(frame, mentions)

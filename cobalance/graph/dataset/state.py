@@ -1,0 +1,216 @@
+"""State of a dataset, complete and mined or not, and the claim of the process that writes it."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.errors import Action, DatasetNotFoundError, OptionError, StaleError, StoreError
+from cobalance.graph.names import clean_name
+
+MAX_NAME = 200  # characters
+
+
+@dataclass(frozen=True)
+class DatasetState:
+    """State of a dataset as recorded in the store.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the store.
+    digest : int or None
+        Digest of all images; None while an ingest is under way or was interrupted.
+    cooccurrence_digest, cliques_digest : int or None
+        The digest of the images that the concept graph and the cliques were counted from.
+    mining : str or None
+        The options that the cliques were mined with, as JSON.
+    mined_classes : tuple of (str, int)
+        The classes that were mined, by name in ascending order, each with its images that were.
+    renaming_to : str or None
+        The new name, while a rename is under way or was interrupted.
+    sample, sample_seed : int or None
+        How many images of each clique and class the graph keeps, chosen by that seed; None where
+        it has all images.
+    images_at : str or None
+        The files in which Spark finds all images, and their columns, as JSON.
+    """
+
+    name: str
+    digest: int | None
+    cooccurrence_digest: int | None
+    cliques_digest: int | None
+    mining: str | None
+    mined_classes: tuple[tuple[str, int], ...]
+    renaming_to: str | None
+    sample: int | None = None
+    sample_seed: int | None = None
+    images_at: str | None = None
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
+        """Build the state from the properties of a dataset's node."""
+        names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
+        kept = ("sample", "sample_seed", "images_at")
+        mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
+        return cls(
+            name=properties["name"],
+            mined_classes=tuple(zip(*mined, strict=True)),
+            **{name: properties.get(name) for name in (*names, *kept)},
+        )
+
+    @property
+    def kept(self) -> dict[str, int | str | None]:
+        """The properties that say which images are kept, and where all are."""
+        names = ("sample", "sample_seed", "images_at")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def mined_as(self) -> str:
+        """Identifier of the images and options behind the cliques; stored with plans."""
+        return f"{self.cliques_digest} {self.mining}"
+
+    @property
+    def is_mined(self) -> bool:
+        """Whether the cliques were mined from the current images."""
+        try:
+            self.require_mined()
+        except StaleError:
+            return False
+        return True
+
+    def require_complete(self) -> None:
+        """Raise unless all images are loaded and counted in the concept graph."""
+        if self.renaming_to is not None:
+            raise StaleError(
+                f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
+                Action("rename_dataset", self.name, self.renaming_to),
+                " again.",
+            )
+        if self.digest is None or self.cooccurrence_digest != self.digest:
+            raise StaleError(
+                f"Loading the images of {self.name!r} did not end. ",
+                Action("ingest", ..., dataset=self.name),
+                " with the same file again: it goes on where it stopped.",
+            )
+
+    def require_mined(self) -> None:
+        """Raise unless the cliques were mined from the current images."""
+        self.require_complete()
+        if self.cliques_digest != self.digest:
+            reason = (
+                "has not been mined yet"
+                if self.mining is None
+                else "has changed since it was mined"
+            )
+            raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
+
+    def require_all_images(self, what: str) -> None:
+        """Raise unless the graph has all images, as `what` takes ("Exporting")."""
+        if self.sample is not None:
+            raise OptionError(
+                f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
+                f"{self.sample:,} of each clique and class. Load them all into another dataset."
+            )
+
+    def mining_options(self, **given: Any) -> MiningOptions:
+        """The options that the dataset was last mined with, or the usual ones; those given first.
+
+        Examples
+        --------
+        >>> state = DatasetState("zoo", 1, 1, 1, '{"max_size": 3, "split": "train"}', (), None)
+        >>> state.mining_options(max_size=2)
+        MiningOptions(max_size=2, min_support=1, common=None, split='train', confidence=0.95)
+        """
+        return replace(MiningOptions.from_json(self.mining), **given)
+
+
+def check_name(name: str, what: str = "dataset") -> None:
+    """Raise OptionError unless `name` is a valid name of a dataset or plan."""
+    if not name or name != clean_name(name) or len(name) > MAX_NAME or not name.isprintable():
+        raise OptionError(
+            f"{name!r} cannot name a {what}. A name has 1 to {MAX_NAME} printable characters and "
+            "no space at either end."
+        )
+
+
+def dataset_state(store: GraphStore, name: str) -> DatasetState:
+    """Read the state of a dataset.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is none of that name; the message lists those there are.
+    """
+    state = find_dataset(store, name)
+    if state is None:
+        names = [row["name"] for row in store.read(statements.DATASET_NAMES)]
+        known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
+        raise DatasetNotFoundError(
+            f"No dataset {name!r}. {known} ", Action("ingest", ..., dataset=name), "."
+        )
+    return state
+
+
+def find_dataset(store: GraphStore, name: str) -> DatasetState | None:
+    """Read the state of a dataset, or None if the store has none of that name."""
+    rows = store.read(statements.DATASET, dataset=name)
+    return DatasetState.of(rows[0]["dataset"]) if rows else None
+
+
+def list_datasets(store: GraphStore) -> pd.DataFrame:
+    """List all datasets with their sizes and states, by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``images``, ``classes``, ``concepts``, ``cliques``, ``state`` (``ready``,
+        ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
+    """
+    return store.read_frame(statements.DATASETS)
+
+
+def claim(store: GraphStore, name: str) -> str:
+    """Claim the dataset for writing, and return the token that each write of nodes presents.
+
+    The latest claim wins: an older writer's next batch fails, whether its process lives or not.
+    """
+    token = uuid.uuid4().hex
+    store.write(statements.UPDATE_DATASET, dataset=name, values={"writer": token})
+    return token
+
+
+def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: object) -> None:
+    """Record a completed write, and release the claim.
+
+    Parameters
+    ----------
+    guards : str
+        The digest to clear if another process wrote at the same time: ``digest`` or
+        ``cliques_digest``.
+    **values
+        Properties of the dataset to set.
+
+    Raises
+    ------
+    StoreError
+        Another process has claimed or dropped the dataset meanwhile. The data is then marked as
+        incomplete, so that no count of it is shown until it is written again.
+    """
+    finished = store.write(statements.FINISH, dataset=name, writer=writer, values=values)
+    if not finished:
+        raise invalidate(store, name, guards)
+
+
+def invalidate(store: GraphStore, name: str, digest: str) -> StoreError:
+    """Clear a digest after concurrent writes, and return the error to raise."""
+    store.write(statements.UPDATE_DATASET, dataset=name, values={digest: None})
+    return StoreError(
+        f"Another process has written or dropped {name!r} at the same time. Try again "
+        "when the other one has ended."
+    )

@@ -1,0 +1,302 @@
+"""Load annotations into the concept graph: images with their edges, then co-occurrence edges."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pandas.api.extensions import ExtensionArray
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
+from cobalance.graph.counting.incidence import Incidence, incidence_of
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import merge_statement, orphan_statements
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import (
+    Change,
+    NodeRow,
+    apply_change,
+    compare,
+    stored_digests,
+    sync_edges,
+)
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.contents import ImageContents, image_digests
+from cobalance.graph.dataset.former import mined_digest
+from cobalance.graph.dataset.image_lists import write_image_lists
+from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from cobalance.graph.dataset.read import scan_incidence
+from cobalance.graph.dataset.state import (
+    DatasetState,
+    check_name,
+    claim,
+    dataset_state,
+    find_dataset,
+    finish,
+    invalidate,
+)
+from cobalance.graph.errors import Action, OptionError
+from cobalance.graph.mention_rows import BLOCK
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations, plain_values
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """Numbers of images that an ingest changed; `kept` are those that the annotations lack."""
+
+    created: int
+    updated: int
+    deleted: int
+    unchanged: int
+    kept: int
+
+    @classmethod
+    def of(cls, change: Change, stored: int) -> "IngestReport":
+        """Count a change of a dataset that had `stored` images."""
+        created, updated = len(change.created), len(change.updated)
+        deleted = len(change.deleted)
+        kept = stored - change.unchanged - updated - deleted
+        return cls(created, updated, deleted, change.unchanged, kept)
+
+
+def write_annotations(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    source: str,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Update a dataset's images, concepts and co-occurrences to match the annotations.
+
+    New images are created, changed ones updated, equal ones left alone, each known by its id and
+    a digest of its content. Interrupted, even by kill -9, it goes on when run again, and the
+    graph is then equal to one that was never interrupted.
+
+    Parameters
+    ----------
+    dataset : str
+        The dataset's name; made if it does not exist.
+    source : str
+        Where the annotations came from, for people.
+    replace : bool
+        Delete the dataset's images that are not in `annotations`. Otherwise they stay.
+
+    Raises
+    ------
+    OptionError
+        The graph keeps a sample of the dataset's images.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    check_name(dataset)
+    state = make_dataset(store, dataset)
+    _check_whole(state)
+    progress("compare", 0, None)
+    ids, digests = annotations.images["id"].array, image_digests(annotations)
+    stored = stored_digests(store, schema.IMAGE, dataset)
+    change = compare(stored, _values(ids), _values(digests), delete=replace)
+    report = IngestReport.of(change, len(stored))
+    if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
+        return report
+    writer = claim(store, dataset)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
+    write_images(store, dataset, writer, annotations, change, digests, progress)
+    _delete_orphans(store, dataset)
+    progress("co-occurrence", 0, None)
+    left = set(stored).difference(change.deleted, _values(ids) if stored else ())
+    images = scan_incidence(store, dataset) if left else _split_incidence(annotations)
+    incidence = images.incidence
+    write_cooccurrence(
+        store, dataset, writer, cooccurrence(incidence), incidence.concepts, incidence.classes
+    )
+    _count_images_without_concepts(store, dataset, writer, images.incidence)
+    (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
+    n_images = len(ids) + len(left)
+    if counted["images"] != n_images:
+        raise invalidate(store, dataset, "digest")
+    digest = dataset_digest(digests, (stored[key] for key in left), n_images)
+    mined = mined_digest(store, dataset)
+    write_incidence_table(store, dataset, writer, digest, images, mined=mined)
+    named = images.ids if left else ids
+    write_image_lists(store, dataset, writer, digest, named, incidence)
+    finish(
+        store,
+        dataset,
+        writer,
+        guards="digest",
+        digest=digest,
+        cooccurrence_digest=digest,
+        images=n_images,
+    )
+    return report
+
+
+def dry_run(
+    store: GraphStore,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Return the report of `write_annotations` without writing anything.
+
+    Raises
+    ------
+    OptionError
+        The name cannot name a dataset, or the graph keeps a sample of its images.
+    StaleError
+        A rename of the dataset did not end.
+    """
+    check_name(dataset)
+    state = find_dataset(store, dataset)
+    if state is not None:
+        if state.renaming_to is not None:
+            state.require_complete()
+        _check_whole(state)
+    progress("compare", 0, None)
+    stored = stored_digests(store, schema.IMAGE, dataset)
+    ids, digests = annotations.images["id"].array, image_digests(annotations)
+    change = compare(stored, _values(ids), _values(digests), delete=replace)
+    return IngestReport.of(change, len(stored))
+
+
+def _check_whole(state: DatasetState) -> None:
+    if state.sample is not None:
+        raise OptionError(
+            f"The graph keeps a sample of the images of {state.name!r}, and images cannot be added "
+            "to it. Load them as a sample again, into another dataset, or ",
+            Action("drop_dataset", state.name),
+            " first.",
+        )
+
+
+def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:
+    """Values of a column as Python objects, few of which are there at a time."""
+    for start in range(0, len(column), BLOCK):
+        yield from column[start : start + BLOCK].tolist()
+
+
+def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
+    """Make sure that the dataset exists, and that no rename from or to its name is half done."""
+    for row in store.read(statements.RENAMED_TO, dataset=dataset):
+        dataset_state(store, row["name"]).require_complete()
+    store.write(statements.CREATE_DATASET, dataset=dataset)
+    state = dataset_state(store, dataset)
+    if state.renaming_to is not None:
+        state.require_complete()
+    return state
+
+
+def write_images(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    annotations: Annotations,
+    change: Change,
+    digests: IntArray,
+    progress: Progress,
+) -> None:
+    """Write those images that a change names, with their classes and concepts.
+
+    Parameters
+    ----------
+    writer : str
+        The token from `cobalance.graph.dataset.state.claim`.
+    keys, digests
+        Of all the annotations' images.
+    """
+    wanted = np.concatenate([change.created, change.updated])
+    images = annotations.images
+    contents = ImageContents.of(annotations)
+    store.write(
+        merge_statement(schema.CLASS),
+        dataset=dataset,
+        keys=images["class_name"].iloc[wanted].unique().tolist(),
+    )
+    store.write(merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted))
+
+    def rows_at(positions: IntArray) -> list[NodeRow]:
+        batch = images.iloc[positions]
+        columns = [plain_values(batch[name]) for name in schema.IMAGE.property_names[1:]]
+        values = zip(digests[positions].tolist(), *columns, strict=True)
+        keys, labels = batch["id"].tolist(), plain_values(batch["class_name"])
+        found = zip(keys, values, labels, contents.edges(positions), strict=True)
+        return [
+            (key, list(properties), [[[label]], edges]) for key, properties, label, edges in found
+        ]
+
+    edges = (schema.LABELED, schema.CONTAINS)
+    apply_change(
+        store, dataset, writer, schema.IMAGE, edges, change, rows_at, "write images", progress
+    )
+
+
+def _split_incidence(annotations: Annotations) -> SplitIncidence:
+    splits = annotations.images["split"].cat
+    codes = splits.codes.to_numpy(dtype=np.int64)
+    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories))
+
+
+def _delete_orphans(store: GraphStore, dataset: str) -> None:
+    """Delete classes and concepts without images, and the nodes derived from them.
+
+    A clique that lost an edge would equal the one mined next, and not be written again.
+    """
+    for edge, derived in (
+        (schema.LABELED, (schema.FOR_CLASS, schema.COUNTED_IN)),
+        (schema.CONTAINS, (schema.HAS,)),
+    ):
+        for text in orphan_statements(edge, derived):
+            store.write_in_batches(text, dataset=dataset)
+
+
+def write_cooccurrence(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    counted: CoOccurrence,
+    concept_names: Sequence[str],
+    class_names: Sequence[str],
+) -> None:
+    """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
+    concepts = np.array(concept_names, dtype=object)
+    classes = np.array(class_names, dtype=object)
+    pairs, labelled = counted.concept_pairs, counted.class_concept
+    for edge, start, end, images in (
+        (schema.CO_OCCURS, concepts[pairs[:, 0]], concepts[pairs[:, 1]], counted.pair_images),
+        (
+            schema.CLASS_CO_OCCURS,
+            classes[labelled[:, 0]],
+            concepts[labelled[:, 1]],
+            counted.class_concept_images,
+        ),
+    ):
+        ends = zip(start.tolist(), end.tolist(), strict=True)
+        wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
+        sync_edges(store, dataset, writer, edge, wanted)
+
+
+def _count_images_without_concepts(
+    store: GraphStore, dataset: str, writer: str, incidence: Incidence
+) -> None:
+    empty = incidence.labels[np.diff(incidence.indptr) == 0]
+    counts = np.bincount(empty, minlength=len(incidence.classes)).tolist()
+    sizes = incidence.class_sizes().tolist()
+    rows = [
+        [name, count]
+        for name, count, size in zip(incidence.classes, counts, sizes, strict=True)
+        if size  # a class without an image has no node
+    ]
+    store.write_all(
+        statements.SET_WITHOUT_CONCEPTS, len(rows), dataset=dataset, writer=writer, rows=rows
+    )
+
+
+def dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:
+    """Digest a dataset as the sum of its images' digests, as a signed 64-bit number."""
+    return int(np.array([*others, digests.sum(), n_images], dtype=np.int64).sum())  # wraps around

@@ -1,0 +1,275 @@
+"""Exceptions: one base class, and the settings and actions that fix an error as data.
+
+A remedy is data, a `Setting` or an `Action`: the command line words it as a flag or a command,
+the web app as a field or a button, and ``str(error)`` as Python.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from cobalance.graph.installation import install_command
+from cobalance.graph.safe_text import safe_text
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option that fixes an error, by its name in Python.
+
+    Examples
+    --------
+    >>> print(Setting("table.id"), Setting("on_error", "skip"))
+    table.id on_error='skip'
+    """
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+@dataclass(init=False)
+class Action:
+    """An operation that fixes an error, by its name in Python; worded as an imperative.
+
+    An argument that only the reader knows is ``...``.
+
+    Examples
+    --------
+    >>> print(Action("mine", "cars", max_size=3), "or", Action("ingest", ..., dataset="cars"))
+    run `mine('cars', max_size=3)` or run `ingest(..., dataset='cars')`
+    """
+
+    name: str
+    arguments: tuple[object, ...]
+    options: dict[str, object]
+
+    def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
+        self.name, self.arguments, self.options = name, arguments, options
+
+    def __str__(self) -> str:
+        given = ["..." if value is ... else repr(value) for value in self.arguments]
+        given += [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"run `{self.name}({', '.join(given)})`"
+
+
+Part = str | Setting | Action
+Text = str | Sequence[Part]
+"""A clause or sentence: plain, or in parts of which some are data."""
+
+Words = Callable[[Setting | Action], str]
+"""How a front end words a setting or an action; an action without its capital letter."""
+
+
+def parts_of(text: Text) -> tuple[Part, ...]:
+    """The parts of a text, to put it into a longer one."""
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def worded(text: Text, words: Words = str) -> str:
+    """A text as a front end words it; an action that begins a sentence has a capital letter.
+
+    Examples
+    --------
+    >>> worded(["It is too old. ", Action("mine", "cars"), " again."])
+    "It is too old. Run `mine('cars')` again."
+    """
+    sentence = ""
+    for part in parts_of(text):
+        word = part if isinstance(part, str) else words(part)
+        begins = isinstance(part, Action) and (not sentence or sentence.endswith(". "))
+        sentence += word[:1].upper() + word[1:] if begins else word
+    return sentence
+
+
+class CobalanceError(Exception):
+    """Base of all expected failures; the CLI prints the message without a traceback.
+
+    Parameters
+    ----------
+    *parts : str, Setting or Action
+        The message.
+
+    Examples
+    --------
+    >>> error = CobalanceError("The disk is full. Set ", Setting("output"), " to another folder.")
+    >>> print(error)
+    The disk is full. Set output to another folder.
+    >>> error.worded(lambda setting: f"“{setting.name.capitalize()}”")
+    'The disk is full. Set “Output” to another folder.'
+    """
+
+    words: Words = str
+    """How ``str(error)`` words settings and actions."""
+
+    def __init__(self, *parts: Part) -> None:
+        self.parts = parts
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        return self.worded(self.words)
+
+    def worded(self, words: Words = str) -> str:
+        """The message as a front end words it, without credentials and control characters."""
+        return safe_text(worded(self.parts, words))
+
+
+class InputError(CobalanceError):
+    """An annotation file, or a record in it, that cannot be used.
+
+    Parameters
+    ----------
+    file : str
+        The file as the user named it.
+    record : str or None
+        Where in the file, in the format's own terms: ``"line 14"``, ``"annotations[812]"``.
+    reason : str or sequence of parts
+        What is wrong, as a clause without the final full stop.
+    remedy : str or sequence of parts
+        What to do about it, as a sentence.
+
+    Examples
+    --------
+    >>> print(InputError("a.csv", "line 3", "the label is empty", "Fill it in."))
+    a.csv, line 3: the label is empty. Fill it in.
+    """
+
+    def __init__(self, file: str, record: str | None, reason: Text, remedy: Text) -> None:
+        self.file, self.record, self.reason, self.remedy = file, record, reason, remedy
+        place = file if record is None else f"{file}, {record}"
+        super().__init__(f"{place}: ", *parts_of(reason), ". ", *parts_of(remedy))
+
+
+class OptionError(CobalanceError):
+    """An option or argument whose value cannot be used, alone or beside the others."""
+
+
+class UnknownNameError(OptionError):
+    """An unknown name; the message lists the known ones, or the closest of many.
+
+    All of them are in `known`, sorted.
+
+    Examples
+    --------
+    >>> print(UnknownNameError("planner", "conbais", ["published", "conbias"]))
+    unknown planner 'conbais'. Known: conbias, published.
+    """
+
+    LISTED = 30
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = self.known = sorted(known)
+        if len(names) > self.LISTED:
+            close = get_close_matches(name, names, n=5, cutoff=0.5)
+            hint = f"Closest of {len(names)}: {', '.join(close or names[:5])}"
+        else:
+            hint = f"Known: {', '.join(names) or 'none'}"
+        super().__init__(f"unknown {kind} {name!r}. {hint}.")
+
+
+def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise UnknownNameError for the first of `names` that is not among the known ones."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+
+
+class MissingExtraError(CobalanceError):
+    """Something needs packages that the installed parts of cobalance do not include.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("The backend inpaint", "models"))  # doctest: +ELLIPSIS
+    The backend inpaint needs packages that are not installed: pip install ...[models]'.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs packages that are not installed: {install_command(extra)}.")
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Raise MissingExtraError where an import inside finds no such package."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(what, extra) from error
+
+
+class DuplicateNameError(CobalanceError):
+    """A second registration of a name that a registry already holds."""
+
+
+class StoreError(CobalanceError):
+    """The graph database cannot do what was asked."""
+
+
+class StoreUnavailableError(StoreError):
+    """No graph database answers: not running, not reachable, or refusing the login."""
+
+
+class ConstraintViolatedError(StoreError):
+    """A write that violates a constraint of the database, such as a unique key."""
+
+
+class SchemaVersionError(StoreError):
+    """The database's schema is of a version that this cobalance does not know."""
+
+
+class DatasetNotFoundError(StoreError):
+    """The store has no dataset of that name."""
+
+
+class DatasetExistsError(StoreError):
+    """The store already has a dataset of that name."""
+
+
+class JobNotFoundError(StoreError):
+    """The job, task, query or candidate is not in the store; its dataset may have been dropped."""
+
+
+class StaleError(StoreError):
+    """Derived data (cliques, a plan) is out of date with the images."""
+
+
+class QueryTextError(CobalanceError):
+    """A console query that is not run, or that fails.
+
+    Parameters
+    ----------
+    *parts : str, Setting or Action
+        The message.
+    offset : int, optional
+        Where in the query the mistake is, in characters, if it is anywhere.
+    """
+
+    def __init__(self, *parts: Part, offset: int | None = None) -> None:
+        self.offset = offset
+        super().__init__(*parts)
+
+
+class QueryRefusedError(QueryTextError):
+    """A console query that is not read-only; it is not sent to the database."""
+
+
+class QueryError(QueryTextError):
+    """A console query that the server rejects, or whose result is too large."""
+
+
+class QueryTimeoutError(CobalanceError):
+    """A console query that exceeded its time limit."""
+
+
+class TooManyCliquesError(CobalanceError):
+    """Mining found more cliques than the limit allows."""
+
+
+class JobBlockedError(CobalanceError):
+    """A job cannot continue until someone fixes what the message names."""
+
+
+class OutOfMemoryError(CobalanceError):
+    """The device has too little memory for a batch of this size."""

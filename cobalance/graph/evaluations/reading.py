@@ -1,0 +1,167 @@
+"""Read evaluations and their scores."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.evaluations import statements
+from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.tasks.lifecycle import TaskState
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation.
+
+    Parameters
+    ----------
+    id : str
+        Its own name, and that of its task if it has one.
+    train, test : str or None, str
+        Names of the training dataset, None for predictions of other models, and of the test one.
+    training_set : str or None
+        Which images of the training dataset.
+    job : str or None
+        The job whose images the training dataset has beside those of the original.
+    method : str
+        The training method.
+    seed : int or None
+        Of training; None where it is not known.
+    settings : mapping
+        All else that decides its result.
+    settings_list : list of str
+        The same in words, see `cobalance.graph.evaluations.writing.list_settings`.
+    train_digest, test_digest : int or None
+        Of the images that the datasets had then.
+    most_synthetic : int or None
+        How many synthetic images it was trained on at most; None for all.
+    predictions_uri : str or None
+        A Parquet file in the output folder.
+    created_by : str
+        Who ordered it; empty without a login.
+    created_at, scored_at : datetime or None
+        In UTC; the last is when scores were written.
+    state : TaskState
+        Of its task; ``done`` for one without.
+    error : str
+        Why it failed; empty otherwise.
+    stage, done, total : str or None, int or None, int or None
+        Progress of its task.
+    outdated : bool
+        Whether images of its datasets have changed since, or one of them is gone.
+    """
+
+    id: str
+    train: str | None
+    training_set: str | None
+    test: str
+    job: str | None
+    method: str
+    seed: int | None
+    settings: Mapping[str, Any]
+    settings_list: list[str]
+    train_digest: int | None
+    test_digest: int | None
+    most_synthetic: int | None
+    predictions_uri: str | None
+    created_by: str
+    created_at: datetime | None
+    scored_at: datetime | None
+    state: TaskState
+    error: str
+    stage: str | None
+    done: int | None
+    total: int | None
+    outdated: bool
+
+    @property
+    def row(self) -> tuple[str | None, ...]:
+        """What tells rows of tables apart; evaluations of one row are its seeds."""
+        return self.train, self.training_set, self.test, self.method, *self.settings_list
+
+
+def name_settings(found: Sequence[Evaluation]) -> dict[str, str]:
+    """What the settings of evaluations are called, by id: the learner, and what tells it apart.
+
+    That is what others of the same learner do not have, or of a method's own, of the same method.
+    """
+    rows = {(one.method, *one.settings_list) for one in found}
+    names = {}
+    for one in found:
+        learner, *rest = one.settings_list
+        alike = [row for row in rows if row[1] == learner]
+        own = [row for row in alike if row[0] == one.method]
+        compared = {item: own if item.startswith(f"{one.method} ") else alike for item in rest}
+        told = (item for item in rest if not all(item in row for row in compared[item]))
+        names[one.id] = ", ".join(filter(None, (learner, *told)))
+    return names
+
+
+def list_evaluations(
+    store: GraphStore, dataset: str | None = None, *, limit: int = 1000
+) -> list[Evaluation]:
+    """List evaluations, newest first; those of all datasets for None.
+
+    Parameters
+    ----------
+    dataset : str or None
+        Only models that were trained or tested on it, or trained on what a job made of it.
+    """
+    rows = store.read(
+        statements.EVALUATIONS if dataset is None else statements.EVALUATIONS_OF_DATASET,
+        dataset=dataset,
+        limit=limit,
+    )
+    return [_evaluation(row) for row in rows]
+
+
+def read_evaluation(store: GraphStore, evaluation: str) -> Evaluation:
+    """Read an evaluation; JobNotFoundError if there is none of that id."""
+    rows = store.read(statements.EVALUATION_OF_ID, evaluation=evaluation)
+    if not rows:
+        raise not_found("evaluation", evaluation)
+    return _evaluation(rows[0])
+
+
+def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
+    """Read the scores of evaluations, in their order and as they were written.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``evaluation``, ``metric``, ``group``, ``value``, ``low``, ``high`` (NaN where not defined),
+        ``n`` (0 where not known).
+    """
+    frame = store.read_frame(statements.SCORES, evaluations=list(evaluations))
+    for name in ("value", "low", "high"):
+        frame[name] = frame[name].astype(np.float64)
+    frame["n"] = frame["n"].fillna(0).astype(np.int64)
+    return frame
+
+
+def origin_of(store: GraphStore, dataset: str) -> str | None:
+    """The dataset of the job whose images a dataset has; None where there is none."""
+    rows = store.read(statements.ORIGIN, dataset=dataset)
+    return str(rows[0]["dataset"]) if rows else None
+
+
+def count_synthetic(store: GraphStore, dataset: str) -> int:
+    """How many synthetic images a dataset has."""
+    (row,) = store.read(statements.COUNT_SYNTHETIC, dataset=dataset)
+    return int(row["images"])
+
+
+def _evaluation(row: Row) -> Evaluation:
+    stored = row["evaluation"]
+    return Evaluation(
+        **stored
+        | {"settings": json.loads(stored["settings"]), "created_by": stored["created_by"] or ""}
+        | {name: utc_time(stored[name]) for name in statements.TIMES},
+        **{name: value for name, value in row.items() if name != "evaluation"},
+    )

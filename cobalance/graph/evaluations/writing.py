@@ -1,0 +1,259 @@
+"""Create evaluations, and write their predictions' address and their scores."""
+
+import hashlib
+import json
+import math
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import CobalanceError, StoreError
+from cobalance.graph.evaluations import statements
+from cobalance.graph.jobs.lifecycle import not_found
+from cobalance.graph.tasks.lifecycle import task_row
+
+KIND = "evaluation"
+"""The kind of the tasks that run evaluations."""
+SCORE_COLUMNS = ("metric", "group", "value", "low", "high", "n")
+
+
+class EvaluationRunningError(CobalanceError):
+    """An evaluation cannot be deleted, since a worker runs it."""
+
+
+@dataclass(frozen=True)
+class NewEvaluation:
+    """An evaluation to create.
+
+    Parameters
+    ----------
+    method : str
+        A training method, or whatever made the predictions.
+    seed : int or None
+        Of training; None where it is not known.
+    settings : mapping
+        All that decides its result but training set, method and seed; anything that JSON can hold.
+    training_set : str
+        Which images of the training dataset; by default ``augmented``, all of them.
+    most_synthetic : int or None
+        How many synthetic images to train on at most; None for all.
+    id : str
+        Unique in the store.
+    same_method, other_methods : mapping or None
+        Those of the settings that have to be equal where training sets, or methods, are compared;
+        None for all.
+    """
+
+    method: str
+    seed: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    training_set: str = "augmented"
+    most_synthetic: int | None = None
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+    same_method: Mapping[str, Any] | None = None
+    other_methods: Mapping[str, Any] | None = None
+
+
+def create_evaluations(
+    store: GraphStore,
+    new: Sequence[NewEvaluation],
+    *,
+    train: str | None,
+    test: str,
+    extra: str | None,
+    created_by: str = "",
+) -> list[str]:
+    """Create evaluations of one training and one test dataset, all or none; return their ids.
+
+    Parameters
+    ----------
+    train : str or None
+        The dataset that the models are trained on; None for predictions of other models.
+    test : str
+        The dataset with the test images, which may be the same one.
+    extra : str or None
+        What the workers that run them need installed, of `cobalance.graph.plugins.EXTRAS`; each
+        evaluation then has a task with its own id. None where the predictions exist.
+    created_by : str
+        Who orders them; empty without a login.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    names = list(dict.fromkeys(name for name in (train, test) if name is not None))
+    for name in names:
+        dataset_state(store, name).require_complete()
+    rows = [_row(one, train, extra, created_by) for one in new]
+    written = store.write(statements.CREATE_EVALUATIONS, train=train, test=test, rows=rows)
+    if rows and (not written or written[0]["written"] != len(rows)):
+        raise StoreError(
+            f"{' or '.join(map(repr, names))} is being dropped, renamed or loaded. Order the "
+            "evaluation again when that has ended."
+        )
+    return [one.id for one in new]
+
+
+def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: str) -> Row:
+    same, others = (
+        one.settings if compared is None else compared
+        for compared in (one.same_method, one.other_methods)
+    )
+    most = {"most_synthetic": one.most_synthetic}
+    properties = {
+        "method": one.method,
+        "seed": one.seed,
+        "settings": settings_text(one.settings),
+        "same_method": settings_text(same),
+        "other_methods": settings_text(others),
+        "settings_list": list_settings(one.method, {**one.settings, **most}, {**others, **most}),
+        "training_set": one.training_set if train is not None else None,
+        **most,
+        "created_by": created_by,
+    }
+    task = None
+    if extra is not None:
+        task = task_row(KIND, extra, created_by=created_by, task=one.id)
+    return {"key": one.id, "properties": EVALUATION.check(properties), "task": task}
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings as the graph keeps them: equal ones have equal texts.
+
+    Examples
+    --------
+    >>> settings_text({"seeds": 3, "preset": "small"})
+    '{"preset": "small", "seeds": 3}'
+    """
+    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
+
+
+def list_settings(
+    method: str, settings: Mapping[str, Any], other_methods: Collection[str]
+) -> list[str]:
+    """Settings in words, the learner first; what `other_methods` have not begins with the method.
+
+    Mappings, such as shortcuts, are told apart by six digits of their SHA-256.
+
+    Examples
+    --------
+    >>> settings = {"learner": "linear", "learner_options": {"c": 0.1}, "test_split": None}
+    >>> list_settings("dfr", settings | {"method_options": {"refits": 3}}, settings)
+    ['linear', 'c 0.1', 'dfr refits 3']
+    """
+    listed = [str(settings.get("learner", ""))]
+    for name, value in sorted(settings.items()):
+        own = "" if name in other_methods else f"{method} "
+        options = value if name.endswith("_options") else {name: value}
+        for option, one in sorted(options.items()):
+            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            if isinstance(one, Mapping):
+                text = hashlib.sha256(settings_text(one).encode()).hexdigest()[:6]
+            if name != "learner" and one not in (None, {}, []):
+                listed.append(f"{own}{option.replace('_', ' ')} {text}")
+    return listed
+
+
+def begin_evaluation(store: GraphStore, evaluation: str) -> None:
+    """Record that an evaluation is run on the images that its datasets have now.
+
+    Earlier scores are deleted.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    StoreError
+        One of its datasets is gone, or is being written.
+    """
+    store.write(statements.DELETE_SCORES, evaluation=evaluation)
+    if store.write(statements.BEGIN_EVALUATION, evaluation=evaluation):
+        return
+    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
+        raise not_found("evaluation", evaluation)
+    raise StoreError(
+        f"A dataset of the evaluation {evaluation!r} is gone, or is being loaded. Order it again."
+    )
+
+
+def save_predictions_uri(store: GraphStore, evaluation: str, uri: str) -> None:
+    """Record where an evaluation's predictions are; JobNotFoundError if there is none."""
+    if not store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri):
+        raise not_found("evaluation", evaluation)
+
+
+def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> None:
+    """Write scores in place of the evaluation's earlier ones of the same metrics.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        ``metric``, ``group`` (empty for all images), ``value``, ``low``, ``high`` (NaN where not
+        defined) and ``n``; a metric and group at most once.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    ValueError
+        A metric and group occur twice.
+    """
+    if scores.duplicated(["metric", "group"]).any():
+        raise ValueError("a metric and group occur twice")
+    rows = [
+        _score_row(evaluation, position, score)
+        for position, score in enumerate(scores[list(SCORE_COLUMNS)].to_dict("records"))
+    ]
+    metrics = [str(name) for name in scores["metric"].unique()]
+    if not rows:
+        return
+    try:
+        store.write_all(
+            statements.SAVE_SCORES, len(rows), evaluation=evaluation, metrics=metrics, rows=rows
+        )
+    except StoreError as error:
+        if type(error) is StoreError and not store.read(
+            statements.EVALUATION_OF_ID, evaluation=evaluation
+        ):
+            raise not_found("evaluation", evaluation) from error
+        raise
+
+
+def _score_row(evaluation: str, position: int, score: Mapping[Any, Any]) -> Row:
+    metric, group = str(score["metric"]), str(score["group"])
+    properties = {
+        "position": position,
+        "metric": metric,
+        "group": group,
+        "n": None if pd.isna(score["n"]) else int(score["n"]),
+    }
+    for name in ("value", "low", "high"):
+        number = float(score[name])
+        properties[name] = number if not math.isnan(number) else None
+    return {"key": [evaluation, metric, group], "properties": SCORE.check(properties)}
+
+
+def delete_evaluation(store: GraphStore, evaluation: str) -> None:
+    """Delete an evaluation with its scores and its task; its files stay.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    EvaluationRunningError
+        A worker runs it.
+    """
+    if store.write(statements.DELETE_EVALUATION, evaluation=evaluation):
+        return
+    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
+        raise not_found("evaluation", evaluation)
+    raise EvaluationRunningError(
+        f"The evaluation {evaluation} is running. Cancel it first, or wait until it is done."
+    )

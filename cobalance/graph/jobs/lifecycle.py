@@ -1,0 +1,257 @@
+"""Create, cancel and retry rebalancing jobs.
+
+A job runs copies of its plan's queries, so that planning or mining anew does not change it. Each
+copy keeps class, concepts, number of images and the image to edit as properties, and edges to its
+class, and to its clique or that image, for as long as these exist.
+
+A job is ``preparing`` while its queries are written, then ``queued``, ``running``, and at its end
+``done``, ``failed`` (it could not go on) or ``cancelled``. A query is ``queued``, ``running``,
+``done``, or ``failed`` with its job. Workers' reports are in `cobalance.graph.jobs.reports`, their
+images in `cobalance.graph.jobs.candidates`, progress in `cobalance.graph.jobs.status`.
+
+Every write takes the lock of its job first, so that any number of processes may write at once; so
+do a drop and a rename of the dataset.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from cobalance.graph.database import schema
+from cobalance.graph.database.job_nodes import JOB, JOB_COUNTERS, JOB_QUERY
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.database.sync import BATCH, batches
+from cobalance.graph.dataset.names import check_images, state_with_names
+from cobalance.graph.dataset.plans import edit_properties
+from cobalance.graph.dataset.state import check_name
+from cobalance.graph.errors import JobNotFoundError, OptionError, StoreError
+from cobalance.graph.jobs import reads, statements
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import PlannedQuery
+
+JobState = Literal["preparing", "queued", "running", "done", "failed", "cancelled"]
+QueryState = Literal["queued", "running", "done", "failed"]
+Verdict = Literal["accepted", "rejected"]
+CandidateState = Literal["pending", "accepted", "rejected"]
+
+QUERY_STATES: tuple[QueryState, ...] = ("queued", "running", "done", "failed")
+VERDICTS: tuple[Verdict, ...] = ("accepted", "rejected")
+CANDIDATE_STATES: tuple[CandidateState, ...] = ("pending", *VERDICTS)
+
+MAX_IMAGES = 10**9
+"""Of a query."""
+
+
+def create_job(
+    store: GraphStore,
+    dataset: str,
+    plan: str,
+    queries: Sequence[PlannedQuery],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    extra: str | None = None,
+    created_by: str = "",
+    job: str | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Create a job that runs a plan's queries, and return its id.
+
+    Parameters
+    ----------
+    plan : str
+        The plan's name. It need not be in the graph: the queries are copied.
+    queries : sequence of PlannedQuery
+        In the order in which to run them.
+    settings : mapping, optional
+        How to make the images, such as backend and preset; anything that JSON can hold.
+    extra : str, optional
+        Of `cobalance.graph.plugins.EXTRAS`, the one that its workers need installed; by default,
+        any can make it.
+    created_by : str
+        Who orders it; empty without a login.
+    job : str, optional
+        The id to give it. With the id of a job whose creation was interrupted, this goes on; with
+        that of a complete one, nothing changes. Without one, nothing is left of an interrupted job.
+
+    Raises
+    ------
+    OptionError
+        There is no query, one asks for no images, two edit the same image to show the same group,
+        or the dataset does not have an image that is to be edited.
+    UnknownNameError
+        A query names a class or concept that the dataset does not have; an image may be edited to
+        show a group that is no class.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    check_name(plan, "plan")
+    queries = [PlannedQuery(*query) for query in queries]
+    _check_queries(queries)
+    names = {
+        schema.CLASS: sorted({query.class_name for query in queries if query.edit is None}),
+        schema.CONCEPT: sorted({name for query in queries for name in query.concepts}),
+    }
+    state_with_names(store, dataset, names)
+    check_images(store, dataset, [query.edit.source_image for query in queries if query.edit])
+    settings = settings or {}
+    properties = {
+        "plan": plan,
+        "settings": json.dumps(dict(settings), ensure_ascii=False),
+        "recipe": settings.get("recipe"),
+        "backend": settings.get("backend"),
+        "extra": extra,
+        "created_by": created_by,
+        "state": "preparing",
+        "complete": False,
+        **{counter.name: 0 for counter in JOB_COUNTERS},
+    }
+    is_known = job is not None
+    job = job or uuid.uuid4().hex[:16]
+    try:
+        _write_job(store, dataset, job, properties, queries, progress)
+    except BaseException:  # an interrupt, too
+        if not is_known:  # by its id, to go on with it
+            with suppress(StoreError):
+                _discard(store, job)
+        raise
+    return job
+
+
+def _write_job(
+    store: GraphStore,
+    dataset: str,
+    job: str,
+    properties: Mapping[str, Any],
+    queries: Sequence[PlannedQuery],
+    progress: Progress,
+) -> None:
+    row = {"key": job, "properties": JOB.check(properties)}
+    created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
+    if not created:
+        raise StoreError(
+            f"{dataset!r} is being dropped, renamed or loaded. Create the job again when that has "
+            "ended."
+        )
+    if created[0]["state"] != "preparing":
+        return
+    rows = [_query_row(job, position, query) for position, query in enumerate(queries)]
+    written = 0
+    for batch in batches(rows):
+        store.write_all(statements.ADD_QUERIES, len(batch), job=job, rows=batch)
+        written += len(batch)
+        progress("write job", written, len(rows))
+    store.write(statements.COMPLETE_JOB, job=job)
+
+
+def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
+    class_name, concepts, n, edit = query
+    properties = {
+        "position": position,
+        "class_name": class_name,
+        "concepts": list(concepts),
+        "n": n,
+        **edit_properties(edit),
+        "state": "queued",
+        "accepted": 0,
+        "rejected": 0,
+        "pending": 0,
+        "seconds": 0.0,
+        "message": "",
+    }
+    return {"key": query_id(job, position), "properties": JOB_QUERY.check(properties)}
+
+
+def _discard(store: GraphStore, job: str) -> None:
+    """Delete a job that is not complete."""
+    deleted = BATCH
+    while deleted == BATCH:
+        (row,) = store.write(statements.DISCARD_QUERIES, job=job, batch=BATCH)
+        deleted = row["deleted"]
+    store.write(statements.DISCARD_JOB, job=job)
+
+
+def query_id(job: str, position: int) -> str:
+    """Id of a job's query at a position, from 0.
+
+    Examples
+    --------
+    >>> query_id("5f1c", 16)
+    '5f1c/000016'
+    """
+    return f"{job}/{position:06d}"
+
+
+def cancel_job(store: GraphStore, job: str) -> JobState:
+    """Cancel a job unless it has ended; return its state.
+
+    Running queries are queued; reports of workers are still accepted. Raises JobNotFoundError.
+    """
+    rows = store.write(statements.CANCEL_JOB, job=job)
+    if not rows:
+        raise not_found("job", job)
+    state: JobState = rows[0]["state"]
+    return state
+
+
+def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
+    """Queue a job's failed queries again; return their number.
+
+    A cancelled job goes on with its remaining queries. Accepted candidates stay.
+
+    Parameters
+    ----------
+    short : bool
+        Also those that are done with fewer accepted images than wanted, because a worker gave up
+        or a person has rejected some since.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    OptionError
+        It was cancelled before all of its queries were written.
+    """
+    rows = store.write(statements.RETRY_JOB, job=job, short=short)
+    if not rows:
+        if store.read(reads.HAS_JOB, job=job):
+            raise OptionError(
+                f"Job {job!r} was cancelled while it was being written, and has a part of its "
+                "queries. Order the plan's images again."
+            )
+        raise not_found("job", job)
+    queued: int = rows[0]["queued"]
+    return queued
+
+
+def not_found(kind: str, name: str) -> JobNotFoundError:
+    """The error for a job, query or candidate that is not in the store."""
+    return JobNotFoundError(
+        f"There is no {kind} {name!r}. It may have been dropped with its dataset."
+    )
+
+
+def utc_time(milliseconds: int | None) -> datetime | None:
+    """Convert milliseconds since 1970 to a UTC datetime."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _check_queries(queries: Sequence[PlannedQuery]) -> None:
+    if not queries:
+        raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
+    seen = set[tuple[str, str]]()
+    for class_name, concepts, n, edit in queries:
+        if not 1 <= n <= MAX_IMAGES or not (concepts or edit):
+            raise OptionError(
+                f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
+                f"more, and {MAX_IMAGES:,} or fewer, with one concept or more."
+            )
+        if edit is not None:
+            if (class_name, edit.source_image) in seen:
+                raise OptionError(
+                    f"Two queries ask for the image {edit.source_image!r} edited to show "
+                    f"{class_name!r}. Keep one of them."
+                )
+            seen.add((class_name, edit.source_image))

@@ -1,0 +1,298 @@
+"""Merge the accepted images of a job with its dataset into a new dataset."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from cobalance.graph.database import schema
+from cobalance.graph.database.statements import merge_edges_statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import check_name
+from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.errors import Action, DatasetExistsError, OptionError, StoreError
+from cobalance.graph.jobs import reads, statements
+from cobalance.graph.jobs.status import Job
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations, Counterfactual, ImageRecord, Mention
+
+SOURCE = "generation-query"
+"""Source of an unverified mention: the image was generated to show the concept."""
+
+DEFAULT_SPLIT = "train"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedImage(ImageRecord):
+    """An accepted candidate as an image of its dataset.
+
+    Parameters
+    ----------
+    job : str
+        The job's id.
+    source_image : str or None
+        The id of the image, of the same dataset, that its object was taken from, or that was
+        edited.
+    edited : bool
+        Whether it shows what its source shows, with the source's mentions beside its own.
+    captions : tuple of str
+        The source's captions, edited.
+    patch_image : str or None
+        The id of the image, of the same dataset, whose object is pasted into it.
+    """
+
+    synthetic: bool = True
+    job: str
+    source_image: str | None = None
+    edited: bool = False
+    captions: tuple[str, ...] = ()
+    patch_image: str | None = None
+
+
+def generated_id(candidate: str) -> str:
+    """Image id of an accepted candidate.
+
+    Examples
+    --------
+    >>> generated_id("5f1c/000016/000003")
+    'generated/5f1c/000016/000003'
+    """
+    return f"generated/{candidate}"
+
+
+def read_accepted(store: GraphStore, job: str) -> list[AcceptedImage]:
+    """Read a job's accepted candidates that have a file, by id.
+
+    Each shows the concepts of its query, or has the mentions of the image that was edited.
+    """
+    rows = store.read(reads.ACCEPTED_IMAGES, job=job)
+    images = []
+    for row in sorted(rows, key=lambda row: str(row["id"])):
+        provenance = json.loads(row["provenance"])
+        images.append(
+            AcceptedImage(
+                generated_id(row["id"]),
+                row["class_name"],
+                () if row["edited"] else tuple(Mention(name, SOURCE) for name in row["concepts"]),
+                uri=row["uri"],
+                width_px=provenance.get("width_px"),
+                height_px=provenance.get("height_px"),
+                job=job,
+                source_image=row["source_image"],
+                edited=row["edited"],
+                captions=tuple(row["captions"]),
+                patch_image=provenance.get("settings", {}).get("patch_image"),
+            )
+        )
+    return images
+
+
+def read_sources(store: GraphStore, dataset: str) -> dict[str, str]:
+    """For each generated image of a dataset that was made from another image, that one's id.
+
+    The other image need not be in the dataset: of counterfactuals alone the candidates know it.
+    """
+    rows = store.read(reads.SOURCES, dataset=dataset, prefix=len(generated_id("")))
+    return {row["id"]: row["source"] for row in rows if row["source"] is not None}
+
+
+def read_changed(store: GraphStore, dataset: str) -> dict[str, bool]:
+    """For each edited image of a dataset, whether it shows another group than what was edited.
+
+    Images of which that is not known are left out.
+    """
+    rows = store.read(reads.CHANGED_GROUPS, dataset=dataset, prefix=len(generated_id("")))
+    return {row["id"]: row["changed"] for row in rows if row["changed"] is not None}
+
+
+def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
+    """Read what a job asks of the images that it edits, and what came of it, in the job's order."""
+    rows = store.read(reads.COUNTERFACTUALS, job=job)
+    return [Counterfactual(**row | {"images": tuple(sorted(row["images"]))}) for row in rows]
+
+
+def generated_annotations(
+    images: Iterable[AcceptedImage], split_of: Mapping[str, str | None], split: str | None = None
+) -> Annotations:
+    """Convert generated images to annotations.
+
+    Parameters
+    ----------
+    split_of : mapping of str to str or None
+        The splits of the real images.
+    split : str or None
+        That of all generated ones. By default each is of the split of its source, so that none made
+        from a test image is trained on; without a source it is of the only split that real images
+        have, or of `DEFAULT_SPLIT` where they have several.
+
+    Examples
+    --------
+    >>> made = AcceptedImage("generated/1", "bird", job="5f1c", source_image="7")
+    >>> next(generated_annotations([made], {"6": "train", "7": "test"}).records()).split
+    'test'
+    """
+    splits = set(split_of.values())
+    usual = splits.pop() if len(splits) == 1 else DEFAULT_SPLIT
+    return Annotations.from_records(
+        replace(image, split=split or split_of.get(image.source_image or "", usual))
+        for image in images
+    )
+
+
+def write_rebalanced(
+    store: GraphStore,
+    job: Job,
+    into: str,
+    images: Sequence[AcceptedImage],
+    *,
+    real: Collection[str] | None = None,
+    split: str | None = None,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Write a job's dataset with its accepted images into another dataset.
+
+    Written again, only changes since are written. Boxes and outlines are not in the graph, see
+    `cobalance.ingest.images.regions.copy_regions`.
+
+    Parameters
+    ----------
+    job : Job
+        The job, which the other dataset remembers.
+    into : str
+        The other dataset; created if it does not exist.
+    images : sequence of AcceptedImage
+        The accepted images that it is to have.
+    real : collection of str or None
+        Ids of the dataset's images that it is to have; None for all.
+    split : str or None
+        See `generated_annotations`.
+
+    Raises
+    ------
+    DatasetExistsError
+        `into` is a dataset that was not written here for the same job. Nothing is changed.
+    OptionError
+        `into` cannot name a dataset, or is the job's dataset, or there are no images to add.
+    DatasetNotFoundError, StaleError
+        The job's dataset is gone, or not complete.
+    StoreError
+        A real image of the dataset has the id of a generated one, or another process writes it.
+    """
+    dataset = job.dataset
+    check_name(into)
+    if into == dataset:
+        raise OptionError(f"{dataset!r} cannot be written into itself. Name another dataset.")
+    if not images:
+        raise OptionError(
+            f"The job {job.id!r} has no accepted candidate with a file yet. Let workers generate "
+            "some, or accept some by hand."
+        )
+    held = read_annotations(store, dataset, progress)
+    own = held.images[~held.images["synthetic"]]
+    splits = own["split"].astype(object).where(own["split"].notna(), None)
+    split_of = dict(zip(own["id"], splits, strict=True))
+    if taken := sorted(split_of.keys() & {image.id for image in images}):
+        raise StoreError(
+            f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
+            "ingest it again."
+        )
+    there = set(held.images["id"])
+    new = [image for image in images if image.id not in there]
+    kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
+    if new:
+        made = generated_annotations(new, split_of, split)
+        both = _joined(kept, _with_inherited(made, new, held))
+    else:
+        both = kept
+    _claim_copy(store, into, job.id)
+    report = write_annotations(
+        store,
+        into,
+        both,
+        source=f"{dataset} and the images of job {job.id}",
+        replace=True,
+        progress=progress,
+    )
+    _link(store, dataset, into, images)
+    return report
+
+
+def _claim_copy(store: GraphStore, into: str, job: str) -> None:
+    """Create the dataset unless it exists, and check that it belongs to the job."""
+    rows = store.write(statements.CLAIM_COPY, into=into, job=job)
+    if not rows or not rows[0]["own"]:
+        raise DatasetExistsError(
+            f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
+            "into. Choose another name, or ",
+            Action("drop_dataset", into),
+            " first.",
+        )
+
+
+def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
+    """Link generated images, old and new, to their jobs and originals where these exist."""
+    linked = [
+        (row["id"], row["job"], row["source_image"])
+        for row in store.read(reads.GENERATED_IMAGES, dataset=dataset)
+    ]
+    linked += [(image.id, image.job, image.source_image) for image in images]
+    for edge, end in ((schema.GENERATED_BY, 1), (schema.DERIVED_FROM, 2)):
+        for rows in batches([[image[0], image[end]] for image in linked if image[end]]):
+            store.write(merge_edges_statement(edge), dataset=into, rows=rows)
+
+
+def _only(held: Annotations, ids: Collection[str]) -> Annotations:
+    """Take those images whose ids are given."""
+    rows = np.flatnonzero(held.images["id"].isin(list(ids)))
+    return _taken(held, rows)
+
+
+def _taken(held: Annotations, rows: npt.NDArray[np.intp]) -> Annotations:
+    """Take images by row, in ascending order, with their mentions."""
+    place = np.full(len(held.images), -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    of_image = place[held.mentions["image"]]
+    mentions = held.mentions.assign(image=of_image)[of_image >= 0].reset_index(drop=True)
+    return replace(held, images=held.images.iloc[rows].reset_index(drop=True), mentions=mentions)
+
+
+def _with_inherited(
+    made: Annotations, images: Sequence[AcceptedImage], held: Annotations
+) -> Annotations:
+    """Give edited images the mentions of their sources, as far as the dataset has these."""
+    row_of = dict(zip(held.images["id"], range(len(held.images)), strict=True))
+    pairs = [
+        (at, row_of[image.source_image])
+        for at, image in enumerate(images)
+        if image.edited and image.source_image in row_of
+    ]
+    inherited = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64).merge(held.mentions)
+    mentions = inherited.assign(image=inherited.pop("to"))[list(held.mentions.columns)]
+    both = _stacked(made.mentions, mentions, ("concept", "source"))
+    return replace(made, mentions=both.sort_values("image", kind="stable", ignore_index=True))
+
+
+def _joined(first: Annotations, second: Annotations) -> Annotations:
+    """Concatenate two sets of annotations."""
+    moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
+    return replace(
+        first,
+        images=_stacked(first.images, second.images, ("class_name", "split")),
+        mentions=_stacked(first.mentions, moved, ("concept", "source")),
+    )
+
+
+def _stacked(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    plain = [name for name in first.columns if name not in names]
+    both = pd.concat([first[plain], second[plain]], ignore_index=True)
+    coded = {
+        name: union_categoricals([first[name], second[name]], sort_categories=True)
+        for name in names
+    }
+    return both.assign(**coded)[list(first.columns)]

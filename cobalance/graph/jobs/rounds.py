@@ -1,0 +1,188 @@
+"""Rounds of a job: which images to generate next, decided by one worker for all.
+
+The first round asks for all wanted images of each query, each further one for as many as were
+rejected. A round is recorded before any of its images is generated, in a transaction that only one
+process wins, so that all workers generate the same images in the same chunks, also after an
+interruption.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
+from cobalance.graph.dataset.plans import edit_properties, stored_edit
+from cobalance.graph.jobs import reads, statements
+from cobalance.graph.jobs.lifecycle import QueryState, query_id
+from cobalance.graph.records import Edit
+
+_EDITED = edit_properties(None).keys()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Images of the query at a position of the job: `count` of them, numbered from `first` on."""
+
+    query: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of a job.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    attempt : int
+        How many times people have queued the job again, before or in this round.
+    spans : tuple of Span
+        Images to generate, in order.
+    """
+
+    number: int
+    attempt: int
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class QueryProgress:
+    """Progress of a job's query, for workers.
+
+    Parameters
+    ----------
+    position, n : int
+        Its place in the job, from 0, and the images wanted.
+    class_name, concepts
+        Class and concepts to show.
+    state : QueryState
+        As in `cobalance.graph.jobs.lifecycle`.
+    accepted, made : int
+        Its candidates: those accepted, and all.
+    retries : int
+        How often people have queued it again.
+    edit : Edit or None
+        The image that its images are made from; None for any of the class.
+    more : int
+        Candidates to make beside the first ones, where the best are chosen.
+    settled : int
+        Of how many candidates the best were chosen, 0 before they are.
+    """
+
+    position: int
+    class_name: str
+    concepts: tuple[str, ...]
+    n: int
+    state: QueryState
+    accepted: int
+    made: int
+    retries: int = 0
+    edit: Edit | None = None
+    more: int = 0
+    settled: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("queued", "running")
+
+
+def read_round(store: GraphStore, job: str) -> Round | None:
+    """Read a job's current round; None before the first, and for a job that was dropped."""
+    rows = store.read(reads.ROUND, job=job)
+    if not rows:
+        return None
+    (row,) = rows
+    spans = tuple(Span(*span) for span in json.loads(row["spans"]))
+    return Round(row["number"], row["attempt"], spans)
+
+
+def begin_round(
+    store: GraphStore, job: str, number: int, spans: Sequence[Span], *, best_of: int = 1
+) -> Round | None:
+    """Begin round `number` of a job if it is the next; return the current one.
+
+    Returns None for a job that was dropped.
+
+    Parameters
+    ----------
+    best_of : int
+        Candidates of each wanted image, of which one is chosen. Above 1 those that the filters
+        accept are pending until `cobalance.graph.jobs.settlement.settle_queries` chooses.
+    """
+    store.write(
+        statements.BEGIN_ROUND,
+        job=job,
+        number=number,
+        best_of=best_of,
+        spans=json.dumps([[span.query, span.first, span.count] for span in spans]),
+    )
+    return read_round(store, job)
+
+
+def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
+    """Read all queries of a job, by position."""
+    rows = store.read(reads.QUERY_PROGRESS, job=job)
+    return [
+        QueryProgress(
+            **{name: value for name, value in row.items() if name not in _EDITED},
+            edit=stored_edit(row),
+        )
+        for row in (row | {"concepts": tuple(row["concepts"])} for row in rows)
+    ]
+
+
+def missing_numbers(
+    store: GraphStore, job: str, progress: Sequence[QueryProgress]
+) -> dict[int, list[int]]:
+    """Numbers of candidates that lack while later ones of their query are there, by query.
+
+    A query that fails leaves such gaps, as several workers are on it; a retry is to fill them.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        Queries of the job; only those that are open and were queued again are looked at.
+    """
+    again = [query for query in progress if query.is_open and query.retries and query.made]
+    missing = {}
+    for some in batches([query_id(job, query.position) for query in again]):
+        for row in store.read(reads.NUMBERS, queries=some):
+            there = {int(candidate.rpartition("/")[2]) for candidate in row["ids"]}
+            there.update(range(row["dropped"]))
+            if lacking := sorted(set(range(max(there, default=0))) - there):
+                missing[row["position"]] = lacking
+    return missing
+
+
+def shared_reasons(
+    store: GraphStore, job: str, progress: Sequence[QueryProgress], least: int
+) -> dict[int, str]:
+    """Why no candidate of a query has a file, by position, where all have the same reason.
+
+    Parameters
+    ----------
+    progress : sequence of QueryProgress
+        Queries of the job; only those that are open and edit an image are looked at.
+    least : int
+        Candidates that a query must have had, each time that people have queued it.
+    """
+    made = [
+        query_id(job, query.position)
+        for query in progress
+        if query.is_open
+        and query.edit is not None
+        and query.accepted == 0
+        and query.made >= least * (query.retries + 1)
+    ]
+    rows = [row for some in batches(made) for row in store.read(reads.SHARED_REASONS, queries=some)]
+    return {row["position"]: row["reason"] for row in rows}
+
+
+def active_jobs(store: GraphStore) -> list[str]:
+    """List the queued and running jobs, oldest first."""
+    rows = store.read(reads.ACTIVE_JOBS)
+    return [row["job"] for row in rows]

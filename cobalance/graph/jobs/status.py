@@ -1,0 +1,261 @@
+"""Progress of jobs and their queries."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.errors import check_known
+from cobalance.graph.jobs import reads
+from cobalance.graph.jobs.lifecycle import (
+    QUERY_STATES,
+    JobState,
+    QueryState,
+    not_found,
+    query_id,
+    utc_time,
+)
+from cobalance.graph.jobs.reports import ALIVE_S
+
+_ALL = 2**31
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job and its progress.
+
+    Parameters
+    ----------
+    id, dataset, plan : str
+        Its own name, the dataset's, and that of the plan that its queries were copied from.
+    state : JobState
+        As in `cobalance.graph.jobs.lifecycle`.
+    settings : mapping
+        As given to `create_job`.
+    extra : str or None
+        The extra that its workers need installed, where that is known.
+    created_by, error, note : str
+        Who ordered it; why it failed; remarks on its images. Empty where there is none.
+    created_at, started_at, ended_at, heartbeat_at : datetime or None
+        In UTC; the last is when a worker on it was last heard of.
+    queries : mapping of QueryState to int
+        How many of its queries are in each state.
+    short : int
+        Queries that are done with fewer accepted images than wanted.
+    wanted, covered, accepted, rejected : int
+        Images asked for; those of them that have an accepted candidate; all accepted and all
+        rejected candidates. More may be accepted than wanted, by hand.
+    remaining : int
+        Images that queries still to run have yet to get accepted.
+    seconds : float
+        What all candidates took, on whichever workers.
+    workers : int
+        Workers alive that are at it, or at nothing and could take it.
+    dataset_changed : bool
+        Whether images of the dataset have changed since it was ordered.
+    pending : int
+        Candidates that wait for the best of them to be chosen.
+    best_of : int
+        Candidates of each wanted image, of which one is chosen; 1 before the first round.
+    unmade : int
+        Candidates that queries still to run have yet to make; 0 where none are to choose from.
+    """
+
+    id: str
+    dataset: str
+    plan: str
+    state: JobState
+    settings: Mapping[str, Any]
+    extra: str | None
+    created_by: str
+    error: str
+    note: str
+    created_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    heartbeat_at: datetime | None
+    queries: Mapping[QueryState, int]
+    short: int
+    wanted: int
+    covered: int
+    accepted: int
+    rejected: int
+    remaining: int
+    seconds: float
+    workers: int
+    dataset_changed: bool = False
+    pending: int = 0
+    best_of: int = 1
+    unmade: int = 0
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Remarks for people: why the job failed, notes on its images, changes since."""
+        changed = (
+            f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
+            "the classes and concepts they had then."
+        )
+        remarks = (self.error, self.note, changed if self.dataset_changed else "")
+        return tuple(text for text in remarks if text)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in ("preparing", "queued", "running")
+
+    @property
+    def progress(self) -> float:
+        """Accepted share of the wanted images, from 0 to 1.
+
+        While a job makes several candidates of each image, it is the share of these that are made.
+        """
+        done, wanted = self.steps
+        return done / wanted if wanted else 0.0
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many steps are done, and of how many: candidates made, where the best are chosen.
+
+        In a job that makes one candidate of an image, or has ended, they are the accepted images.
+        """
+        candidates = self.wanted * self.best_of
+        if self.best_of == 1 or not self.is_active:
+            return self.covered * self.best_of, candidates
+        return min(self.made, candidates - self.unmade), candidates
+
+    @property
+    def made(self) -> int:
+        """All candidates so far."""
+        return self.accepted + self.rejected + self.pending
+
+    @property
+    def seconds_per_image(self) -> float | None:
+        """Measured time per accepted image, including rejected ones.
+
+        With several candidates of each image it is the time of so many of them.
+        """
+        if self.best_of > 1:
+            return self.best_of * self.seconds / self.made if self.made and self.seconds else None
+        return self.seconds / self.accepted if self.accepted and self.seconds else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated time left at the rate so far with its workers; None without a measurement.
+
+        With no worker alive it is the time that one would need.
+        """
+        if not self.is_active or self.seconds_per_image is None:
+            return None
+        images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
+        return images * self.seconds_per_image / max(self.workers, 1)
+
+
+def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
+    """List a dataset's jobs, newest first; those of all datasets for None."""
+    rows = store.read(
+        reads.JOBS if dataset is None else reads.JOBS_OF_DATASET,
+        dataset=dataset,
+        limit=limit,
+        alive_ms=int(ALIVE_S * 1000),
+    )
+    jobs = [_job(row) for row in rows]
+    return sorted(jobs, key=lambda job: (job.created_at or _NEVER, job.id), reverse=True)
+
+
+def read_job(store: GraphStore, job: str) -> Job:
+    """Read a job; JobNotFoundError if there is none of that id."""
+    rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
+    if not rows:
+        raise not_found("job", job)
+    return _job(rows[0])
+
+
+def read_queries(
+    store: GraphStore,
+    job: str,
+    *,
+    state: QueryState | None = None,
+    skip: int = 0,
+    limit: int | None = None,
+    seconds_per_image: float | None = None,
+) -> pd.DataFrame:
+    """Read a job's queries in the order to run them.
+
+    Parameters
+    ----------
+    state, skip, limit
+        Only those in this state; skip this many, and return at most this many.
+    seconds_per_image : float or None
+        The job's own rate, for queries that have none yet; see `Job.seconds_per_image`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``position``, ``class_name``, ``concepts`` (tuple of str), ``n``, ``state``,
+        ``accepted``, ``rejected``, ``pending``, ``seconds``, ``message``;
+        ``seconds_left``, what one worker needs for the images that are missing, at the query's own
+        rate or else the job's; NaN where it has ended, and where nothing is measured yet.
+    """
+    check_known("state of a query", [] if state is None else [state], QUERY_STATES)
+    # Positions leave no gap, so that the ids of a page are known.
+    by_id = state is None and limit is not None
+    frame = store.read_frame(
+        reads.QUERIES_BY_ID if by_id else reads.QUERIES,
+        job=job,
+        state=state,
+        skip=skip,
+        limit=_ALL if limit is None else limit,
+        ids=[query_id(job, position) for position in range(skip, skip + (limit or 0))],
+    )
+    frame["concepts"] = frame["concepts"].map(tuple)
+    wanted, accepted, seconds = (
+        frame[name].astype(np.float64) for name in ("n", "accepted", "seconds")
+    )
+    # Where the best of several candidates are chosen, so many of them count as an image.
+    best_of, more = (frame.pop(name).astype(np.float64) for name in ("best_of", "more"))
+    images = (accepted + frame["rejected"] + frame["pending"]) / best_of
+    made = accepted.where(best_of == 1, images)
+    own = seconds / made.where(made > 0)
+    rate = own.where(own > 0).fillna(seconds_per_image or np.nan)
+    left = (wanted + more / best_of - made).clip(lower=0) * rate
+    frame["seconds_left"] = left.where(frame["state"].isin(["queued", "running"]))
+    return frame
+
+
+def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
+    """Measured time per image of the latest jobs of all datasets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``job``, ``dataset``, ``plan``, ``settings`` (JSON), ``images`` accepted, ``best_of`` and
+        ``seconds_per_candidate``; ``seconds_per_image``, the time of the rejected ones included, is
+        that of `best_of` candidates where the best is chosen. Newest first.
+    """
+    return store.read_frame(reads.SPEEDS, limit=limit)
+
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+def _job(row: Row) -> Job:
+    stored, counts = row["job"], row["counts"]
+    times = ("created_at", "started_at", "ended_at", "heartbeat_at")
+    sums = ("short", "wanted", "covered", "accepted", "rejected", "pending", "remaining", "unmade")
+    return Job(
+        **stored
+        | {"settings": json.loads(stored["settings"])}
+        | {name: stored[name] or "" for name in ("created_by", "error", "note")}
+        | {name: utc_time(stored[name]) for name in times}
+        | {name: counts[name] for name in sums},
+        best_of=counts["best_of"],
+        queries={state: counts[state] for state in QUERY_STATES},
+        seconds=counts["microseconds"] / 1e6,
+        workers=row["workers"],
+        dataset_changed=row["dataset_changed"],
+    )

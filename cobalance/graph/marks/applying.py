@@ -1,0 +1,168 @@
+"""Apply tags to counts: images show them as concepts, or are left out and brought back."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
+from cobalance.graph.dataset import statements as dataset_statements
+from cobalance.graph.dataset.read import annotations_of
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.marks import statements
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import IMAGE_COLUMNS
+
+TAG_SOURCE = "image tag"
+"""The source of mentions that tags make."""
+
+StoredMention = Sequence[Any]
+"""Concept, source, score and count, as an edge of the graph has them."""
+
+
+@dataclass(frozen=True)
+class TagChanges:
+    """How many images tags have changed, or would change.
+
+    Parameters
+    ----------
+    changed : int
+        That show a concept by a tag now, or show one no more.
+    left_out, brought_back : int
+        Of counts and exports.
+    """
+
+    changed: int = 0
+    left_out: int = 0
+    brought_back: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.left_out or self.brought_back)
+
+
+def with_tags(mentions: Iterable[StoredMention], tags: Iterable[str]) -> list[StoredMention]:
+    """Mentions of an image that has some tags as concepts, and no others by a tag.
+
+    Whatever else mentions a concept wins over a tag.
+
+    Examples
+    --------
+    >>> with_tags([["cow", "image tag", None, 1], ["sky", "annotation", 0.5, 2]], ["dusk", "sky"])
+    [['sky', 'annotation', 0.5, 2], ['dusk', 'image tag', None, 1]]
+    """
+    kept = [mention for mention in mentions if mention[1] != TAG_SOURCE]
+    there = {mention[0] for mention in kept}
+    return [*kept, *([name, TAG_SOURCE, None, 1] for name in sorted({*tags} - there))]
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """What differs between tags and counts: ids, and rows of images that come back."""
+
+    left_out: list[str]
+    brought_back: list[dict[str, Any]]
+    changed: list[str]
+    tags: Mapping[str, set[str]]
+
+    @property
+    def counts(self) -> TagChanges:
+        return TagChanges(len(self.changed), len(self.left_out), len(self.brought_back))
+
+
+def left_out_by_tags(store: GraphStore, dataset: str) -> set[str]:
+    """Ids of images that a tag leaves out, and that are still in the counts."""
+    rows = store.read(statements.TO_LEAVE_OUT, dataset=dataset, exclude="exclude")
+    return {row["id"] for row in rows}
+
+
+def pending_tags(store: GraphStore, dataset: str) -> TagChanges:
+    """How many images `apply_tags` would change."""
+    dataset_state(store, dataset)
+    return _pending(store, dataset).counts
+
+
+def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) -> TagChanges:
+    """Make a dataset's images show what tags say, and leave out those that tags leave out.
+
+    Tags, notes and annotations of images that are left out stay, and come back with them. Where
+    nothing has changed since tags were applied last, nothing is written, and what was mined stays
+    valid. Interrupted, load the dataset's file again: its tags are applied then, too.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    OptionError
+        The graph keeps a sample of the dataset's images, and tags would change counts.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+    state = dataset_state(store, dataset)
+    again = [row["id"] for row in store.read(statements.LOADED_AGAIN, dataset=dataset)]
+    for ids in batches(again):
+        store.write(statements.TAKE_OVER, dataset=dataset, ids=list(ids))
+    pending = _pending(store, dataset)
+    if not pending.counts:
+        return pending.counts
+    state.require_complete()
+    state.require_all_images("Leaving out images, and concepts by tags,")
+    (row,) = store.read(dataset_statements.DATASET, dataset=dataset)
+    node = row["dataset"]
+    names = sorted(set().union(*pending.tags.values()))
+    former = node.get("tag_concepts", [])
+    _set(store, dataset, tag_concepts=sorted({*names, *former}))  # found again, should this end
+    progress("apply tags", 0, None)
+    rows = [
+        {**image, "mentions": with_tags(image["mentions"], pending.tags.get(image["id"], ()))}
+        for image in (*_read_images(store, dataset, pending.changed), *pending.brought_back)
+    ]
+    out = [
+        [image["id"], image["class_name"], json.dumps(image["mentions"])]
+        for image in _read_images(store, dataset, pending.left_out)
+    ]
+    # Counts are not those of the images from here on, until all is written.
+    _set(store, dataset, digest=None, cliques_digest=None)
+    for batch in batches(out):
+        store.write(statements.LEAVE_OUT, dataset=dataset, rows=list(batch))
+    for ids in batches([image["id"] for image in pending.brought_back]):
+        store.write(statements.BRING_BACK, dataset=dataset, ids=list(ids))
+    source = node.get("source", "")
+    write_annotations(store, dataset, annotations_of(rows), source=source, progress=progress)
+    _set(store, dataset, tag_concepts=names)
+    return pending.counts
+
+
+def _pending(store: GraphStore, dataset: str) -> _Pending:
+    left_out = left_out_by_tags(store, dataset)
+    rows = store.read(statements.TO_BRING_BACK, dataset=dataset, exclude="exclude")
+    tags: dict[str, set[str]] = defaultdict(set)
+    changed = set()
+    for row in store.stream(statements.CONCEPT_TAGS, dataset=dataset, concept="concept"):
+        tags[row["id"]].add(row["concept"])
+        if row["counted"] and not row["shown"]:
+            changed.add(row["id"])
+    for row in store.stream(statements.SHOWN_BY_TAG, dataset=dataset, source=TAG_SOURCE):
+        if row["concept"] not in tags.get(row["id"], ()):
+            changed.add(row["id"])
+    brought_back = [_content(row["image"]) for row in rows]
+    return _Pending(sorted(left_out), brought_back, sorted(changed - left_out), tags)
+
+
+def _content(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An image that was left out, as `cobalance.graph.dataset.read.annotations_of` takes it."""
+    image = {name: properties.get(name) for name in IMAGE_COLUMNS}
+    return {**image, "mentions": json.loads(properties["mentions"])}
+
+
+def _read_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for batch in batches(ids):
+        found += store.read(dataset_statements.SOME_IMAGES, dataset=dataset, ids=list(batch))
+    return found
+
+
+def _set(store: GraphStore, dataset: str, **values: Any) -> None:
+    store.write(dataset_statements.UPDATE_DATASET, dataset=dataset, values=values)

@@ -1,0 +1,61 @@
+"""Saved views: links of pages under names, kept with their dataset."""
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import check_name, dataset_state
+from cobalance.graph.errors import OptionError
+from cobalance.graph.marks import statements
+from cobalance.graph.names import clean_name
+
+MAX_QUERY = 20_000  # characters
+
+
+def save_view(
+    store: GraphStore, dataset: str, view: str, page: str, query: str, *, by: str = ""
+) -> None:
+    """Save a page's link under a name, in place of what had the name before.
+
+    Parameters
+    ----------
+    page, query : str
+        The page's path, and the link's parameters but for the dataset, which may be renamed.
+
+    Raises
+    ------
+    OptionError
+        No view can have this name, or the link is too long.
+    """
+    view = clean_name(view)
+    check_name(view, "view")
+    dataset_state(store, dataset)
+    if len(query) > MAX_QUERY:
+        raise OptionError(
+            f"The link has {len(query):,} characters, and a saved one {MAX_QUERY:,} at most. "
+            "Select fewer combinations."
+        )
+    store.write(statements.SAVE_VIEW, dataset=dataset, view=view, page=page, query=query, by=by)
+
+
+def list_views(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """List by name: ``view``, ``page``, ``query``, ``created_by``, ``created_at``."""
+    return store.read_frame(statements.SAVED_VIEWS, dataset=dataset, utc="Z")
+
+
+def rename_view(store: GraphStore, dataset: str, view: str, new: str) -> None:
+    """Rename a saved view.
+
+    Raises
+    ------
+    OptionError
+        No view can have the new name, another one has it, or the view is gone.
+    """
+    new = clean_name(new)
+    check_name(new, "view")
+    if new != view and not store.write(statements.RENAME_VIEW, dataset=dataset, view=view, new=new):
+        raise OptionError(f"There is a view {new!r} already, or {view!r} is gone. Look again.")
+
+
+def delete_view(store: GraphStore, dataset: str, view: str) -> None:
+    """Delete a saved view; nothing happens where there is none."""
+    store.write(statements.DELETE_VIEW, dataset=dataset, view=view)

@@ -1,0 +1,152 @@
+"""Tags and notes that people give images; what a tag does to counts is applied separately."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import check_name, dataset_state
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.marks import statements
+from cobalance.graph.names import clean_name
+
+TagRole = Literal["tag", "concept", "exclude"]
+"""What a tag does: nothing more, its images show it as a concept, or they are left out."""
+_BATCH = 10_000
+_UTC = "Z"
+
+
+def tag_images(
+    store: GraphStore, dataset: str, tag: str, ids: Sequence[str], *, by: str = ""
+) -> int:
+    """Give images a tag, which is made if it does not exist; return how many have been named.
+
+    Counts stay as they are, whatever the tag does: `cobalance.graph.marks.applying.apply_tags`
+    changes them.
+
+    Raises
+    ------
+    OptionError
+        No tag can have this name, or the dataset has no such image; nothing is written.
+    """
+    tag = clean_name(tag)
+    check_name(tag, "tag")
+    _require_images(store, dataset, ids)
+    return _in_batches(
+        store, statements.TAG_IMAGES.text, ids, dataset=dataset, tag=tag, role="tag", by=by
+    )
+
+
+def untag_images(store: GraphStore, dataset: str, tag: str, ids: Sequence[str]) -> int:
+    """Take a tag from images; return how many had it.
+
+    Raises
+    ------
+    OptionError
+        The dataset has no such tag or image.
+    """
+    tag = _require_tag(store, dataset, tag)
+    _require_images(store, dataset, ids)
+    return _in_batches(store, statements.UNTAG_IMAGES.text, ids, dataset=dataset, tag=tag)
+
+
+def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
+    """Say what a tag does: ``tag``, ``concept`` or ``exclude``.
+
+    Raises
+    ------
+    UnknownNameError
+        The dataset has no such tag, or there is no such role.
+    OptionError
+        The graph keeps a sample of the dataset's images, and the role would change counts.
+    """
+    if role not in get_args(TagRole):
+        raise UnknownNameError("role", role, get_args(TagRole))
+    tag = _require_tag(store, dataset, tag)
+    if role != "tag":
+        dataset_state(store, dataset).require_all_images("A tag that changes counts")
+    store.write(statements.SET_ROLE, dataset=dataset, tag=tag, role=role)
+
+
+def delete_tag(store: GraphStore, dataset: str, tag: str) -> None:
+    """Delete a tag, and take it from its images; UnknownNameError where there is none."""
+    tag = _require_tag(store, dataset, tag)
+    store.write(statements.DELETE_TAG, dataset=dataset, tag=tag)
+
+
+def list_tags(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """List a dataset's tags by name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``tag``, ``role``, ``images`` (that have it), ``shown`` (that show it as a concept, whether
+        by the tag or before it), ``left_out``, ``created_by``, ``created_at``.
+    """
+    dataset_state(store, dataset)
+    return store.read_frame(statements.TAGS, dataset=dataset, utc=_UTC)
+
+
+def images_of_tag(store: GraphStore, dataset: str, tag: str) -> pd.DataFrame:
+    """List the images with a tag: ``image``, ``class``, ``left_out``, ``tagged_by``, ``tagged_at``.
+
+    Raises
+    ------
+    UnknownNameError
+        The dataset has no such tag.
+    """
+    tag = _require_tag(store, dataset, tag)
+    return store.read_frame(statements.IMAGES_OF_TAG, dataset=dataset, tag=tag, utc=_UTC)
+
+
+def marks_of_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
+    """Tags and note of images, in the order given: ``id``, ``tags`` (a list), ``note`` or None."""
+    rows = store.read(statements.MARKS_OF_IMAGES, dataset=dataset, ids=list(ids))
+    return pd.DataFrame(rows, columns=["id", "tags", "note"], dtype=object)
+
+
+def write_note(store: GraphStore, dataset: str, image: str, text: str, *, by: str = "") -> None:
+    """Write about an image, in place of what was written before; no text deletes that.
+
+    Raises
+    ------
+    OptionError
+        The dataset has no such image.
+    """
+    _require_images(store, dataset, [image])
+    if text.strip():
+        store.write(statements.WRITE_NOTE, dataset=dataset, id=image, note=text.strip(), by=by)
+    else:
+        store.write(statements.DELETE_NOTE, dataset=dataset, id=image)
+
+
+def list_notes(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """List notes by image: ``image``, ``note``, ``written_by``, ``written_at``."""
+    dataset_state(store, dataset)
+    return store.read_frame(statements.NOTES, dataset=dataset, utc=_UTC)
+
+
+def _require_tag(store: GraphStore, dataset: str, tag: str) -> str:
+    known = list_tags(store, dataset)["tag"].tolist()
+    tag = clean_name(tag)
+    if tag not in known:
+        raise UnknownNameError("tag", tag, known)
+    return tag
+
+
+def _require_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
+    dataset_state(store, dataset)
+    for start in range(0, len(ids), _BATCH):
+        batch = list(ids[start : start + _BATCH])
+        for row in store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=batch):
+            raise OptionError(f"{dataset!r} has no image {row['id']!r}. Nothing was written.")
+
+
+def _in_batches(store: GraphStore, text: str, ids: Sequence[str], **values: str) -> int:
+    written = 0
+    unique = list(dict.fromkeys(ids))
+    for start in range(0, len(unique), _BATCH):
+        (row,) = store.write(text, ids=unique[start : start + _BATCH], **values)
+        written += row["written"]
+    return written

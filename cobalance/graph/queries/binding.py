@@ -1,0 +1,69 @@
+"""Bind a catalogue query: check its parameters, the names in them, and the dataset's state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.database.query import Query
+from cobalance.graph.database.schema import PLAN
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.names import state_with_names
+from cobalance.graph.dataset.plans import planned_again, planned_for_others
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.errors import StaleError
+from cobalance.graph.queries.catalogue import CATALOGUE
+
+
+def bind_named(
+    store: GraphStore, name: str, given: Mapping[str, Any]
+) -> tuple[Query, dict[str, Any]]:
+    """Bind a catalogue query to checked parameters.
+
+    A misspelt concept would count zero images, which looks like a finding; so names are looked up
+    first.
+
+    Raises
+    ------
+    UnknownNameError
+        No such query, parameter, or class, concept or plan in the dataset.
+    OptionError
+        A parameter is missing or of the wrong type, or the graph keeps too few images to count.
+    DatasetNotFoundError, StaleError
+        No such dataset, an ingest of it did not end, the query reads cliques that are not up to
+        date, or a plan that was made for other cliques.
+    """
+    query, bound, _ = bind_with_state(store, name, given)
+    return query, bound
+
+
+def bind_with_state(
+    store: GraphStore, name: str, given: Mapping[str, Any]
+) -> tuple[Query, dict[str, Any], DatasetState]:
+    """Bind a query and return the dataset's state with it; one round trip, or two for a plan."""
+    query = CATALOGUE[name]
+    bound = query.bind(given)
+    names: dict[Node, list[str]] = {}
+    for parameter_name, parameter in query.parameters.items():
+        if parameter.names is not None and (value := bound[parameter_name]):
+            values = value if isinstance(value, list) else [value]
+            names.setdefault(parameter.names, []).extend(values)
+    state = state_with_names(store, bound["dataset"], names, mined=query.reads_cliques)
+    if query.counts_images:
+        state.require_all_images(f"The query {name}")
+    for plan in names.get(PLAN, ()):
+        _require_current(store, state, plan)
+    return query, bound, state
+
+
+def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
+    """Raise unless a plan was made for the cliques, or the images to edit, of now."""
+    (row,) = store.read(statements.PLAN, dataset=state.name, plan=plan)
+    changed = planned_for_others(state, row["plan"])
+    if changed is not None:
+        since = "was mined as it is" if changed == "cliques" else "had the images that it has"
+        raise StaleError(
+            f"The plan {plan!r} was made before {state.name!r} {since} now. ",
+            *planned_again(state, row["plan"]),
+            ".",
+        )

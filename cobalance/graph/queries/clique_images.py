@@ -1,0 +1,54 @@
+"""A page of the images of a clique, from the packed lists where the dataset has them."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.image_lists import find_images
+from cobalance.graph.queries import statements as queries
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+
+
+def read_clique_images(
+    store: GraphStore,
+    dataset: str,
+    concepts: Sequence[str],
+    class_name: str,
+    *,
+    skip: int = 0,
+    limit: int = 50,
+) -> pd.DataFrame:
+    """Return what the query ``images-of-clique`` returns, a hundred times as fast for large counts.
+
+    The names come from the graph, in the state that the caller has read: they are not checked.
+    """
+    query = CATALOGUE["images-of-clique"]
+    asked = {"dataset": dataset, "concepts": list(concepts), "class": class_name}
+    ids = find_images(store, dataset, concepts, class_name, skip=skip, limit=limit)
+    if ids is None:
+        return store.read_frame(query.text, **query.bind({**asked, "limit": limit, "skip": skip}))
+    return store.read_frame(statements.IMAGES_BY_ID, dataset=dataset, ids=ids)
+
+
+def count_in_images(
+    store: GraphStore, dataset: str, concepts: Sequence[str], split: str | None = None
+) -> pd.DataFrame:
+    """Return what the query ``imbalance-of-concepts`` returns: images with all of them, by class.
+
+    Raises
+    ------
+    UnknownNameError
+        The dataset has no such concept.
+    """
+    asked = {"dataset": dataset, "concepts": list(concepts), "split": split}
+    query, bound = bind_named(store, "imbalance-of-concepts", asked)
+    return store.read_frame(query.text, **bound)
+
+
+def read_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:
+    """Return the concepts of one image, sorted; none for an image that is not there."""
+    rows = store.read(queries.IMAGE_CONCEPTS, dataset=dataset, image=image)
+    return [row["concept"] for row in rows]

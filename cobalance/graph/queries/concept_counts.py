@@ -1,0 +1,118 @@
+"""Counts per class of a dataset's concepts and concept pairs, as tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.queries.catalogue import CATALOGUE
+
+_DTYPES = {"images": np.int64, "hidden": np.int64, "expanded": np.bool_, "lift": np.float64}
+
+
+def class_counts(frame: pd.DataFrame) -> FloatArray:
+    """The ``count_<class>`` columns: float64, shape (n_rows, n_classes)."""
+    columns = [name for name in frame.columns if str(name).startswith(COUNT)]
+    return frame[columns].to_numpy(dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassSizes:
+    """Class sizes behind the counts of concepts and pairs.
+
+    Parameters
+    ----------
+    class_sizes : dict of str to int
+        All images of each class, by name in ascending order. The counts of concepts are of these.
+    pair_class_sizes : dict of str to int
+        Images of each class in the split that was mined, by default all. The counts of pairs are
+        of these: they come from the mined cliques. A pair that was not mined has none: it is not
+        common to all classes, below the support, or the dataset not mined since it changed.
+    """
+
+    class_sizes: dict[str, int]
+    pair_class_sizes: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedDataset(ClassSizes):
+    """A dataset with its class sizes, to query for concepts and pairs with their counts.
+
+    Parameters
+    ----------
+    store : GraphStore
+        Where it is.
+    state : DatasetState
+        Whole, mined or not.
+    """
+
+    store: GraphStore
+    state: DatasetState
+
+    @classmethod
+    def of(cls, store: GraphStore, dataset: str) -> "CountedDataset":
+        """Read a dataset's state and class sizes.
+
+        Raises
+        ------
+        DatasetNotFoundError, StaleError
+            There is none of that name, or an ingest of it did not end.
+        """
+        state = dataset_state(store, dataset)
+        state.require_complete()
+        sizes = class_sizes(store, dataset)
+        mined = state.mining is not None and state.cliques_digest == state.digest
+        of_pairs = dict.fromkeys(sizes, 0) | dict(state.mined_classes) if mined else sizes
+        return cls(store=store, state=state, class_sizes=sizes, pair_class_sizes=of_pairs)
+
+    @property
+    def mined(self) -> bool:
+        """Whether the cliques were mined from the current images."""
+        return self.state.cliques_digest == self.state.digest
+
+    def ask(self, name: str, **parameters: Any) -> list[Row]:
+        """Run a catalogue query; the names passed to it are not checked.
+
+        Counts of pairs that were mined before the dataset changed are left out.
+        """
+        query = CATALOGUE[name]
+        bound = query.bind({"dataset": self.state.name, **parameters})
+        rows = self.store.read(query.text, **bound)
+        stale = query.reads_cliques and not self.mined
+        return [row | {"counts": []} for row in rows] if stale else rows
+
+    def concept_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+        """Build a frame of concepts: the given columns, and ``count_<class>`` (int64)."""
+        return self._frame(rows, columns, 0, np.int64)
+
+    def pair_frame(self, rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+        """Build a frame of pairs: columns, and ``count_<class>`` (float64), NaN if not mined."""
+        return self._frame(rows, columns, np.nan, np.float64)
+
+    def _frame(
+        self,
+        rows: Sequence[Row],
+        columns: Sequence[str],
+        uncounted: float,
+        dtype: type[np.int64 | np.float64],
+    ) -> pd.DataFrame:
+        """Build a frame; a class that is not in a row's counts has 0, all have `uncounted`."""
+        counts = [dict(row["counts"]) for row in rows]
+        given = {
+            column: pd.Series([row[column] for row in rows], dtype=_DTYPES.get(column, object))
+            for column in columns
+        }
+        by_class = {
+            COUNT + name: np.array(
+                [found.get(name, 0) if found else uncounted for found in counts], dtype=dtype
+            )
+            for name in self.class_sizes
+        }
+        return pd.DataFrame(given | by_class)

@@ -1,0 +1,213 @@
+"""Top imbalances, filtered and sorted by the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.database import schema
+from cobalance.graph.database.store import Cypher, GraphStore
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.diagnosis.evidence import EVIDENCE
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST, evidence_columns
+from cobalance.graph.diagnosis.selection import fold_repeats
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.queries import statements
+from cobalance.graph.queries.binding import bind_with_state
+
+_FLOATS = [
+    *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
+    *("p_value", "q_value"),
+]
+GAP = "gap"
+_BEYOND = 50  # rows after the last, which may have the same images
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Filters and sort order of the imbalances to read.
+
+    Parameters
+    ----------
+    by : str
+        ``"evidence"``: cliques with a q-value of at most 0.05 first, by the difference of their
+        rates, then the others. Or a numeric column of the imbalance table; ``"gap"`` is the order
+        of ConBias.
+    descending : bool or None
+        Largest first; None for the most telling first, which of p-values are the smallest.
+    class_name : str or None
+        Only cliques in which this class is under-represented.
+    concepts : tuple of str
+        Only cliques that contain all of these.
+    min_size, max_size : int or None
+        Only cliques of these sizes, both included.
+    max_q_value : float or None
+        Only cliques with at most this q-value.
+    limit : int
+        Most rows to return.
+    any_of : tuple of str
+        Only cliques that contain one or more of these; empty for all.
+    """
+
+    by: str = EVIDENCE
+    descending: bool | None = None
+    class_name: str | None = None
+    concepts: tuple[str, ...] = ()
+    min_size: int | None = None
+    max_size: int | None = None
+    max_q_value: float | None = None
+    limit: int = 20
+    any_of: tuple[str, ...] = ()
+
+    @property
+    def largest_first(self) -> bool:
+        """The order in which rows come."""
+        return self.by not in SMALLEST_FIRST if self.descending is None else self.descending
+
+    def __post_init__(self) -> None:
+        if self.max_size is not None and self.max_size < (self.min_size or 1):
+            raise OptionError(f"The largest size, {self.max_size}, is below the smallest.")
+        if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
+            raise OptionError(f"The largest q-value is {self.max_q_value}; give one from 0 to 1.")
+
+
+def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
+    """Read the top imbalances, with the columns of `imbalance_table`.
+
+    The database filters, sorts and cuts; by evidence or ``gap``, largest first, it reads them off
+    an index, in a time that hardly depends on how many cliques there are.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    UnknownNameError
+        No such column, class or concept.
+    """
+    parameters = {
+        "dataset": dataset,
+        "class": ranking.class_name,
+        "concepts": list(ranking.concepts) or None,
+        "any_of": list(ranking.any_of) or None,
+        "min_size": ranking.min_size,
+        "max_size": ranking.max_size,
+        "max_q_value": ranking.max_q_value,
+        "limit": ranking.limit,
+    }
+    given = {name: value for name, value in parameters.items() if value is not None}
+    name = "imbalances-by-gap" if ranking.by == GAP else "imbalances"
+    name = "imbalances-with-concepts" if ranking.concepts else name
+    query, bound, state = bind_with_state(store, name, given)
+    sizes = dict(state.mined_classes)
+    by, by_class = _sort_column(ranking.by, list(sizes))
+    text: Cypher = query.text
+    indexed = (EVIDENCE,) if ranking.concepts else (EVIDENCE, GAP)
+    if by not in indexed or not ranking.largest_first:
+        text = statements.IMBALANCES_BY_ANYTHING
+        bound |= {"by": by, "by_class": by_class, "descending": ranking.largest_first}
+        bound.setdefault("concepts", [])
+    return _as_table(store.read_frame(text, **bound), sizes)
+
+
+def read_imbalances_of(
+    store: GraphStore, dataset: str, cliques: Sequence[tuple[str, ...]]
+) -> pd.DataFrame:
+    """Read the imbalances of cliques by name, in the order given; those not mined are left out.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    state = dataset_state(store, dataset)
+    state.require_mined()
+    wanted = [list(names) for names in cliques]
+    text = statements.IMBALANCES_OF
+    found = _as_table(
+        store.read_frame(text, dataset=dataset, cliques=wanted), dict(state.mined_classes)
+    )
+    place = {names: at for at, names in enumerate(cliques)}
+    order = found["concepts"].map(place.__getitem__).argsort(kind="stable")
+    return found.iloc[order].reset_index(drop=True)
+
+
+def leaning_concepts(store: GraphStore, dataset: str, concepts: Sequence[str]) -> set[str]:
+    """Return the concepts that lean to a class by themselves."""
+    rows = store.read(statements.LEANING_CONCEPTS, dataset=dataset, concepts=list(concepts))
+    return {row["name"] for row in rows}
+
+
+def read_folded_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:
+    """Read the top imbalances, those with the same images as one row.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Its limit counts the rows before they are folded.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `read_imbalances`, and ``repeats`` (tuple of tuples of str): the cliques that
+        are within this one and have the same images, or have those of one that is, see
+        `cobalance.graph.diagnosis.selection.fold_repeats`.
+
+    Raises
+    ------
+    StaleError, UnknownNameError
+        As `read_imbalances` does.
+    """
+    # Equal counts are equal in any order but that of a size: a group's rows follow each other.
+    frame = read_imbalances(store, dataset, replace(ranking, limit=ranking.limit + _BEYOND))
+    cliques = frame["concepts"].tolist()
+    counts = frame[[name for name in frame if str(name).startswith(COUNT)]].to_numpy()
+    groups = [rows for rows in fold_repeats(cliques, counts) if min(rows) < ranking.limit]
+    folded = frame.iloc[[rows[0] for rows in groups]].reset_index(drop=True)
+    folded["repeats"] = pd.Series(
+        [tuple(cliques[i] for i in rows[1:]) for rows in groups], dtype=object
+    )
+    return folded
+
+
+def _sort_column(by: str, classes: Sequence[str]) -> tuple[str, str | None]:
+    """The property to sort by; for a count or rate, which rank alike, the class."""
+    if by == EVIDENCE:
+        return by, None
+    for prefix in (COUNT, RATE):
+        if by.startswith(prefix) and by.removeprefix(prefix) in classes:
+            return "count", by.removeprefix(prefix)
+    properties = schema.CLIQUE.properties
+    numeric = [p.name for p in properties if p.type in (int, float) and p.name != "digest"]
+    if by not in numeric:
+        columns = [
+            EVIDENCE,
+            *numeric,
+            *(prefix + name for prefix in (COUNT, RATE) for name in classes),
+        ]
+        raise UnknownNameError("column to sort by", by, columns)
+    return by, None
+
+
+def _as_table(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
+    counts = pd.DataFrame([dict(of_clique) for of_clique in found["counts"]], columns=[*sizes])
+    rates = counts / pd.Series(sizes)
+    statistics = ["gap", "over_represented", "under_represented", *_FLOATS, "test"]
+    found["concepts"] = found["concepts"].map(tuple)
+    found[_FLOATS] = found[_FLOATS].astype(float)  # all None where one class alone has images
+    evidence = evidence_columns(
+        counts.to_numpy(dtype=np.int64),
+        np.array([*sizes.values()], dtype=np.int64),
+        [*sizes],
+        found["q_value"].to_numpy(),
+    )
+    return pd.concat(
+        [
+            found[["concepts", "size"]],
+            counts.add_prefix(COUNT),
+            rates.add_prefix(RATE),
+            found[statistics],
+            pd.DataFrame(evidence, index=found.index),
+        ],
+        axis=1,
+    )

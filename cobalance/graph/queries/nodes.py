@@ -1,0 +1,117 @@
+"""Any node of the graph with its properties and relationships, and names instead of ids."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cobalance.graph.database import schema
+from cobalance.graph.database.query import Statement
+from cobalance.graph.database.store import GraphStore
+
+MOST_NAMED = 1000  # ids that names are read for at once
+_TYPES = sorted({edge.type for edge in schema.EDGES})
+_DETAILS = f"""
+RETURN labels(n) AS labels, properties(n) AS properties,
+  {{{", ".join(f"{name}: count {{ (n)-[:{name}]-() }}" for name in _TYPES)}}} AS degrees"""
+
+NODE_BY_ID = Statement(
+    "A node by its element id, with how many relationships of each type it has.",
+    f"MATCH (n) WHERE elementId(n) = $id{_DETAILS}",
+)
+CONCEPT_BY_NAME = Statement(
+    "A concept, with how many relationships of each type it has.",
+    f"MATCH (n:Concept {{dataset: $dataset, name: $name}}){_DETAILS}",
+)
+CLASS_BY_NAME = Statement(
+    "A class, with how many relationships of each type it has.",
+    f"MATCH (n:Class {{dataset: $dataset, name: $name}}){_DETAILS}",
+)
+NODES_BY_IDS = Statement(
+    "Nodes by their element ids, with what names them.",
+    """
+MATCH (n) WHERE elementId(n) IN $ids
+RETURN elementId(n) AS id, labels(n) AS labels,
+  n {.name, .id, .key, .concepts, .class_name, .plan} AS properties""",
+)
+
+
+@dataclass(frozen=True)
+class NodeDetails:
+    """A node of the graph.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Its labels.
+    properties : dict
+        Its properties.
+    degrees : dict of str to int
+        How many relationships of each type it has, in either direction; the types that it has.
+    """
+
+    labels: tuple[str, ...]
+    properties: dict[str, Any]
+    degrees: dict[str, int]
+
+    @property
+    def name(self) -> str:
+        """Its name, see `name_of`."""
+        return name_of(self.labels, self.properties)
+
+
+def name_of(labels: Sequence[str], properties: Mapping[str, Any]) -> str:
+    """What people call a node: its name, its concepts, else its own id or its label.
+
+    Examples
+    --------
+    >>> name_of(["Concept"], {"name": "cow", "images": 3})
+    'cow'
+    >>> name_of(["JobQuery"], {"id": "0f3a", "class_name": "urban", "concepts": ["alley", "cow"]})
+    'urban: alley + cow'
+    >>> name_of(["Job"], {"id": "0f3a", "plan": "cows"}), name_of(["Thing"], {})
+    ('Job of cows', 'Thing')
+    """
+    kind = labels[0] if labels else "node"
+    if isinstance(properties.get("name"), str):
+        return str(properties["name"])
+    concepts = properties.get("concepts")
+    if isinstance(concepts, list) and all(isinstance(one, str) for one in concepts):
+        whose = f"{properties['class_name']}: " if properties.get("class_name") else ""
+        return whose + (" + ".join(concepts) or "no concept")
+    if kind != "Image" and isinstance(properties.get("plan"), str):
+        return f"{kind} of {properties['plan']}"
+    key = properties.get("key")
+    if isinstance(key, list) and key:
+        return " · ".join(map(str, key))
+    return str(properties["id"]) if isinstance(properties.get("id"), str) else kind
+
+
+def read_node(store: GraphStore, element_id: str) -> NodeDetails | None:
+    """The node with this element id; None if it is gone."""
+    return _details(store.read(NODE_BY_ID.text, id=element_id))
+
+
+def read_concept(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
+    """A concept by its name; None if there is none."""
+    return _details(store.read(CONCEPT_BY_NAME.text, dataset=dataset, name=name))
+
+
+def read_class(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
+    """A class by its name; None if there is none."""
+    return _details(store.read(CLASS_BY_NAME.text, dataset=dataset, name=name))
+
+
+def read_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str]:
+    """The names of up to `MOST_NAMED` nodes by element id; those that are gone have none."""
+    if not element_ids:
+        return {}
+    rows = store.read(NODES_BY_IDS.text, ids=list(element_ids)[:MOST_NAMED])
+    return {row["id"]: name_of(row["labels"], row["properties"]) for row in rows}
+
+
+def _details(rows: Sequence[Mapping[str, Any]]) -> NodeDetails | None:
+    if not rows:
+        return None
+    row = rows[0]
+    degrees = {name: count for name, count in row["degrees"].items() if count}
+    return NodeDetails(tuple(row["labels"]), dict(row["properties"]), degrees)

@@ -1,0 +1,135 @@
+"""Top imbalances with what is their own, and without those that a larger clique repeats."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.diagnosis.evidence import OWN
+from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects
+from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
+from cobalance.graph.diagnosis.summary import MAX_Q_VALUE
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of
+
+_OWN_COLUMNS = [OWN, "own_over", "explained"]
+
+
+def read_own_imbalances(
+    store: GraphStore, dataset: str, ranking: Ranking, *, own: bool = True, closed: bool = False
+) -> pd.DataFrame:
+    """Read the top imbalances with their own effects, or only closed ones.
+
+    All cliques are read, and compared in memory.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Its limit counts the rows that are left.
+    own : bool
+        Whether to add the columns of `cobalance.graph.diagnosis.own_effect.own_effects`.
+    closed : bool
+        Whether to leave out cliques of which a larger one has the same count in every class.
+
+    Raises
+    ------
+    StaleError, UnknownNameError
+        As `read_imbalances` does.
+    """
+    cliques = load_cliques(store, dataset)
+    added = own_effects(cliques) if own else pd.DataFrame({"closed": closed_cliques(cliques)})
+    limit = ranking.limit
+    while True:
+        frame = read_imbalances(store, dataset, replace(ranking, limit=limit))
+        rows = find_rows(cliques, frame["concepts"].tolist())
+        joined = pd.concat([frame, added.iloc[rows].reset_index(drop=True)], axis=1)
+        kept = joined[joined["closed"]] if closed else joined
+        if len(kept) >= ranking.limit or len(frame) < limit:
+            kept = kept if own else kept[frame.columns]
+            return kept.head(ranking.limit).reset_index(drop=True)
+        limit *= 4
+
+
+def read_own_effects(
+    store: GraphStore, dataset: str, cliques: tuple[tuple[str, ...], ...]
+) -> pd.DataFrame:
+    """Read ``own_effect``, ``own_over`` and ``explained`` of `own_effects` of a few cliques.
+
+    Only they and their subsets are looked at, which takes milliseconds: q-values, which are over
+    all cliques, are left out.
+
+    Parameters
+    ----------
+    cliques : tuple of tuple of str
+        Mined ones, each with its concepts in ascending order.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    all_cliques = load_cliques(store, dataset)
+    parts = {
+        part
+        for one in cliques
+        for size in range(1, len(one) + 1)
+        for part in combinations(one, size)
+    }
+    rows = np.sort(find_rows(all_cliques, list(parts)))
+    few = all_cliques.take(rows[rows >= 0])
+    found = own_effects(few, tests=False).iloc[find_rows(few, cliques)]
+    return found[_OWN_COLUMNS].reset_index(drop=True)
+
+
+def read_standing(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """Read the imbalances that stand on their own, the largest own effect first.
+
+    They have a q-value of at most 0.05 beyond what their parts explain. Those with the same images
+    are one row: where every lamp is beside a person, the lamps' effect is that of lamp and person,
+    too, which has no other. All cliques are read, and compared in memory.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `read_folded_imbalances`, and ``own_effect``, ``own_over``, ``explained`` and
+        ``own_q_value`` of the one with the largest own effect.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    cliques = load_cliques(store, dataset)
+    effects = own_effects(cliques)
+    stands = ((effects["own_q_value"] <= MAX_Q_VALUE) & (effects[OWN] > 0)).to_numpy()
+    _, alike = np.unique(cliques.counts, axis=0, return_inverse=True)
+    rows = np.flatnonzero(np.isin(alike.ravel(), alike.ravel()[stands]))
+    few = cliques.take(rows)
+    names, strength = few.names(), effects[OWN].where(stands, 0.0).to_numpy()[rows].round(12)
+    groups = [group for group in fold_repeats(names, few.counts) if strength[group].any()]
+    groups.sort(key=lambda group: -strength[group].max())
+    best = [rows[max(group, key=strength.__getitem__)] for group in groups]
+    frame = read_imbalances_of(store, dataset, [names[group[0]] for group in groups])
+    repeats = [tuple(names[row] for row in group[1:]) for group in groups]
+    frame["repeats"] = pd.Series(repeats, dtype=object)
+    own = effects.iloc[best].reset_index(drop=True)
+    return pd.concat([frame, own[[*_OWN_COLUMNS, "own_q_value"]]], axis=1)
+
+
+def passing(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
+    """The first rows of a table of imbalances that pass a ranking's filters, in their order."""
+    names = frame["concepts"].map(frozenset)
+    passed = names.map(frozenset(ranking.concepts).issubset).astype(bool)
+    if ranking.any_of:
+        passed &= ~names.map(frozenset(ranking.any_of).isdisjoint).astype(bool)
+    if ranking.class_name is not None:
+        passed &= frame["under_represented"] == ranking.class_name
+    if ranking.min_size is not None:
+        passed &= frame["size"] >= ranking.min_size
+    if ranking.max_size is not None:
+        passed &= frame["size"] <= ranking.max_size
+    if ranking.max_q_value is not None:
+        passed &= frame["q_value"] <= ranking.max_q_value
+    return frame[passed].head(ranking.limit).reset_index(drop=True)

@@ -1,0 +1,102 @@
+"""Named Cypher reads that are not in the catalogue."""
+
+from cobalance.graph.database.query import Statement
+from cobalance.graph.queries.catalogue.cliques import CLIQUE_RETURN, FILTER
+
+# The database looks at every clique, where by evidence or gap it reads them off an index.
+IMBALANCES_BY_ANYTHING = Statement(
+    "The mined cliques at the top of a ranking by any column.",
+    f"""
+MATCH (q:Clique {{dataset: $dataset}})
+WHERE all(name IN $concepts WHERE name IN q.concepts){FILTER}
+WITH q, CASE WHEN $by = 'evidence' THEN CASE WHEN q.leans THEN q.effect ELSE q.effect - 1 END
+  WHEN $by_class IS NULL THEN toFloat(q[$by])
+  ELSE toFloat([(q)-[n:COUNTED_IN]->(:Class {{name: $by_class}}) | n.images][0]) END AS value
+WITH q, CASE WHEN $descending THEN -value ELSE value END AS rank
+ORDER BY rank, q.size, q.concepts LIMIT $limit{CLIQUE_RETURN.replace("WITH q,", "WITH q, rank,")}
+ORDER BY rank, size, concepts""",
+)
+
+IMBALANCES_OF = Statement(
+    "The mined cliques of these concepts.",
+    f"""
+UNWIND $cliques AS names
+MATCH (q:Clique {{dataset: $dataset, concepts: names}}){CLIQUE_RETURN}""",
+)
+
+LEANING_CONCEPTS = Statement(
+    "Of some concepts those that lean to a class by themselves.",
+    """
+UNWIND $concepts AS name
+MATCH (q:Clique {dataset: $dataset, concepts: [name]}) WHERE q.leans
+RETURN name""",
+)
+
+CHANGED_SINCE = Statement(
+    "The job that a dataset was rebalanced by, if the original was written later.",
+    """
+MATCH (d:Dataset {name: $after}) MATCH (j:Job {id: d.rebalanced_by, dataset: $before})
+MATCH (original:Dataset {name: $before}) WHERE original.updated_at > d.updated_at
+RETURN j.id AS job""",
+)
+
+COPIES = Statement(
+    "Datasets that jobs rebalanced, with their originals, the latest first.",
+    """
+MATCH (d:Dataset) WHERE d.rebalanced_by IS NOT NULL
+MATCH (j:Job {id: d.rebalanced_by}) MATCH (original:Dataset {name: j.dataset})
+RETURN d.name AS copy, original.name AS original ORDER BY d.updated_at DESC, copy""",
+)
+
+ASKED_AND_ACCEPTED = Statement(
+    "The images that a job was asked for and that were accepted, by class and concepts: the job "
+    "that made one dataset of another, or without the other the newest one that makes new images.",
+    """
+MATCH (j:Job {dataset: $before})
+WHERE ($after IS NULL OR EXISTS { MATCH (:Dataset {name: $after, rebalanced_by: j.id}) })
+  AND EXISTS { MATCH (q:JobQuery {job: j.id})
+    WHERE q.state IS NOT NULL AND q.source_image IS NULL }
+WITH j ORDER BY j.created_at DESC, j.id LIMIT 1
+MATCH (q:JobQuery {job: j.id}) WHERE q.state IS NOT NULL AND q.source_image IS NULL
+RETURN q.class_name AS class_name, q.concepts AS concepts, sum(q.n) AS asked,
+  sum(q.accepted) AS accepted ORDER BY class_name, concepts""",
+)
+
+PROGRESS = Statement(
+    "What there is of a dataset beyond its images and cliques.",
+    """
+OPTIONAL MATCH (d:Dataset {name: $dataset})
+OPTIONAL MATCH (by:Job {id: d.rebalanced_by})
+WITH d, by IS NOT NULL AS copy
+RETURN
+  copy OR EXISTS { MATCH (:Plan {dataset: $dataset}) }
+    OR EXISTS { MATCH (:Job {dataset: $dataset}) } AS planned,
+  copy OR EXISTS { MATCH (:Job {dataset: $dataset}) } AS ordered,
+  EXISTS { MATCH (j:Job {dataset: $dataset}) WHERE j.state IN ['preparing', 'queued', 'running'] }
+    AS making,
+  copy OR EXISTS { MATCH (j:Job {dataset: $dataset}) WHERE j.accepted > 0 } AS made,
+  coalesce(copy AND d.cliques_digest = d.digest, false) OR EXISTS {
+    MATCH (j:Job {dataset: $dataset}) MATCH (c:Dataset {rebalanced_by: j.id})
+    WHERE c.cliques_digest = c.digest } AS compared,
+  EXISTS { MATCH (e:Evaluation {train: $dataset}) WHERE e.scored_at IS NOT NULL } OR EXISTS {
+    MATCH (e:Evaluation {test: $dataset}) WHERE e.scored_at IS NOT NULL } AS evaluated""",
+)
+
+OTHER_IMAGES = Statement(
+    "Whether the real images of a copy differ from those of the original.",
+    """
+RETURN EXISTS {
+  MATCH (i:Image {dataset: $before})
+  WHERE NOT EXISTS { MATCH (copy:Image {dataset: $after, id: i.id}) WHERE copy.digest = i.digest }
+} OR EXISTS {
+  MATCH (copy:Image {dataset: $after})
+  WHERE NOT copy.synthetic AND NOT EXISTS { MATCH (:Image {dataset: $before, id: copy.id}) }
+} AS differ""",
+)
+
+IMAGE_CONCEPTS = Statement(
+    "The concepts of one image.",
+    """
+MATCH (:Image {dataset: $dataset, id: $image})-[:CONTAINS]->(c:Concept)
+RETURN c.name AS concept ORDER BY concept""",
+)

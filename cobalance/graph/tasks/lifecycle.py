@@ -1,0 +1,154 @@
+"""Create, cancel and retry tasks; reports of the workers that execute them.
+
+A task is ``queued``, ``running``, and at its end ``done``, ``failed`` or ``cancelled``. Any worker
+that has the packages it needs executes it; when that worker dies, another one starts it again, in
+the same attempt. A retry begins another attempt, and reports of earlier ones change nothing.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cobalance.graph.database.evaluation_nodes import TASK
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.errors import check_known
+from cobalance.graph.jobs.lifecycle import not_found
+from cobalance.graph.plugins import EXTRAS
+from cobalance.graph.tasks import statements
+
+TaskState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+def task_row(
+    kind: str,
+    extra: str,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    created_by: str = "",
+    task: str | None = None,
+) -> Row:
+    """A task as Cypher takes it to create one: its key and its properties.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such extra.
+    """
+    check_known("extra", [extra], EXTRAS)
+    properties = {
+        "kind": kind,
+        "extra": extra,
+        "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
+        "state": "queued",
+        "created_by": created_by,
+        "attempt": 0,
+    }
+    return {"key": task or uuid.uuid4().hex[:16], "properties": TASK.check(properties)}
+
+
+def create_task(
+    store: GraphStore,
+    kind: str,
+    extra: str,
+    *,
+    dataset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    created_by: str = "",
+    task: str | None = None,
+) -> str:
+    """Create a task, which workers then take, and return its id.
+
+    Parameters
+    ----------
+    kind : str
+        What is to be done: a name that workers have a function for.
+    extra : str
+        Of `cobalance.graph.plugins.EXTRAS`, the one that its worker needs installed.
+    dataset : str or None
+        The dataset that it belongs to, with which it is dropped and renamed.
+    settings : mapping, optional
+        What the function takes; anything that JSON can hold.
+    created_by : str
+        Who orders it; empty without a login.
+    task : str, optional
+        The id to give it. Where there is such a task, nothing changes.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such extra.
+    """
+    row = task_row(kind, extra, settings=settings, created_by=created_by, task=task)
+    store.write(statements.CREATE_TASK, row=row, dataset=dataset)
+    return str(row["key"])
+
+
+def cancel_task(store: GraphStore, task: str) -> TaskState:
+    """Cancel a task unless it has ended; return its state.
+
+    Its worker notices at the next report of its progress. Raises JobNotFoundError.
+    """
+    rows = store.write(statements.CANCEL_TASK, task=task)
+    if not rows:
+        raise not_found("task", task)
+    state: TaskState = rows[0]["state"]
+    return state
+
+
+def retry_task(store: GraphStore, task: str) -> bool:
+    """Queue a task that failed or was cancelled again; return whether it was one.
+
+    Raises JobNotFoundError.
+    """
+    rows = store.write(statements.RETRY_TASK, task=task)
+    if not rows:
+        raise not_found("task", task)
+    return bool(rows[0]["again"])
+
+
+@dataclass(frozen=True)
+class StartedTask:
+    """A task that a worker has started; `starts` counts the workers that did, in this attempt."""
+
+    kind: str
+    dataset: str | None
+    settings: Mapping[str, Any]
+    starts: int
+
+
+def start_task(store: GraphStore, task: str, attempt: int) -> StartedTask | None:
+    """Mark a task as running; None where it must not run.
+
+    It must not where it has ended, was dropped with its dataset, or was queued again since.
+    """
+    rows = store.write(statements.START_TASK, task=task, attempt=attempt)
+    if not rows:
+        return None
+    return StartedTask(**rows[0] | {"settings": json.loads(rows[0]["settings"])})
+
+
+def release_task(store: GraphStore, task: str, attempt: int) -> None:
+    """Leave a running task to another worker, as this one has been told to stop."""
+    store.write(statements.RELEASE_TASK, task=task, attempt=attempt)
+
+
+def report_task(
+    store: GraphStore, task: str, attempt: int, stage: str, done: int, total: int | None
+) -> bool:
+    """Write a running task's progress; False where it is not wanted any more."""
+    rows = store.write(
+        statements.REPORT_TASK, task=task, attempt=attempt, stage=stage, done=done, total=total
+    )
+    return bool(rows)
+
+
+def end_task(store: GraphStore, task: str, attempt: int, *, note: str = "") -> None:
+    """Mark a running task as done; the note tells people what they should know of its result."""
+    store.write(statements.END_TASK, task=task, attempt=attempt, note=note)
+
+
+def fail_task(store: GraphStore, task: str, attempt: int, error: str) -> None:
+    """Mark a task as failed, with the reason."""
+    store.write(statements.FAIL_TASK, task=task, attempt=attempt, error=error)

@@ -1,0 +1,83 @@
+"""The interface of annotators: find the concepts of a dataset in images."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cobalance.graph.records import Mention
+from cobalance.ingest.images.arrays import ImageArray
+
+Floats = npt.NDArray[np.float32]
+
+
+class Scores(NamedTuple):
+    """How well texts fit images.
+
+    Parameters
+    ----------
+    matrix : float32 array, shape (images, texts)
+        Each model in its own scale, higher is better; of a detector that of the best box.
+    boxes : float32 array, shape (images, texts, 4), or None
+        Of a detector: x, y of the top left corner, width and height of the best box, in pixels; NaN
+        where there is none.
+    only_seen : bool
+        Whether a score of 0 says only that the model did not name the text, as where it writes
+        captions. Such scores are stored without zeros.
+    """
+
+    matrix: Floats
+    boxes: Floats | None = None
+    only_seen: bool = False
+
+
+class Annotator(Protocol):
+    """Finds concepts in images; opened once per process, used by one thread at a time."""
+
+    def annotate(
+        self, images: Sequence[ImageArray], vocabulary: Sequence[str]
+    ) -> list[list[Mention]]:
+        """Look for concepts in images.
+
+        Parameters
+        ----------
+        images : sequence of uint8 arrays, shape (height, width, 3)
+            They may differ in size.
+        vocabulary : sequence of str
+            Concepts of the dataset.
+
+        Returns
+        -------
+        list of list of Mention
+            For each image its detected instances, with score and box, and the model's name as the
+            source.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        ...
+
+    def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
+        """Score texts in images: the scores that `annotate` compares with its threshold.
+
+        Parameters
+        ----------
+        images : sequence of uint8 arrays, shape (height, width, 3)
+            They may differ in size. Each is encoded once, however many texts there are, and its
+            scores do not depend on the others.
+        texts : sequence of str
+            Captions, or names of objects; taken as they are, without a template around them.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        ...
+
+    def describe(self) -> Mapping[str, Any]:
+        """Settings, model, revision and weights for provenance; JSON values."""
+        ...

@@ -1,0 +1,20 @@
+"""Annotator that finds concepts with an open-vocabulary detector."""
+
+from cobalance.graph.plugins import Plugin
+from cobalance.ingest.annotators.detecting import DetectingAnnotator
+from cobalance.ingest.models.options import DetectorOptions
+
+PLUGIN = Plugin(
+    "owlv2",
+    "A detector finds the dataset's concepts, with score and box.",
+    extra="models",
+    options=DetectorOptions,
+    licence="Apache-2.0",
+)
+
+
+def open_annotator(options: DetectorOptions) -> DetectingAnnotator:
+    """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
+    from cobalance.ingest.models.detector import open_detector
+
+    return DetectingAnnotator(PLUGIN.name, open_detector(options))

@@ -1,0 +1,189 @@
+"""Read captions from a second file, and add them to annotations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.errors import Setting
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.captions.caption_columns import table_texts
+from cobalance.ingest.coco.image_columns import read_captions
+from cobalance.ingest.coco.records import coco_kind
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.frames import TextColumns
+from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head
+from cobalance.ingest.tables import TABLES
+from cobalance.ingest.tables.columns import listed, map_columns, text_column
+
+LONGEST = 10_000
+"""Most characters of a caption."""
+
+_FORM = "Write the columns image_id and caption as CSV."
+_ABOUT = ("licenses", "license_urls", "attributions")
+
+
+@dataclass(frozen=True, eq=False)
+class _CaptionFile:
+    """Content of a file of captions, in rows of one image each; an image may have several.
+
+    Parameters
+    ----------
+    keys : sequence of pandas.Series
+        By which each row's image is found: ids, file names.
+    texts : TextColumns
+        What each row tells about it.
+    sound : bool array
+        False where a row is malformed.
+    """
+
+    keys: Sequence["pd.Series[str]"]
+    texts: TextColumns
+    sound: BoolArray
+
+
+def with_captions(
+    annotations: Annotations, options: ReadOptions, file: str, progress: Progress
+) -> Annotations:
+    """Add the captions of the file `ReadOptions.captions` to annotations, in place of their own.
+
+    Images are found by file name, by id, or by file name without folder where that is unique.
+    Images with captions that are not in `annotations` are counted in a note.
+
+    Parameters
+    ----------
+    file : str
+        The file of the annotations, for messages.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, a record in it is malformed, or it has none of the images.
+    """
+    path = options.captions
+    if path is None:
+        return annotations
+    problems = Problems(str(path), options.on_error, options.limits)
+    found = _without_long_ones(_read(path, problems, progress), problems)
+    rows = np.where(found.sound, _image_rows(found.keys, annotations.images), -1)
+    captioned = found.sound & [captions is not None for captions in found.texts.captions]
+    if not (captioned & (rows >= 0)).any():
+        raise problems.fatal(
+            f"has captions of none of the images of {file}",
+            "Give each image the same id or file name in both files.",
+        )
+    known = len(np.unique(rows[captioned & (rows >= 0)]))
+    others = found.keys[0][captioned & (rows < 0)].nunique()
+    note = f"{path}: captions of {known:,} of {counted(len(annotations.images), 'images')}"
+    if others:
+        note += f"; left out those of {counted(others, 'images')} that {file} does not load"
+    return replace(
+        annotations,
+        texts=_merged(annotations.texts, rows, found.texts),
+        notes=(*annotations.notes, *found.texts.notes, note),
+        skipped=(*annotations.skipped, *problems.messages),
+    )
+
+
+def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
+    head = read_head(path)
+    if coco_kind(path, head) is not None:
+        images, _, told = read_captions(path, None, problems, progress)
+        keys = [images.columns.ids, images.columns.uris]
+        series = [key.to_pandas() for key in keys if key is not None]
+        return _CaptionFile(series, told, ~images.images.bad)
+    form = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
+    if form is None:
+        known = ", ".join(TABLES)
+        raise problems.fatal(f"is neither COCO captions nor a table ({known})", _FORM)
+    table = form.load(path, problems, progress)
+    if table.n_rows == 0:
+        raise problems.fatal("has no rows", "Give it a row for each caption.")
+    of = dict(map_columns(table, TableOptions(), ("id", "caption", "uri")).of)
+    if len(table.columns) == 2 and "caption" not in of:
+        names = list(table.columns)
+        of["id"] = of.get("id", names[0])
+        of["caption"] = names[of["id"] == names[0]]
+    for role, name in (("id", "image_id"), ("caption", "caption")):
+        if role not in of:
+            reason = f"there is no column {name!r} (its columns: {listed(table.columns)})"
+            raise problems.fatal(reason, _FORM)
+    rows = table.rows()
+    columns = dict.fromkeys(of[role] for role in ("id", "uri") if role in of)
+    series = [text_column(table, name, Setting("captions")).to_pandas() for name in columns]
+    rows.report(
+        (series[0].isna() | (series[0] == "")).to_numpy(),
+        lambda _: "there is no image id",
+        "Name the image",
+    )
+    return _CaptionFile(series, table_texts(table, of["caption"]), ~rows.bad)
+
+
+def _without_long_ones(found: _CaptionFile, problems: Problems) -> _CaptionFile:
+    """Report texts that are too long for captions, and leave them out."""
+    captions: list[list[str] | None] = []
+    for row, own in enumerate(found.texts.captions):
+        kept = [one for one in own or () if len(one) <= LONGEST]
+        if own is not None and len(kept) < len(own):
+            place = f"image {found.keys[0].iloc[row]!r}"
+            reason = f"a caption is longer than {LONGEST:,} characters"
+            problems.record(place, reason, "Shorten it")
+        captions.append(kept or None)
+    return replace(found, texts=replace(found.texts, captions=captions))
+
+
+def _image_rows(keys: Sequence["pd.Series[str]"], images: pd.DataFrame) -> IntArray:
+    """Row of each key's image; -1 for none. No image is guessed where two have the name."""
+    ids, uris = images["id"].astype(object), images["uri"].astype(object)
+    names = [_without_folder(key) for key in keys]
+    found = np.full(len(keys[0]), -1, dtype=np.int64)
+    for known, tried in (
+        (uris, keys),
+        (ids, keys),
+        (ids, names),
+        (uris.str.rsplit("/", n=1).str[-1], names),
+    ):
+        rows = np.flatnonzero(known.notna() & ~known.duplicated(keep=False))
+        index = pd.Index(known.iloc[rows], dtype=object)
+        for key in tried:
+            at = np.append(rows, -1)[index.get_indexer(pd.Index(key, dtype=object))]
+            found = np.where(found < 0, at, found)
+    return found
+
+
+def _without_folder(key: "pd.Series[str]") -> "pd.Series[Any]":
+    """The last part of each path; None where different paths end alike."""
+    known = pd.Series(key.dropna().unique(), dtype=object)
+    last = known.str.rsplit("/", n=1).str[-1]
+    unique = ~last.duplicated(keep=False)
+    of = dict(zip(known[unique], last[unique], strict=True))
+    return key.astype(object).map(of.get)
+
+
+def _merged(held: pd.DataFrame | None, rows: IntArray, told: TextColumns) -> pd.DataFrame | None:
+    """Texts of images: captions as told, and what else is told, else as held before."""
+    own: dict[int, list[Any]] = {}
+    if held is not None:
+        for row, captions, *about in held.itertuples(index=False):
+            own[row] = [captions, *about]
+    fresh: dict[int, list[str]] = {}
+    for at in np.flatnonzero(rows >= 0).tolist():
+        row = int(rows[at])
+        captions, *before = own.get(row, [None] * 4)
+        given = told.captions[at]
+        if given is not None:
+            captions = fresh.setdefault(row, [])
+            captions.extend(given)
+        about = [getattr(told, name)[at] for name in _ABOUT]
+        own[row] = [captions, *(new or old for new, old in zip(about, before, strict=True))]
+    order = sorted(own)
+    columns = zip(*(own[row] for row in order), strict=True)
+    texts = TextColumns(np.array(order, dtype=np.int64), *map(list, columns))
+    return texts.frame(np.arange(max(order) + 1))

@@ -1,0 +1,132 @@
+"""Edits of a text at some of its words, and their outcome."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cobalance.ingest.captions.english import article_before
+
+NO_GROUP = "captions that name no group"
+MANY_GROUPS = "captions that name more than one group"
+NO_COUNTERPART = "captions with a word that has no counterpart"
+NO_PERSON = "captions without a noun to put an adjective before"
+NOT_RESTORED = "captions that editing there and back does not restore"
+DOUBTS = {
+    "name": "captions with a name, a title or a fixed phrase",
+    "animal": "captions with a word that may be about an animal or a thing",
+    "unclear": "captions with a word that can be read in two ways",
+}
+REASONS = (NO_GROUP, MANY_GROUPS, NO_COUNTERPART, NO_PERSON, NOT_RESTORED, *DOUBTS.values())
+
+# A compound is of the kind of its last part: a police-man is a man, a man-made lake is none.
+_BEFORE = r"(?<![\w\u0300-\u036f])"
+_AFTER = r"(?![\w\u0300-\u036f])(?![-\u2010\u2011]\w)"
+_Tree: TypeAlias = "dict[str, _Tree]"
+
+
+@dataclass(frozen=True, slots=True)
+class EditedCaption:
+    """An edited caption, or the reason why there is none.
+
+    Parameters
+    ----------
+    text : str or None
+        The caption; None if it cannot be edited.
+    reason : str
+        One of `REASONS`, for counts; empty with a text.
+    """
+
+    text: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A word of a text and what it becomes.
+
+    Parameters
+    ----------
+    start, end : int
+        Where it is.
+    new : str
+        What is written there.
+    """
+
+    start: int
+    end: int
+    new: str
+
+
+def apply(text: str, changes: Iterable[Change]) -> str:
+    """Write changes, in order of their places, and the articles that have to agree with them.
+
+    Examples
+    --------
+    >>> apply("A hero and an actor", [Change(2, 6, "heroine"), Change(14, 19, "performer")])
+    'A heroine and a performer'
+    """
+    parts, done = [], 0
+    for change in changes:
+        article = article_before(
+            text, change.start, text[change.start : change.end].strip(), change.new
+        )
+        if article is not None and article[0] >= done:
+            start, end, new = article
+            parts += [text[done:start], new]
+            done = end
+        parts += [text[done : change.start], change.new]
+        done = change.end
+    return "".join([*parts, text[done:]])
+
+
+def lowered(text: str) -> str:
+    """Text in lower case, each character in its old place.
+
+    Examples
+    --------
+    >>> lowered("İN Rome")
+    'in rome'
+    """
+    return text.replace("İ", "I").lower()
+
+
+def any_of(words: Iterable[str]) -> str:
+    r"""Pattern of any of some words or phrases, for lower-case text; the longest match.
+
+    Words with the same beginning share it, so that a list of hundreds is searched fast.
+
+    Examples
+    --------
+    >>> any_of(["man", "men", "cabin boy"])
+    '(?:cabin\\s+boy|m(?:an|en))'
+    """
+    root: _Tree = {}
+    for word in sorted(set(words)):
+        node = root
+        for letter in " ".join(word.split()):
+            node = node.setdefault(r"\s+" if letter == " " else re.escape(letter), {})
+        node[""] = {}
+    return _pattern(root)
+
+
+def _pattern(node: _Tree) -> str:
+    ends = "" in node
+    branches = [part + _pattern(below) for part, below in node.items() if part]
+    if not branches:
+        return ""
+    if len(branches) == 1 and not ends:
+        return branches[0]
+    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
+
+
+def whole_words(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern so that it matches whole words, and no first part of a compound.
+
+    Examples
+    --------
+    >>> man = whole_words("man")
+    >>> [bool(man.search(text)) for text in ("a man's", "police-man", "man-made", "human")]
+    [True, True, False, False]
+    """
+    return re.compile(f"{_BEFORE}{pattern}{_AFTER}")

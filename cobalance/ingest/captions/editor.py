@@ -1,0 +1,144 @@
+"""Edit captions so that they name another group, or none."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, product
+
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.ingest.captions.adjectives import AdjectiveEditor
+from cobalance.ingest.captions.edited import EditedCaption
+from cobalance.ingest.captions.words import WordEditor
+from cobalance.ingest.concepts.group_words import EditMode, GroupWords
+
+
+@dataclass(frozen=True)
+class CaptionEditor:
+    """Edit captions word by word, with case and articles, her or his by the words around.
+
+    Mode ``"swap"`` edits captions that name exactly one group, and accepts an edit only if editing
+    it back restores the caption, to the last space. Mode ``"unify"`` (Pinpoint Counterfactuals,
+    section 11) turns the words of all other groups into those of the one, and leaves captions
+    without any as they are. An attribute without words of its own is an adjective before each noun
+    of the list's ``people``; taking it away has to restore the caption.
+
+    Verbs stay as they are: "she is" becomes "they is" where the list says so.
+
+    Parameters
+    ----------
+    words : GroupWords
+        From `cobalance.ingest.concepts.word_lists.load_group_words`.
+    mode : {"swap", "unify"} or None
+        None for the list's own.
+
+    Raises
+    ------
+    OptionError
+        The list has neither pairs nor attributes.
+
+    Examples
+    --------
+    >>> from cobalance.ingest.concepts.word_lists import load_group_words
+    >>> editor = CaptionEditor(load_group_words("gensynth"))
+    >>> editor.edit("A policeman puts on his coat.", "woman")
+    'A policewoman puts on her coat.'
+    >>> editor.neutralise("The woman brushes her teeth in the bathroom.")
+    'The person brushes their teeth in the bathroom.'
+    >>> editor.edited("A man and a woman", "woman").reason
+    'captions that name more than one group'
+    >>> aged = CaptionEditor(load_group_words("coco-gb").times("age", {"elderly": "elderly"}))
+    >>> aged.edit("A man on a bench", "elderly woman")
+    'An elderly woman on a bench'
+    """
+
+    words: GroupWords
+    mode: EditMode | None = None
+
+    def __post_init__(self) -> None:
+        if not self.words.groups:
+            raise OptionError(
+                f"The word list {self.words.name} has no pairs, by which captions are edited. Name "
+                'another one, or add them: pairs = [{ man = "man", woman = "woman" }].'
+            )
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups that captions can be edited to name."""
+        return self.words.groups
+
+    def groups_in(self, caption: str) -> frozenset[str]:
+        """Groups that a caption names; of products only those that it names whole.
+
+        A caption need not name a group to be edited: in mode ``"unify"``, and where adjectives
+        tell groups.
+        """
+        told = [editor.values_in(caption) for editor in self._adjectives]
+        if self.words.own_groups:
+            told.append(self._words.groups_in(caption))
+        return frozenset(map(" ".join, product(*told)))
+
+    def is_neutral(self, caption: str) -> bool:
+        """Whether a caption is as true of any group: it has none of the words that are edited.
+
+        Examples
+        --------
+        >>> from cobalance.ingest.concepts.word_lists import load_group_words
+        >>> editor = CaptionEditor(load_group_words("coco-gb"))
+        >>> [editor.is_neutral(text) for text in ("A person on a horse.", "A lady on her horse.")]
+        [True, False]
+        """
+        if any(editor.values_in(caption) for editor in self._adjectives):
+            return False
+        return not (self.words.own_groups and any(self._words.found(caption)))
+
+    def edit(self, caption: str, group: str) -> str | None:
+        """The caption with the words of a group; None if it cannot be edited.
+
+        Raises
+        ------
+        UnknownNameError
+            The word list has no such group.
+        """
+        return self.edited(caption, group).text
+
+    def edited(self, caption: str, group: str) -> EditedCaption:
+        """The caption with the words of a group, or the reason why there is none.
+
+        Raises
+        ------
+        UnknownNameError
+            The word list has no such group.
+        """
+        if group not in self.words.parts:
+            raise UnknownNameError("group", group, self.groups)
+        values, base = self.words.parts[group]
+        found = EditedCaption(caption)
+        if base is not None:
+            found = self._words.edited(caption, base)
+        # The last attribute is next to the noun.
+        for editor, value in reversed([*zip(self._adjectives, values, strict=True)]):
+            if found.text is not None:
+                found = editor.edited(found.text, value)
+        return found
+
+    def neutralise(self, caption: str) -> str:
+        """The caption with neutral words in place of those of all groups."""
+        for editor in self._adjectives:
+            caption = editor.without(caption)
+        return self._words.neutralised(caption) if self.words.own_groups else caption
+
+    @cached_property
+    def _words(self) -> WordEditor:
+        return WordEditor(self.words, self.mode or self.words.mode)
+
+    @cached_property
+    def _adjectives(self) -> list[AdjectiveEditor]:
+        """One editor an attribute."""
+        attributes = list(self.words.attributes.values())
+        return [
+            AdjectiveEditor(
+                own,
+                self.words.people,
+                tuple(chain.from_iterable(one.values() for one in attributes if one is not own)),
+            )
+            for own in attributes
+        ]

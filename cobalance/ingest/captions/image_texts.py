@@ -1,0 +1,201 @@
+"""Captions, licences and attribution of a dataset's images, in a file beside the graph."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations
+from cobalance.ingest.frames import TEXT_COLUMNS
+from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.ingest.stored.sorted_parquet import open_sorted, write_sorted
+
+COLUMNS = ("id", *TEXT_COLUMNS)
+
+_CONTENT = "captions"
+_SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("captions", pa.list_(pa.string())),
+        *((name, pa.string()) for name in TEXT_COLUMNS[1:]),
+    ]
+)
+_GROUP_ROWS = 2_048  # fewer make a file slower to open, more make it slower to read
+_REPEATED = ["license", "license_url"]
+
+
+def caption_files(folder: Path) -> DatasetFiles:
+    """The files of all datasets."""
+    return DatasetFiles(folder, _CONTENT)
+
+
+def write_image_texts(
+    folder: Path,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    replace: bool = False,
+    afresh: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Write what annotations tell about their images, atomically.
+
+    What they do not tell stays: captions of an image for which no caption was read, licences where
+    the new file has none. The file is deleted if nothing is left, and not written if nothing
+    changes.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of all datasets' captions.
+    replace : bool
+        Delete what is known of the dataset's other images.
+    afresh : bool
+        Delete all that is known, as of a new dataset.
+
+    Returns
+    -------
+    int
+        Number of images that something is known of afterwards.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    InputError
+        The file of what was known cannot be read.
+    """
+    files = caption_files(folder)
+    new = _table_of(annotations)
+    if not len(new) and not files.path(dataset).exists():
+        return 0
+    with files.writing():
+        held = _SCHEMA.empty_table() if afresh else _read_all(files.path(dataset))
+        kept = held
+        if replace:
+            ids = pa.array(annotations.images["id"].tolist(), pa.string())
+            kept = held.filter(pc.is_in(held["id"], ids))
+        merged = _merged(kept, new)
+        if len(merged) and merged.equals(held):
+            return len(merged)
+        progress("write captions", 0, len(merged))
+        with files.replacing(dataset) as temporary:
+            return write_sorted(
+                temporary,
+                _parts(merged),
+                _SCHEMA,
+                dictionary=_REPEATED,
+                progress=lambda done: progress("write captions", done, len(merged)),
+            )
+
+
+def read_image_texts(
+    folder: Path, dataset: str, ids: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Read what is known of images.
+
+    Parameters
+    ----------
+    ids : collection of str or None
+        Images to read; None for all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In order of image id, a row for each image of which something is known: ``id``, ``captions``
+        (a list of str, in the order of their file, perhaps empty), ``license`` (its name),
+        ``license_url`` and ``attribution`` (such as the image's page); None where unknown.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> read_image_texts(Path("nowhere"), "cars").columns.tolist()
+    ['id', 'captions', 'license', 'license_url', 'attribution']
+    """
+    path = caption_files(folder).path(dataset)
+    if ids is None:
+        table = _read_all(path)
+    else:
+        opened = open_sorted(path, _CONTENT)
+        if opened is None:
+            return _frame(_SCHEMA.empty_table())
+        with opened.file:
+            table = opened.read(opened.groups_of(ids), _SCHEMA)
+        table = table.filter(pc.is_in(table["id"], pa.array(list(ids), pa.string())))
+    return _frame(table)
+
+
+def drop_image_texts(folder: Path, dataset: str) -> None:
+    """Delete what is known of a dataset's images."""
+    caption_files(folder).drop(dataset)
+
+
+def rename_image_texts(folder: Path, dataset: str, new: str) -> None:
+    """Rename a dataset's file, replacing any leftover of a dropped dataset."""
+    caption_files(folder).rename(dataset, new)
+
+
+def copy_image_texts(folder: Path, dataset: str, into: str) -> None:
+    """Copy a dataset's file to another dataset, replacing its own unless they are equal.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    caption_files(folder).copy(dataset, into)
+
+
+def _table_of(annotations: Annotations) -> pa.Table:
+    """What annotations tell, sorted by id."""
+    texts = annotations.texts
+    if texts is None:
+        return _SCHEMA.empty_table()
+    ids = annotations.images["id"].iloc[texts["image"]].tolist()
+    columns = [ids, *(texts[name].tolist() for name in TEXT_COLUMNS)]
+    table = pa.table(
+        [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)],
+        schema=_SCHEMA,
+    )
+    return table.sort_by("id").combine_chunks()
+
+
+def _read_all(path: Path) -> pa.Table:
+    opened = open_sorted(path, _CONTENT)
+    if opened is None:
+        return _SCHEMA.empty_table()
+    with opened.file:
+        return opened.read(range(len(opened.last_ids)), _SCHEMA)
+
+
+def _merged(held: pa.Table, new: pa.Table) -> pa.Table:
+    """The rows of both, sorted by id; of an image in both each column that is new, or else held."""
+    known, fresh = (pd.Index(table["id"].to_pylist(), dtype=object) for table in (held, new))
+    ids = sorted({*known, *fresh})
+    columns = [pa.array(ids, pa.string())]
+    for field in list(_SCHEMA)[1:]:
+        parts = []
+        for index, table in ((fresh, new), (known, held)):
+            at = pa.array(index.get_indexer(pd.Index(ids, dtype=object)))
+            at = pc.if_else(pc.less(at, 0), pa.scalar(None, at.type), at)
+            parts.append(table[field.name].combine_chunks().take(at))
+        columns.append(pc.coalesce(*parts))
+    return pa.table(columns, schema=_SCHEMA)
+
+
+def _parts(table: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, len(table), _GROUP_ROWS):
+        yield table.slice(start, _GROUP_ROWS)
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    columns = {name: table[name].to_pylist() for name in COLUMNS}
+    columns["captions"] = [captions or [] for captions in columns["captions"]]
+    return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})

@@ -1,0 +1,301 @@
+"""Decode COCO files into typed records, and locate malformed ones."""
+
+import codecs
+import re
+from collections.abc import Mapping, Sized
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import GenericAlias
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.errors import InputError, Setting, Text, parts_of
+from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head
+
+Id = int | str
+T = TypeVar("T")
+_CHUNK = 1 << 20  # bytes searched at once
+_RECORD = re.compile(r"^(?P<record>\w+\[\d+\])\.?(?P<field>.*)$")
+# The first of these keys tells what the annotations are; values may look like keys.
+_MARK = re.compile(rb'"(category_id|bbox|caption)"\s*:')
+
+
+class Image(msgspec.Struct, gc=False):
+    """An entry of ``images``."""
+
+    id: Id
+    file_name: str | None = None
+    width: int | None = None
+    height: int | None = None
+    license: Any = None
+    flickr_url: Any = None
+    coco_url: Any = None
+    attribution: Any = None
+
+
+class Category(msgspec.Struct, gc=False):
+    """An entry of ``categories``."""
+
+    id: Id
+    name: str
+
+
+class License(msgspec.Struct, gc=False):
+    """An entry of ``licenses``."""
+
+    id: Id
+    name: str | None = None
+    url: str | None = None
+
+
+def coco_kind(path: Path, head: bytes) -> str | None:
+    """Detect a COCO file: ``"instances"``, ``"captions"`` or None.
+
+    Reads only up to the first annotation.
+    """
+    start = head.lstrip()
+    if not start.startswith(b"{") or not _has_coco_keys(start):
+        return None
+    tail = b""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            window = tail + chunk
+            if found := _MARK.search(window):
+                return "captions" if found[1] == b"caption" else "instances"
+            tail = window[-32:]
+    return "instances"
+
+
+def _has_coco_keys(start: bytes) -> bool:
+    try:
+        keys = set(msgspec.json.decode(start.split(b"\n", 1)[0], type=dict[str, msgspec.Raw]))
+    except UNDECODABLE:  # the first of many lines, or cut off
+        return b'"images"' in start or b'"annotations"' in start or b'"categories"' in start
+    return "images" in keys or {"annotations", "categories"} <= keys
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Names a record for messages: ``"annotations[812]"``.
+
+    Parameters
+    ----------
+    name : str
+        Key of the list.
+    positions : int64 array or None
+        Position of each record in the file; None if none was left out.
+    """
+
+    name: str
+    positions: IntArray | None = None
+
+    def __call__(self, row: int) -> str:
+        """Name the record of a row."""
+        return f"{self.name}[{row if self.positions is None else int(self.positions[row])}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Records(Generic[T]):
+    """Valid records of one list of a COCO file, with their names for messages."""
+
+    items: list[T]
+    place: Place
+
+
+def decode(
+    path: Path, kind: str, types: Mapping[str, type[Any]], problems: Problems
+) -> dict[str, Records[Any]]:
+    """Decode lists of a COCO file into typed records, ignoring other keys but ``licenses``.
+
+    The licences are of the type `License`, and those that are not are ignored.
+
+    The file is decoded at once; only if a record is malformed and to be skipped are the records
+    decoded one by one. A field of the type `msgspec.Raw` is a view of the content, which stays in
+    memory as long as any view does.
+
+    Parameters
+    ----------
+    kind : {"instances", "captions"}
+        Expected kind of annotations.
+    types : dict of str to type
+        Record type of each list, by key.
+
+    Raises
+    ------
+    InputError
+        The file is not JSON, its top level is not an object, a list is missing, or a record is
+        malformed.
+    """
+    fields: list[Any] = [(name, _list_of(type_)) for name, type_ in types.items()]
+    whole = msgspec.defstruct("CocoFile", [*fields, ("licenses", Any, None)])
+    # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
+    # been truncated kills the process.
+    raw = path.read_bytes()
+    # msgspec reads a byte order mark as a malformed value.
+    content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
+    try:
+        decoded = _decoded(content, whole, problems)
+    except msgspec.ValidationError as error:
+        _check_kind(path, kind, problems)
+        reason, place, fix = _validation_fault(str(error))
+        if place is None:
+            raise problems.fatal(reason, (*parts_of(fix), ".")) from None
+        if problems.on_error == "fail":
+            problems.record(place, reason, fix)
+        return _decode_singly(content, types, problems)
+    for name in types:
+        _check_number(name, getattr(decoded, name), problems)
+    found = {name: Records(getattr(decoded, name), Place(name)) for name in types}
+    return {**found, "licenses": _licenses(decoded.licenses)}
+
+
+def _licenses(given: object) -> "Records[License]":
+    found = []
+    for record in given if isinstance(given, list) else []:
+        with suppress(msgspec.ValidationError):
+            found.append(msgspec.convert(record, License))
+    return Records(found, Place("licenses"))
+
+
+def _check_number(name: str, records: Sized, problems: Problems) -> None:
+    limit = "mentions" if name == "annotations" else "rows"
+    problems.within(limit, len(records), what=name)
+
+
+def _list_of(type_: type[Any]) -> Any:
+    return GenericAlias(list, (type_,))
+
+
+def _check_kind(path: Path, kind: str, problems: Problems) -> None:
+    other = coco_kind(path, read_head(path))
+    if other is not None and other != kind:
+        raise problems.fatal(
+            f"is a COCO file of {other}, not of {kind}",
+            (
+                "Read it with ",
+                Setting("input_format", f"coco-{other}"),
+                f", or name a file of {kind}.",
+            ),
+        )
+
+
+def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
+    """Decode JSON; a syntax error is reported with its position."""
+    try:
+        return msgspec.json.decode(content, type=type_)
+    except msgspec.ValidationError:
+        raise
+    except UNDECODABLE as error:
+        raise _syntax_fault(error, content, problems) from None
+
+
+def _decode_singly(
+    content: memoryview, types: Mapping[str, type[Any]], problems: Problems
+) -> dict[str, Records[Any]]:
+    """Decode record by record, and skip malformed ones."""
+    fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
+    raw_type = msgspec.defstruct("RawCocoFile", [*fields, ("licenses", Any, None)])
+    try:
+        raw = _decoded(content, raw_type, problems)
+    except msgspec.ValidationError as error:
+        reason, _, fix = _validation_fault(str(error))
+        raise problems.fatal(reason, (*parts_of(fix), ".")) from None
+    result: dict[str, Records[Any]] = {"licenses": _licenses(raw.licenses)}
+    for name, type_ in types.items():
+        _check_number(name, getattr(raw, name), problems)
+        decoder = msgspec.json.Decoder(type_)
+        items, positions = [], []
+        for position, record in enumerate(getattr(raw, name)):
+            try:
+                items.append(decoder.decode(record))
+            except UNDECODABLE as error:
+                reason, at, path = decoding_fault(error).partition(" - at `$")
+                place = f"{name}[{position}]"
+                reason, _, fix = _validation_fault(f"{reason}{at or ' - at `$'}.{place}{path}")
+                problems.record(place, reason, fix)
+            else:
+                positions.append(position)
+        result[name] = Records(items, Place(name, np.array(positions, dtype=np.int64)))
+    return result
+
+
+def _validation_fault(message: str) -> tuple[str, str | None, Text]:
+    """Split msgspec's message into a reason, the record's name (None: the file) and a fix.
+
+    Examples
+    --------
+    >>> _validation_fault("Expected `int`, got `str` - at `$.annotations[8].area`")
+    ('area: expected int, got str', 'annotations[8]', 'Correct it')
+    """
+    reason, _, path = message.partition(" - at `$")
+    path = path.rstrip("`").removeprefix(".")
+    reason = (reason[:1].lower() + reason[1:]).replace("`", "")
+    record = _RECORD.match(path)
+    missing = re.search(r"missing required field (\w+)", reason)
+    if record is None:
+        if missing is not None:
+            return (
+                f"has no list {missing[1]!r}",
+                None,
+                (
+                    "Add it, or choose another ",
+                    Setting("input_format"),
+                    " if this is no COCO file of that kind",
+                ),
+            )
+        where = f"{path}: " if path else "the top level: "
+        return where + reason, None, "Give a COCO file: one object with lists"
+    if missing is not None:
+        return f"has no {missing[1]}", record["record"], "Add it"
+    field = f"{record['field']}: " if record["field"] else ""
+    return field + reason, record["record"], "Correct it"
+
+
+def _syntax_fault(error: Exception, content: memoryview, problems: Problems) -> InputError:
+    if isinstance(error, UnicodeDecodeError):
+        offset = _first_undecodable(content)
+        return problems.fatal(
+            f"the byte 0x{content[offset]:02x} is not UTF-8", "Save it as UTF-8.", f"byte {offset}"
+        )
+    message = decoding_fault(error)
+    if "truncated" in message:
+        return problems.fatal(
+            "ends in the middle of a value", "Get the whole file again.", f"byte {len(content)}"
+        )
+    found = re.search(r"\(byte (\d+)\)", message)
+    if found is None:
+        return problems.fatal(f"is not valid JSON ({message})", "Correct it.")
+    offset = int(found[1])
+    reason = f"is not valid JSON ({message.removeprefix('JSON is malformed: ')})"
+    if bytes(content[offset : offset + 9]).startswith((b"NaN", b"Infinity", b"-Infinity")):
+        return problems.fatal(
+            "JSON has no NaN and no Infinity", "Write null instead.", f"byte {offset}"
+        )
+    return problems.fatal(reason, "Correct it there, or write the file again.", f"byte {offset}")
+
+
+def _first_undecodable(content: memoryview) -> int:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(content), _CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(content[start : start + _CHUNK], start + _CHUNK >= len(content))
+        except UnicodeDecodeError as error:
+            return start - pending + error.start
+    return 0
+
+
+def id_columns(*columns: list[Id]) -> tuple[pa.Array, ...]:
+    """Columns of ids: integers if all of them are, otherwise text."""
+    try:
+        return tuple(pa.array(values, pa.int64()) for values in columns)
+    except (pa.ArrowException, OverflowError, TypeError):
+        texts = [[str(value) for value in values] for values in columns]
+        return tuple(pa.array(values, pa.large_string()) for values in texts)

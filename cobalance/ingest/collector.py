@@ -1,0 +1,263 @@
+"""Collect images and mentions record by record, checked, for readers of files that are no table."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite, nan
+
+import numpy as np
+import pyarrow as pa
+
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import ANNOTATION, Annotations, Box
+from cobalance.ingest import frames
+from cobalance.ingest.concepts.labels import labels_from_texts, labels_of_objects
+from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns, TextColumns
+from cobalance.ingest.names import Coded, name_fault, recode_names
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+
+SKIPPED = -1
+"""Row of an image that is malformed, or that the file does not have."""
+_LARGEST_PX = 1_000_000_000
+
+
+@dataclass
+class _Names:
+    """Names as codes, in the order in which they come."""
+
+    code: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, name: str | None) -> int:
+        """The code of a name, -1 for none."""
+        return -1 if name is None else self.code.setdefault(clean_name(name), len(self.code))
+
+    def column(self, codes: "array[int]") -> Coded:
+        return recode_names(np.array(codes, dtype=np.int64), list(self.code))
+
+
+class Collector:
+    """Images and mentions of a dataset as its reader finds them; malformed ones are reported.
+
+    Parameters
+    ----------
+    problems : Problems
+        Collects the malformed records, or raises at the first.
+    options : ReadOptions
+        The split of all images, and where their classes come from.
+
+    Examples
+    --------
+    >>> from cobalance.graph.progress import silent
+    >>> options = ReadOptions()
+    >>> collector = Collector(Problems("a.xml", "fail"), options)
+    >>> image = collector.image("1.jpg", "a.xml", class_name="country", width=640, height=480)
+    >>> collector.mention(image, "cow", "object 1", box=(10, 10, 80, 60))
+    >>> annotations = collector.annotations(silent)
+    >>> annotations.images["id"].tolist(), annotations.mentions["concept"].tolist()
+    (['1.jpg'], ['cow'])
+    """
+
+    def __init__(self, problems: Problems, options: ReadOptions) -> None:
+        self._problems, self._options = problems, options
+        self._place: dict[str, str] = {}
+        self._uris: list[str | None] = []
+        self._sizes: tuple[list[int | None], list[int | None]] = ([], [])
+        self._split_names, self._class_names, self._concept_names = _Names(), _Names(), _Names()
+        self._splits, self._classes = array("q"), array("q")
+        self._captions: list[list[str] | None] = []
+        self._image, self._concept = array("q"), array("q")
+        self._numbers = {name: array("d") for name in NUMBERS}
+        self._segmentations: list[bytes | None] = []
+        self._crowds = array("b")
+        self._without_image = 0
+
+    def image(
+        self,
+        id_: str,
+        place: str,
+        *,
+        uri: str | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        split: str | None = None,
+        class_name: str | None = None,
+        captions: Sequence[str] = (),
+    ) -> int:
+        """Add an image, and return its row for `mention`, or `SKIPPED` if it is malformed.
+
+        Parameters
+        ----------
+        id_ : str
+            Unique in the dataset.
+        place : str
+            Where the record is, in the format's own terms, for messages.
+        uri, width, height, split, class_name
+            As in `cobalance.graph.records.ImageRecord`; None where the file does not say.
+        captions : sequence of str
+            Sentences about the image.
+        """
+        fault = name_fault(id_)
+        if fault is not None:
+            return self._skip(
+                place, f"the id {id_[:60]!r} {fault}", "Give each image a readable id"
+            )
+        if id_ in self._place:
+            reason = f"the image {id_!r} is at {self._place[id_]} already"
+            return self._skip(place, reason, "Name each image once")
+        for what, size in (("width", width), ("height", height)):
+            if size is not None and not 0 < size <= _LARGEST_PX:
+                reason = f"the {what} {size} is not a size in pixels"
+                return self._skip(place, reason, "Correct it, or leave it out")
+        names = {"split": split, "class": class_name}
+        for what, name in names.items():
+            fault = None if name is None else name_fault(clean_name(name))
+            if fault is not None:
+                return self._skip(place, f"the {what} {fault}", "Correct it")
+        row = len(self._place)
+        self._place[id_] = place
+        self._problems.within("rows", row + 1)
+        self._uris.append(uri or None)
+        self._sizes[0].append(width)
+        self._sizes[1].append(height)
+        self._splits.append(-1 if split is None else self._split_names(clean_name(split)))
+        self._classes.append(
+            -1 if class_name is None else self._class_names(clean_name(class_name))
+        )
+        self._captions.append([*captions] or None)
+        return row
+
+    def _skip(self, place: str, reason: str, fix: str) -> int:
+        self._problems.record(place, reason, fix)
+        return SKIPPED
+
+    def mention(
+        self,
+        image: int,
+        concept: str,
+        place: str,
+        *,
+        score: float | None = None,
+        box: Box | None = None,
+        area: float | None = None,
+        segmentation: bytes | None = None,
+        crowd: bool = False,
+    ) -> None:
+        """Add a mention of a concept in an image, as `graph.records.Mention` describes it.
+
+        Parameters
+        ----------
+        image : int
+            What `image` returned; a mention in a skipped image is counted and left out.
+        place : str
+            Where the record is, for messages.
+        """
+        if image == SKIPPED:
+            self._without_image += 1
+            return
+        x, y, width, height = box or (nan, nan, nan, nan)
+        fault = name_fault(clean_name(concept))
+        if fault is not None:
+            reason, fix = f"the concept {fault}", "Name what is seen"
+        elif box is not None and not (all(map(isfinite, box)) and width >= 0 and height >= 0):
+            reason = f"the box {[*box]} has a side that is negative or no number"
+            fix = "Write a box with its sides in pixels"
+        elif score is not None and not 0 <= score <= 1:
+            reason, fix = f"the score {score:g} is not from 0 to 1", "Scale the scores to 0 to 1"
+        elif area is not None and not 0 <= area < inf:
+            reason, fix = f"the area {area:g} is negative or no number", "Correct it"
+        else:
+            self._image.append(image)
+            self._concept.append(self._concept_names(concept))
+            self._problems.within("mentions", len(self._image))
+            values = (nan if score is None else score, nan if area is None else area)
+            for column, value in zip(NUMBERS, (*values, x, y, width, height), strict=True):
+                self._numbers[column].append(value)
+            self._segmentations.append(segmentation)
+            self._crowds.append(crowd)
+            return
+        self._problems.record(place, reason, fix)
+
+    def annotations(self, progress: Progress, notes: Sequence[str] = ()) -> Annotations:
+        """All that was collected, with the images' classes.
+
+        Classes come from the options' categories, second file or captions; else from the images.
+
+        Raises
+        ------
+        InputError
+            There is no image, or nothing says which class an image has.
+        UnknownNameError
+            A category of the options is none of the concepts.
+        """
+        n = len(self._place)
+        if not n:
+            raise self._problems.fatal("has no images", "Give a dataset with images.")
+        split = self._split_names.column(self._splits)
+        if self._options.split is not None:
+            split = Coded.constant(self._options.split, n)
+        images = ImageColumns(
+            pa.array(list(self._place), TEXT),
+            pa.array(self._uris, TEXT),
+            pa.array(self._sizes[0], pa.int64()),
+            pa.array(self._sizes[1], pa.int64()),
+            split,
+        )
+        image = np.array(self._image, dtype=np.int64)
+        category = self._concept_names.column(self._concept)
+        numbers: dict[str, FloatArray] = {
+            name: np.array(values) for name, values in self._numbers.items()
+        }
+        segmentations = np.fromiter(self._segmentations, object, len(image))
+        crowds = np.array(self._crowds, dtype=bool)
+        labels, concept, objects, more = self._labels(images, image, category, progress)
+
+        def columns(names: Coded) -> MentionColumns:
+            return MentionColumns(
+                image,
+                names,
+                ANNOTATION,
+                numbers,
+                segmentations if any(self._segmentations) else None,
+                crowds if crowds.any() else None,
+            )
+
+        return frames.annotations(
+            images,
+            labels,
+            [columns(concept)],
+            np.ones(n, dtype=bool),
+            objects=columns(objects),
+            texts=self._texts(n),
+            set_aside={"annotations of skipped images": self._without_image},
+            skipped=self._problems.messages,
+            notes=(*notes, *more),
+        )
+
+    def _labels(
+        self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress
+    ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
+        """Classes of images; concept and class of each mention; notes."""
+        n, classes = len(images.ids), self._options.classes
+        nothing = Coded(np.full(len(image), -1), ())
+        if classes.own_captions:
+            rows = [row for row, texts in enumerate(self._captions) for _ in texts or ()]
+            texts = [text for texts in self._captions for text in texts or ()]
+            labels = labels_from_texts(
+                np.array(rows, dtype=np.int64), texts, n, self._options, self._problems, progress
+            )
+            return labels, category, nothing, ()
+        own = not (classes.categories or classes.file or classes.captions)
+        if self._class_names.code and own:
+            column = self._class_names.column(self._classes)
+            why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
+            return Labels(column, why), category, nothing, ()
+        return labels_of_objects(images, image, category, self._options, self._problems, progress)
+
+    def _texts(self, n: int) -> TextColumns | None:
+        unknown = [None] * n
+        if not any(self._captions):
+            return None
+        return TextColumns(np.arange(n), self._captions, unknown, unknown, unknown)

@@ -1,0 +1,116 @@
+"""Tables that rename, merge and drop concepts."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import silent
+from cobalance.ingest.documents import decode_json, decode_toml
+from cobalance.ingest.names import Coded, name_fault
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head, read_text
+from cobalance.ingest.tables import TABLES
+from cobalance.ingest.tables.columns import listed
+
+_FORM = "Write the columns concept and becomes as CSV, becomes empty to drop a concept"
+
+
+def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, str]]:
+    """Read a table that renames, merges or drops concepts.
+
+    Parameters
+    ----------
+    path : Path
+        A table with the columns ``concept`` and ``becomes``, or a TOML or JSON file of one
+        mapping. An empty value drops the concept; two concepts with the same value merge.
+
+    Returns
+    -------
+    dict of str to (str, str)
+        New name (empty to drop) of each concept, and the place of its entry in the file.
+
+    Raises
+    ------
+    InputError
+        The file, or an entry in it, cannot be used.
+    """
+    result: dict[str, tuple[str, str]] = {}
+    for place, raw, becomes in _entries(path, problems):
+        concept, name = clean_name(raw), clean_name(becomes)
+        fault = name_fault(concept) or (name_fault(name) if name else None)
+        if fault is not None:
+            problems.record(place, f"a name {fault}", _FORM)
+        elif concept in result:
+            reason = f"the concept {concept!r} is at {result[concept][1]} already"
+            problems.record(place, reason, "Leave one out")
+        else:
+            result[concept] = (name, place)
+    return result
+
+
+def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
+    """Place, concept and new name of each entry."""
+    head = read_head(path)
+    text = read_text(path) if head.lstrip().startswith(b"{") or b"=" in head else ""
+    mapping: object = None
+    try:
+        if head.lstrip().startswith(b"{"):
+            mapping = decode_json(text)
+        elif b"=" in head:
+            mapping = decode_toml(text)
+    except ValueError:
+        mapping = None
+    if isinstance(mapping, dict) and not {"concept", "becomes"} <= mapping.keys():
+        for key, value in mapping.items():
+            if not (value is None or isinstance(value, str)):
+                raise problems.fatal(f"becomes {value!r}, which is no text", f"{_FORM}.", repr(key))
+        return [(repr(key), key, value or "") for key, value in mapping.items()]
+    found = next((form for _, form in TABLES.items() if form.detects(path, head)), None)
+    if found is None:
+        raise problems.fatal("is not a table in a known format", f"{_FORM}.")
+    table = found.load(path, problems, silent)
+    if not {"concept", "becomes"} <= table.columns.keys():
+        raise problems.fatal(
+            f"has no columns concept and becomes (its columns: {listed(table.columns)})",
+            f"{_FORM}.",
+        )
+    columns = (table.columns[name].to_pylist() for name in ("concept", "becomes"))
+    return [
+        (table.place(row), str(concept or ""), str(becomes or ""))
+        for row, (concept, becomes) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def apply_concept_table(
+    concepts: Coded, table: dict[str, tuple[str, str]], problems: Problems
+) -> Coded:
+    """Rename concepts; dropped ones get -1.
+
+    All entries apply at once: if a becomes b and b becomes c, a ends as b.
+
+    Raises
+    ------
+    InputError
+        The table names a concept that the data lacks; the message lists the closest.
+
+    Examples
+    --------
+    >>> concepts = Coded(np.array([0, 1, 2]), ("car", "person", "truck"))
+    >>> table = {"truck": ("vehicle", "line 2"), "car": ("vehicle", "line 3"), "person": ("", "")}
+    >>> result = apply_concept_table(concepts, table, Problems("table.csv", "fail"))
+    >>> result.codes.tolist(), result.names
+    ([0, -1, 0], ('vehicle',))
+    """
+    known = set(concepts.names)
+    for concept, (_, place) in table.items():
+        if concept not in known:
+            close = get_close_matches(concept, concepts.names, n=5, cutoff=0.5)
+            hint = f"Closest: {', '.join(close)}" if close else f"Known: {listed(concepts.names)}"
+            problems.record(place, f"{concept!r} is not a concept of the data", hint)
+    new_names = [table[name][0] if name in table else name for name in concepts.names]
+    names = sorted({name for name in new_names if name})
+    number = {name: code for code, name in enumerate(names)} | {"": -1}
+    new_code = np.array([number[name] for name in new_names] + [-1], dtype=np.int64)
+    return Coded(new_code[concepts.codes], tuple(names))

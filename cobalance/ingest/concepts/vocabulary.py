@@ -1,0 +1,154 @@
+"""Find a vocabulary's concepts in captions, as whole words or as substrings."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.errors import OptionError
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.concepts.plurals import plural_forms
+from cobalance.ingest.names import Coded
+from cobalance.ingest.options import MatchMode
+from cobalance.ingest.problems import Problems
+
+CAPTION = "caption"  # source of mentions found in captions
+
+# A word is a run of letters and digits. White space, hyphens and underscores all separate words
+# ("hot-dog", "hot dog"); any other sign is a word of its own, and no phrase matches across it.
+_TOKENS = re.compile(r"[^\W_]+|[^\w\s\-\u2010\u2011]")
+_CAPTIONS = 20_000  # between two reports of progress
+
+Words = tuple[str, ...]
+
+
+def words_of(text: str) -> list[str]:
+    """Split text into the words and symbols that are matched.
+
+    Examples
+    --------
+    >>> words_of("Two HOT-dogs, a man's hat_stand")
+    ['two', 'hot', 'dogs', ',', 'a', 'man', "'", 's', 'hat', 'stand']
+    """
+    return _TOKENS.findall(fold(text))
+
+
+def fold(text: str) -> str:
+    """Normalise text for matching: Unicode NFC, case folded."""
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+
+
+class Vocabulary:
+    """Concepts and the phrases that name them in captions.
+
+    Mode ``"words"`` takes the longest phrase at each word from left to right and continues after
+    it, so that "palm tree" does not match "tree". A phrase also matches in the plural, unless that
+    is a phrase of another concept. Mode ``"substring"`` finds a concept at most once per caption,
+    if any of its phrases occurs anywhere; "palm tree" then also matches "tree", and "woman" "man".
+
+    Case never matters. Scripts without spaces between words need ``"substring"``.
+
+    Parameters
+    ----------
+    phrases : mapping of str to iterable of str
+        Phrases of each concept.
+    mode : {"words", "substring"}
+        Match whole words or anywhere.
+    plurals : bool
+        Match plurals of phrases, in mode ``"words"`` only.
+
+    Raises
+    ------
+    OptionError
+        A phrase has no word, or belongs to two concepts.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary({"tree": ["tree"], "palm": ["palm tree", "palm"]})
+    >>> found = vocabulary.find("Two palm-trees beside a tree")
+    >>> [vocabulary.names[number] for number in found]
+    ['palm', 'tree']
+    """
+
+    def __init__(
+        self,
+        phrases: Mapping[str, Iterable[str]],
+        mode: MatchMode = "words",
+        plurals: bool = True,
+    ) -> None:
+        self.names = tuple(sorted(phrases))
+        self.mode = mode
+        numbered = [
+            (number, phrase) for number, name in enumerate(self.names) for phrase in phrases[name]
+        ]
+        self._texts = [(fold(phrase), number) for number, phrase in numbered]
+        forms = self._forms(numbered, plurals)
+        # First word -> remaining words and concept of each phrase, the longest first.
+        self._by_first: dict[str, list[tuple[list[str], int]]] = {}
+        for words, number in sorted(forms.items(), key=lambda form: -len(form[0])):
+            self._by_first.setdefault(words[0], []).append((list(words[1:]), number))
+
+    def _forms(self, phrases: list[tuple[int, str]], plurals: bool) -> dict[Words, int]:
+        forms: dict[Words, int] = {}
+        for number, phrase in phrases:
+            words = tuple(words_of(phrase))
+            if not words:
+                raise OptionError(f"The phrase {phrase!r} has no word to look for.")
+            if forms.setdefault(words, number) != number:
+                raise OptionError(
+                    f"The phrase {phrase!r} stands for both {self.names[forms[words]]!r} and "
+                    f"{self.names[number]!r}. Leave one out."
+                )
+        if plurals:
+            for words, number in list(forms.items()):
+                for plural in plural_forms(words[-1]):
+                    forms.setdefault((*words[:-1], plural), number)
+        return forms
+
+    def find(self, caption: str) -> list[int]:
+        """Positions in `names` of the concepts in a caption, in order of appearance.
+
+        O(words of the caption x phrases with the same first word); in mode ``"substring"``
+        O(length of the caption x phrases), in the vocabulary's order.
+        """
+        if self.mode == "substring":
+            text = fold(caption)
+            return list(dict.fromkeys(n for phrase, n in self._texts if phrase in text))
+        words = words_of(caption)
+        found = []
+        at = 0
+        while at < len(words):
+            step = 1
+            for rest, number in self._by_first.get(words[at], ()):
+                if words[at + 1 : at + 1 + len(rest)] == rest:
+                    found.append(number)
+                    step += len(rest)
+                    break
+            at += step
+        return found
+
+    def find_all(
+        self, captions: Sequence[str | None], problems: Problems, progress: Progress = silent
+    ) -> tuple[IntArray, Coded]:
+        """Find mentions in many captions: the caption's position and the concept of each.
+
+        Raises
+        ------
+        InputError
+            There are more than the limit on mentions.
+        """
+        rows: list[int] = []
+        codes: list[int] = []
+        for row, caption in enumerate(captions):
+            if row % _CAPTIONS == 0:
+                progress("search captions", row, len(captions))
+            if caption:
+                found = self.find(caption)
+                codes += found
+                rows += [row] * len(found)
+                problems.within("mentions", len(rows), what="concepts in its captions")
+        progress("search captions", len(captions), len(captions))
+        concept = Coded(np.array(codes, dtype=np.int64), self.names)
+        return np.array(rows, dtype=np.int64), concept

@@ -1,0 +1,35 @@
+"""One module per annotation format, and the registry of their readers.
+
+The order of the registry is the order of detection: the plainest text comes last.
+"""
+
+from cobalance.graph.registry import Registry
+from cobalance.ingest.formats.coco_captions import CocoCaptions
+from cobalance.ingest.formats.coco_instances import CocoInstances
+from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
+from cobalance.ingest.formats.hub_dataset import HubDataset
+from cobalance.ingest.formats.image_folder import ImageFolder
+from cobalance.ingest.formats.lvis import Lvis
+from cobalance.ingest.formats.open_images import OpenImages
+from cobalance.ingest.formats.pascal_voc import PascalVoc
+from cobalance.ingest.formats.table import TableReader
+from cobalance.ingest.formats.visual_genome import VisualGenome
+from cobalance.ingest.formats.webdataset import WebDataset
+from cobalance.ingest.formats.yolo import Yolo
+from cobalance.ingest.reader import Reader
+from cobalance.ingest.tables import TABLES
+
+FORMATS: Registry[Reader] = Registry("format")
+FORMATS.register("lvis", Lvis())
+FORMATS.register("coco-instances", CocoInstances())
+FORMATS.register("coco-captions", CocoCaptions())
+FORMATS.register("visual-genome", VisualGenome())
+FORMATS.register("fiftyone", FiftyOneDataset())
+FORMATS.register("yolo", Yolo())
+FORMATS.register("pascal-voc", PascalVoc())
+FORMATS.register("open-images", OpenImages())
+FORMATS.register("hub-dataset", HubDataset())
+FORMATS.register("webdataset", WebDataset())
+FORMATS.register("image-folder", ImageFolder())
+for _name, _format in TABLES.items():
+    FORMATS.register(_name, TableReader(_format))

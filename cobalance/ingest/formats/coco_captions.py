@@ -1,0 +1,59 @@
+"""COCO captions: a JSON file of captions, searched for the concepts of a vocabulary."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobalance.graph.errors import Setting
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest import frames
+from cobalance.ingest.coco.image_columns import read_captions
+from cobalance.ingest.coco.records import coco_kind
+from cobalance.ingest.concepts.labels import labels_beside, labels_from_texts
+from cobalance.ingest.concepts.vocabulary import CAPTION
+from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.frames import MentionColumns
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+
+
+@dataclass(frozen=True)
+class CocoCaptions:
+    """Reader of COCO captions; each phrase of the vocabulary found is a mention."""
+
+    description: str = "COCO captions: sentences about images as one JSON file"
+    uses: frozenset[str] = frozenset({"vocabulary", "own captions"})
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether the annotations have captions."""
+        return coco_kind(path, head) == "captions"
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read images and captions, and find concepts (and classes) in the captions."""
+        problems = Problems(str(path), options.on_error, options.limits)
+        if not options.vocabulary:
+            raise problems.fatal(
+                "has captions, and no vocabulary says which of their words are concepts",
+                ("Set ", Setting("vocabulary.file"), " to a file of a concept a line."),
+            )
+        vocabulary = load_vocabulary(options.vocabulary)
+        images, texts, told = read_captions(path, options.split, problems, progress)
+        n = len(images.columns.ids)
+        notes: tuple[str, ...] = ()
+        if options.classes.own_captions:
+            labels = labels_from_texts(images.image, texts, n, options, problems, progress)
+        else:
+            labels, notes = labels_beside(
+                images.columns, options, problems, progress, Setting("classes.words")
+            )
+        rows, concept = vocabulary.find_all(texts, problems, progress)
+        mentions = MentionColumns(images.image[rows], concept, CAPTION, {})
+        return frames.annotations(
+            images.columns,
+            labels,
+            [mentions],
+            ~images.images.bad,
+            texts=told,
+            skipped=problems.messages,
+            notes=notes,
+        )

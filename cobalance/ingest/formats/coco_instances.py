@@ -1,0 +1,200 @@
+"""COCO instances: a JSON file of objects with category, box, area and segmentation."""
+
+from dataclasses import dataclass
+from itertools import chain
+from math import nan
+from operator import attrgetter
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.ingest import frames
+from cobalance.ingest.coco.image_columns import coco_images, field
+from cobalance.ingest.coco.records import (
+    Category,
+    Id,
+    Image,
+    Records,
+    coco_kind,
+    decode,
+    id_columns,
+)
+from cobalance.ingest.coco.texts import coco_texts
+from cobalance.ingest.concepts.labels import labels_of_objects
+from cobalance.ingest.frames import MentionColumns, ObjectArray
+from cobalance.ingest.names import Coded, recode_names
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems, RowProblems, first_rows
+
+_NO_OUTLINE = msgspec.Raw()
+_CROWD = frozenset({1, "1", "true"})  # true and 1.0 are 1
+
+
+class Box(msgspec.Struct, array_like=True, gc=False):
+    """A ``bbox``: a struct, as a million tuples would keep the garbage collector busy."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    excess: None = None  # so that a fifth number is reported with its record
+
+
+_NO_BOX = Box(nan, nan, nan, nan)
+_SIDES = attrgetter("x", "y", "width", "height")
+
+
+class Instance(msgspec.Struct, gc=False):
+    """An entry of ``annotations``; the segmentation is not parsed."""
+
+    image_id: Id
+    category_id: Id
+    bbox: Box | None = None
+    area: float | None = None
+    score: float | None = None
+    segmentation: msgspec.Raw = _NO_OUTLINE
+    iscrowd: bool | int | float | str | None = None
+
+
+@dataclass(frozen=True)
+class CocoInstances:
+    """Reader of COCO instances; each is a mention of its category, crowds included."""
+
+    description: str = "COCO instances: categories and boxes as one JSON file"
+    uses: frozenset[str] = frozenset({"categories"})
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether the annotations have categories or boxes."""
+        return coco_kind(path, head) == "instances"
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read images, categories and annotations, and derive the images' classes."""
+        problems = Problems(str(path), options.on_error, options.limits)
+        progress("read", 0, None)
+        types = {"images": Image, "annotations": Instance, "categories": Category}
+        lists = decode(path, "instances", types, problems)
+        instances = lists["annotations"]
+        progress("check", 0, len(instances.items))
+        images = coco_images(lists["images"], instances, options.split, problems)
+        category = _categories(lists["categories"], instances, images.annotations)
+        numbers = _numbers(instances, images.annotations)
+        progress("check", len(instances.items), len(instances.items))
+        sound = np.flatnonzero(~images.annotations.bad)
+        image, category = images.image[sound], Coded(category.codes[sound], category.names)
+        numbers = {name: values[sound] for name, values in numbers.items()}
+        segmentations, crowds = _segmentations(instances, sound), _crowds(instances, sound)
+        texts = coco_texts(lists["images"], lists["licenses"])
+        del lists, instances  # hundreds of megabytes
+        labels, concept, objects, notes = labels_of_objects(
+            images.columns, image, category, options, problems, progress
+        )
+        set_aside = {
+            "annotations of skipped images": int(images.images.bad[image].sum()),
+            "annotations of skipped categories": int((category.codes < 0).sum()),
+        }
+        return frames.annotations(
+            images.columns,
+            labels,
+            [MentionColumns(image, concept, ANNOTATION, numbers, segmentations, crowds)],
+            ~images.images.bad,
+            objects=MentionColumns(image, objects, ANNOTATION, numbers, segmentations, crowds),
+            texts=texts,
+            set_aside=set_aside,
+            skipped=problems.messages,
+            notes=notes,
+        )
+
+
+def _categories(
+    categories: Records[Category], instances: Records[Instance], rows: RowProblems
+) -> Coded:
+    """Category of each instance; unknown ones are reported."""
+    problems = rows.problems
+    column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
+    faults = problems.rows(len(categories.items), categories.place)
+    faults.report(
+        column.codes < 0, lambda row: f"the name {column.faults[row]}", "Give it a readable name"
+    )
+    ids, used = id_columns(field(categories, "id"), field(instances, "category_id"))
+    known = pd.Index(ids.to_pandas())
+    # Names that differ, and are one once cleaned, are one concept, as in tables.
+    names = pd.Index(field(categories, "name"), dtype=object)
+    for what, keys in (("id", known), ("name", names)):
+        first = first_rows(keys)
+        faults.report(
+            first != np.arange(len(first)),
+            lambda row, what=what, first=first: (  # type: ignore[misc]
+                f"the {what} {getattr(categories.items[row], what)!r} is taken by "
+                f"{categories.place(int(first[row]))}"
+            ),
+            f"Give each category {'an id' if what == 'id' else 'a name'} of its own",
+        )
+    sound = np.flatnonzero(first_rows(known) == np.arange(len(known)))
+    at = np.append(sound, -1)[known[sound].get_indexer(pd.Index(used.to_pandas()))]
+    rows.report(
+        at < 0,
+        lambda row: f"category_id {used[row]} is not in categories ({len(known):,} known)",
+        "Add the category",
+    )
+    codes = np.where(faults.bad, -1, column.codes)
+    return Coded(np.append(codes, -1)[at], column.names)
+
+
+def _numbers(instances: Records[Instance], rows: RowProblems) -> dict[str, FloatArray]:
+    """Boxes, areas and scores as columns, NaN where unknown; invalid ones are reported."""
+    boxes = field(instances, "bbox")
+    if None in boxes:
+        boxes = [box or _NO_BOX for box in boxes]
+    values = chain.from_iterable(map(_SIDES, boxes))
+    flat = np.fromiter(values, np.float64, 4 * len(boxes)).reshape(-1, 4)
+    numbers = {
+        "area_px2": _floats(field(instances, "area")),
+        "score": _floats(field(instances, "score")),
+        **{name: flat[:, at].copy() for at, name in enumerate(("x_px", "y_px", "w_px", "h_px"))},
+    }
+    # Boxes of no width or height are in COCO itself; the object is seen all the same.
+    rows.report(
+        (flat[:, 2] < 0) | (flat[:, 3] < 0),
+        lambda row: f"bbox: {flat[row].tolist()} has a negative width or height",
+        "Write a box as [x, y, width, height]",
+    )
+    rows.report(
+        numbers["area_px2"] < 0,
+        lambda row: f"area: {numbers['area_px2'][row]:g} is negative",
+        "Correct it",
+    )
+    rows.report(
+        (numbers["score"] < 0) | (numbers["score"] > 1),
+        lambda row: f"score: {numbers['score'][row]:g} is not from 0 to 1",
+        "Scale the scores to 0 to 1",
+    )
+    return numbers
+
+
+def _floats(values: list[float | None]) -> FloatArray:
+    if values.count(None) == len(values):  # ten times as fast as turning None into NaN one by one
+        return np.full(len(values), np.nan)
+    return np.array(values, dtype=np.float64)
+
+
+def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray:
+    """Segmentation of each instance as a view of the file; None where absent."""
+    given = [
+        None if outline is _NO_OUTLINE else outline for outline in field(instances, "segmentation")
+    ]
+    # np.array would split the views into bytes.
+    values = np.fromiter(given, object, len(given))
+    return values if len(sound) == len(values) else values[sound]
+
+
+def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
+    """Mask of the instances that are crowds; None if there are none."""
+    given = field(instances, "iscrowd")
+    every = np.fromiter((value in _CROWD for value in given), bool, len(given))
+    crowds: BoolArray = every[sound]
+    return crowds if crowds.any() else None

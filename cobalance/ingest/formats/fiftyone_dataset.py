@@ -1,0 +1,199 @@
+"""FiftyOne's dataset export: samples with fields of labels, as JSON beside the media."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from cobalance.graph.errors import Setting
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations, Box
+from cobalance.ingest.collector import Collector
+from cobalance.ingest.documents import decode_json
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.trees import FileTree
+
+_SAMPLES, _METADATA = "samples.json", "metadata.json"
+_SPLITS = {"train", "val", "validation", "test"}
+_LISTS = ("Detections", "Classifications", "Polylines")  # types of fields of many labels
+
+
+class _Size(msgspec.Struct):
+    """Metadata of an image."""
+
+    width: int | None = None
+    height: int | None = None
+
+
+class _Sample(msgspec.Struct):
+    """An image; its fields of labels are read on their own."""
+
+    filepath: str
+    tags: list[str] | None = None
+    metadata: _Size | None = None
+
+
+class _Label(msgspec.Struct):
+    """A classification, detection or polyline."""
+
+    label: str | None = None
+    bounding_box: Box | None = None
+    confidence: float | None = None
+
+
+class _Labels(msgspec.Struct):
+    """A field of many labels, of whichever type."""
+
+    detections: list[_Label] = []
+    classifications: list[_Label] = []
+    polylines: list[_Label] = []
+
+    def all(self) -> list[_Label]:
+        """Its labels."""
+        return self.detections or self.classifications or self.polylines
+
+
+class FiftyOneDataset(TreeReader):
+    """Reader of what ``dataset.export(dataset_type=FiftyOneDataset)`` writes.
+
+    A field of one classification gives the class, fields of detections, polylines and
+    classifications the concepts; name them by column options where there are several. A tag that
+    names a split gives the split.
+    """
+
+    description = "FiftyOne dataset export: a folder or archive with samples.json"
+    uses = frozenset({"categories", "table"})
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether samples.json lies beside metadata.json."""
+        return _folder(tree) is not None
+
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read all samples."""
+        problems = Problems(str(tree.path), options.on_error, options.limits)
+        progress("read", 0, None)
+        folder = _folder(tree) or ""
+        name = f"{folder}{_SAMPLES}"
+        samples = _samples(tree, name, problems)
+        fields = _fields(samples)
+        class_field = _class_field(fields, options, problems)
+        concept_fields = _concept_fields(fields, options, problems)
+        collector = Collector(problems, options)
+        for number, sample in enumerate(samples):
+            place = f"{name}, sample {number + 1}"
+            if number % 1024 == 0:
+                progress("check", number, len(samples))
+            try:
+                _collect(sample, place, folder, class_field, concept_fields, collector)
+            except (msgspec.ValidationError, UnicodeError) as error:
+                problems.record(place, f"is no sample of FiftyOne ({error})", "Export it anew")
+        progress("check", len(samples), len(samples))
+        taken = [f"class = {class_field}"] if class_field else []
+        taken += [f"concepts = {', '.join(concept_fields)}"] if concept_fields else []
+        return collector.annotations(progress, [f"{tree.path}: {', '.join(taken)}"])
+
+
+def _folder(tree: FileTree) -> str | None:
+    """Folder of the samples, with its ``/``; None if there are none."""
+    files = set(tree.names)
+    found = [name.removesuffix(_SAMPLES) for name in files if PurePosixPath(name).name == _SAMPLES]
+    found = [folder for folder in found if f"{folder}{_METADATA}" in files]
+    return min(found, key=len, default=None)
+
+
+def _samples(tree: FileTree, name: str, problems: Problems) -> list[Mapping[str, Any]]:
+    try:
+        document = decode_json(tree.read(name))
+    except ValueError as error:
+        raise problems.fatal(f"is not JSON ({error})", "Export it anew.", name) from None
+    samples = document.get("samples") if isinstance(document, dict) else document
+    if not isinstance(samples, list) or not all(isinstance(one, dict) for one in samples):
+        raise problems.fatal("has no list of samples", "Export it anew.", name)
+    return samples
+
+
+def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
+    """Names of the fields of labels, by their type."""
+    fields: dict[str, dict[str, None]] = defaultdict(dict)
+    for sample in samples:
+        for name, value in sample.items():
+            if isinstance(value, dict) and isinstance(value.get("_cls"), str):
+                fields[value["_cls"]][name] = None
+    return {type_: [*names] for type_, names in fields.items()}
+
+
+def _class_field(
+    fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
+) -> str | None:
+    if options.classes.categories or options.classes.file or options.classes.from_captions:
+        return None
+    known = fields.get("Classification", [])
+    wanted = options.table.class_name
+    if wanted is not None and wanted in known:
+        return wanted
+    if len(known) > 1 or wanted is not None:
+        listed = ", ".join(known) or "none"
+        reason = f"which field is the class is not clear (fields of one classification: {listed})"
+        raise problems.fatal(reason, ("Set ", Setting("table.class_name"), " to one of them."))
+    return known[0] if known else None
+
+
+def _concept_fields(
+    fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
+) -> list[str]:
+    known = [name for type_ in _LISTS for name in fields.get(type_, [])]
+    wanted = options.table.concepts
+    if wanted is not None and wanted in known:
+        return [wanted]
+    if wanted is not None or len(known) > 1:
+        if wanted is None and "ground_truth" in known:
+            return ["ground_truth"]
+        listed = ", ".join(known) or "none"
+        reason = f"which field has the concepts is not clear (fields of labels: {listed})"
+        raise problems.fatal(reason, ("Set ", Setting("table.concepts"), " to one of them."))
+    return known
+
+
+def _collect(
+    sample: Mapping[str, Any],
+    place: str,
+    folder: str,
+    class_field: str | None,
+    concept_fields: Sequence[str],
+    collector: Collector,
+) -> None:
+    one = msgspec.convert(sample, _Sample)
+    own = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
+    fields = {name: msgspec.convert(sample.get(name) or {}, _Labels) for name in concept_fields}
+    splits = _SPLITS & set(one.tags or ())
+    size = one.metadata or _Size()
+    width, height = size.width, size.height
+    row = collector.image(
+        one.filepath,
+        place,
+        uri=one.filepath if PurePosixPath(one.filepath).is_absolute() else folder + one.filepath,
+        width=width,
+        height=height,
+        split=splits.pop() if len(splits) == 1 else None,
+        class_name=own,
+    )
+    for name, labels in fields.items():
+        for number, label in enumerate(labels.all(), start=1):
+            box = label.bounding_box
+            collector.mention(
+                row,
+                label.label or "",
+                f"{place}, {name} {number}",
+                score=label.confidence,
+                box=_in_pixels(box, width, height) if box and width and height else None,
+            )
+
+
+def _in_pixels(box: Box, width: int, height: int) -> Box:
+    """FiftyOne's boxes are relative: left, top, width, height."""
+    x, y, w, h = box
+    return x * width, y * height, w * width, h * height

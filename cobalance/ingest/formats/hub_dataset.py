@@ -1,0 +1,231 @@
+"""Datasets that Hugging Face ``datasets`` saved: a folder or archive of Arrow files.
+
+Its ``load_from_disk`` maps the files as they are: damaged offsets lead it to other memory, and
+``state.json`` to any file. Here the files are those of the folder, and every batch of rows is
+validated before a value of it is looked at.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from struct import unpack_from
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.errors import InputError, needs_extra
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.documents import decode_json
+from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.row_values import batch_rows, table_of_rows
+from cobalance.ingest.trees import FileTree
+
+_BATCH = 1_000
+_DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
+
+
+class HubDataset(TreeReader):
+    """Reader of what ``Dataset.save_to_disk`` and ``DatasetDict.save_to_disk`` write.
+
+    Numbered labels get their names, alone and in lists of objects; an image's path is its address.
+    Rows without an id are numbered within their split. Needs the extra ``hub``.
+    """
+
+    description = "Hugging Face datasets on disk: a folder or archive of Arrow files"
+    uses = frozenset({"table", "vocabulary", "own captions"})
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether it has the files that describe a saved dataset."""
+        return _root(tree) is not None and bool(tree.below("", ".arrow"))
+
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read all splits."""
+        problems = Problems(str(tree.path), options.on_error, options.limits)
+        rows = _rows(tree, problems, progress)
+        return read_table(table_of_rows(rows, problems), options, progress)
+
+
+def _rows(
+    tree: FileTree, problems: Problems, progress: Progress
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and columns of each row."""
+    for split, folder in _splits(tree, problems).items():
+        number = 0
+        features = _features(tree, folder, problems)
+        for batch in _batches(tree, folder, problems):
+            light = _without_pixels(batch, features)
+            with _refused(problems, folder):
+                found = batch_rows(light, problems)
+            for row in found:
+                named = {name: _named(value, features.get(name)) for name, value in row.items()}
+                id_ = f"{split}-{number}" if split else str(number)
+                place = f"{split}, row {number}" if split else f"row {number}"
+                yield place, _as_row(named, id_, split)
+                number += 1
+            progress("read", number, None)
+
+
+def _root(tree: FileTree) -> str | None:
+    """The folder of the tree that a dataset was saved in; None if there is none."""
+    marks = (PurePosixPath(name) for name in tree.names)
+    found = [path.parent for path in marks if path.name in (_DICT, _INFO)]
+    return min(found, key=lambda path: len(path.parts)).as_posix() if found else None
+
+
+def _splits(tree: FileTree, problems: Problems) -> dict[str, str]:
+    """The folder of each split; one without a name if there are none."""
+    root = _root(tree) or "."
+    listing = _inside(root, _DICT)
+    if listing not in tree.names:
+        return {"": root}
+    splits = _described(tree, listing, problems).get("splits")
+    if not isinstance(splits, list) or not all(isinstance(name, str) and name for name in splits):
+        raise _unopened(problems, listing, "its splits are no list of names")
+    return {name: _inside(root, name) for name in splits}
+
+
+def _batches(tree: FileTree, folder: str, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, some at a time, validated.
+
+    Raises
+    ------
+    InputError
+        A file is damaged, or is none of the folder's.
+    """
+    state = _inside(folder, _STATE)
+    listed = _described(tree, state, problems).get("_data_files")
+    if not isinstance(listed, list):
+        raise _unopened(problems, state, "it lists no files")
+    for entry in listed:
+        file = entry.get("filename") if isinstance(entry, dict) else None
+        name = _inside(folder, file) if isinstance(file, str) else ""
+        if name not in tree.names:
+            raise _unopened(problems, state, f"it names the file {str(file)[:200]!r}")
+        with (
+            _refused(problems, name),
+            tree.local(name) as path,
+            pa.memory_map(str(path)) as mapped,
+        ):
+            if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(mapped))):
+                raise _unopened(problems, name, "its rows are compressed")
+            mapped.seek(0)
+            stream = pa.ipc.open_stream(mapped)
+            for batch in stream:
+                batch.validate(full=True)
+                for start in range(0, batch.num_rows, _BATCH):
+                    yield batch.slice(start, _BATCH)
+
+
+def _is_compressed(message: pa.ipc.Message) -> bool:
+    """Whether a message has compressed rows, which Arrow unpacks all at once, however many.
+
+    That is the fourth field of a batch (https://arrow.apache.org/docs/format/Columnar.html), in
+    FlatBuffers' layout: a table begins with the distance back to the places of its fields.
+    """
+    content = message.metadata.to_pybytes()
+
+    def number_at(at: int, kind: str = "<i") -> int:
+        return int(unpack_from(kind, content, at)[0])
+
+    def field(table: int, number: int) -> int:
+        """Where a field of a table leads to; 0 if the table has none."""
+        places, at = table - number_at(table), 4 + 2 * number
+        start = number_at(places + at, "<H") if at < number_at(places, "<H") else 0
+        return start and table + start + number_at(table + start)
+
+    batch = field(number_at(0), 2)
+    if message.type == "dictionary":
+        batch = field(batch, 1)
+    return message.type != "schema" and field(batch, 3) > 0
+
+
+def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
+    """What each column holds, by name."""
+    with needs_extra("Reading datasets of Hugging Face", "hub"):
+        import datasets
+    name = _inside(folder, _INFO)
+    given = _described(tree, name, problems).get("features")
+    with _refused(problems, name):
+        return {} if given is None else dict(datasets.Features.from_dict(given))
+
+
+def _described(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
+    """A JSON file that describes the dataset."""
+    if name not in tree.names:
+        raise _unopened(problems, name, "it is missing")
+    with _refused(problems, name):
+        found = decode_json(tree.read(name))
+    if not isinstance(found, dict):
+        raise _unopened(problems, name, "it is no JSON object")
+    return found
+
+
+@contextmanager
+def _refused(problems: Problems, name: str) -> Iterator[None]:
+    """Raise whatever a damaged file makes the libraries raise as an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
+        reason = f"{type(error).__name__}: {error}"
+        raise _unopened(problems, name, reason) from None
+
+
+def _unopened(problems: Problems, name: str, reason: str) -> InputError:
+    said = f"is not a dataset that load_from_disk opens ({reason})"
+    return problems.fatal(said[:400], "Save it anew.", name)
+
+
+def _inside(folder: str, name: str) -> str:
+    return (PurePosixPath(folder) / name).as_posix()
+
+
+def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.RecordBatch:
+    """The same rows with the paths of images, and not their bytes."""
+    import datasets
+
+    for at, name in enumerate(batch.schema.names):
+        column = batch.column(at)
+        if isinstance(features.get(name), datasets.Image) and pa.types.is_struct(column.type):
+            paths = [field.name for field in column.type].count("path") == 1
+            light = pc.struct_field(column, "path") if paths else pa.nulls(len(column))
+            batch = batch.set_column(at, name, light)
+    return batch
+
+
+def _named(value: Any, feature: Any) -> Any:
+    """A value with the names of its labels, as deep as its feature goes."""
+    import datasets
+
+    if value is None:
+        return None
+    if isinstance(feature, datasets.ClassLabel):
+        known = isinstance(value, int) and 0 <= value < feature.num_classes
+        return feature.int2str(value) if known else None
+    if isinstance(feature, datasets.Image):
+        return value.get("path") if isinstance(value, dict) else value
+    if isinstance(feature, dict) and isinstance(value, dict):
+        return {name: _named(each, feature.get(name)) for name, each in value.items()}
+    inner = getattr(feature, "feature", None)
+    if inner is not None and isinstance(value, list):
+        return [_named(each, inner) for each in value]
+    return value
+
+
+def _as_row(row: Mapping[str, Any], name: str, split: str) -> dict[str, Any]:
+    found = dict(row)
+    image = found.pop("image", None)
+    if isinstance(image, str) and usual_column("uri", found) is None:
+        found["uri"] = image
+    if usual_column("id", found) is None:
+        found["image_id"] = name
+    if split and "split" not in found:
+        found["split"] = split
+    return found

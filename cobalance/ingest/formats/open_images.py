@@ -1,0 +1,277 @@
+"""Open Images: CSV files of boxes, of labels of whole images, and of people (MIAP)."""
+
+import csv
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.ingest import frames
+from cobalance.ingest.concepts.labels import labels_of_objects
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
+from cobalance.ingest.names import Coded, encode_names, unreadable
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.trees import FileTree, open_tree
+
+_HEADER_BYTES = 4096
+_BLOCK_BYTES = 1 << 24
+_NEEDED = ("ImageID", "LabelName", "Confidence")
+_PEOPLE = ("GenderPresentation", "AgePresentation")
+_UNKNOWN = "Unknown"
+_SUBSET = re.compile(r"(?:^|[-_])(train|validation|val|test|challenge)(?=[-_.])")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Mentions from one column of one file."""
+
+    ids: pa.Array
+    concept: pa.Array
+    score: FloatArray
+    crowd: BoolArray
+    split: str | None
+
+
+class OpenImages(TreeReader):
+    """Reader of Open Images' CSV files, in one folder or archive, or one of them alone.
+
+    A label is a mention with its confidence as score; confidence 0 says that a person looked for it
+    and saw none. In MIAP's files the gender and age presentation of each person are mentions, too,
+    unless they are unknown. Labels are called as ``class-descriptions`` says, else by their ids.
+    Boxes are relative and the files do not say how large images are, so boxes are left out.
+    """
+
+    description = "Open Images: CSV with ImageID and LabelName, in a folder, archive or file"
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether a CSV file has the columns."""
+        return any(_is_labels(_header(tree, name)) for name in tree.below("", ".csv"))
+
+    def detects(self, _path: Path, head: bytes) -> bool:
+        """Whether one file has the columns."""
+        return _is_labels(head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().split(","))
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read a folder, an archive, or one file with the descriptions beside it."""
+        if path.suffix.lower() != ".csv":
+            return super().read(path, options, progress)
+        path = path.resolve() if path.is_symlink() else path
+        with open_tree(path.parent) as tree:
+            return self._read(tree, [path.name], options, progress)
+
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read all files with the columns."""
+        names = [name for name in tree.below("", ".csv") if _is_labels(_header(tree, name))]
+        return self._read(tree, names, options, progress)
+
+    def _read(
+        self, tree: FileTree, names: list[str], options: ReadOptions, progress: Progress
+    ) -> Annotations:
+        problems = Problems(str(tree.path), options.on_error, options.limits)
+        if not names:
+            raise problems.fatal(
+                f"has no CSV file with the columns {', '.join(_NEEDED)}", "Name one that has."
+            )
+        display = _display_names(tree, problems)
+        parts, found = [], 0
+        for number, name in enumerate(names):
+            progress("read", number, len(names))
+            for part in _parts(tree, name, display, problems):
+                parts.append(part)
+                found += len(part.ids)
+                problems.within("mentions", found)
+        progress("read", len(names), len(names))
+        return _assembled(parts, options, problems, progress)
+
+
+def _header(tree: FileTree, name: str) -> list[str]:
+    with tree.open(name) as file:
+        line = file.readline(_HEADER_BYTES)
+    return line.decode("utf-8-sig", "replace").strip().split(",")
+
+
+def _is_labels(header: list[str]) -> bool:
+    return set(_NEEDED) <= set(header)
+
+
+def _display_names(tree: FileTree, problems: Problems) -> dict[str, str]:
+    """Names of labels by their ids, from files called class-descriptions."""
+    names = {}
+    for file in tree.below("", ".csv"):
+        if "class-descriptions" in PurePosixPath(file).name:
+            for line, row in enumerate(csv.reader(tree.lines(file)), start=1):
+                if len(row) >= 2:
+                    names[row[0]] = row[1]
+                elif row:
+                    place = f"{file}, line {line}"
+                    problems.record(place, "has no name of the label", "Write: id,name")
+    return names
+
+
+def _parts(
+    tree: FileTree, name: str, display: Mapping[str, str], problems: Problems
+) -> Iterator[_Part]:
+    """Mentions of one file, a block at a time."""
+    header = _header(tree, name)
+    people = [column for column in _PEOPLE if column in header]
+    wanted = [*_NEEDED, *people, *(["IsGroupOf"] if "IsGroupOf" in header else [])]
+    found = _SUBSET.search(PurePosixPath(name).name)
+    split = None if found is None else found[1]
+    row = 2  # the first line has the names of the columns
+
+    invalid: list[pyarrow.csv.InvalidRow] = []
+
+    def skip(bad: pyarrow.csv.InvalidRow) -> str:
+        invalid.append(bad)
+        return "skip"
+
+    def report() -> None:
+        for bad in invalid:
+            reason = f"has {bad.actual_columns} fields, and the header {bad.expected_columns}"
+            problems.record(f"{name}, line {bad.number}", reason, "Correct the line")
+        invalid.clear()
+
+    with tree.open(name) as file:
+        try:
+            reader = pyarrow.csv.open_csv(
+                pa.PythonFile(_Utf8(file), "r"),
+                pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+                pyarrow.csv.ParseOptions(invalid_row_handler=skip),
+                pyarrow.csv.ConvertOptions(
+                    include_columns=wanted, column_types=dict.fromkeys(wanted, TEXT)
+                ),
+            )
+            for batch in reader:
+                report()
+                columns = {column: batch.column(column) for column in wanted}
+                yield from _of_batch(columns, display, people, split, name, row, problems)
+                row += batch.num_rows
+            report()
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise problems.fatal(f"is not CSV ({error})", "Download it anew.", name) from None
+
+
+class _Utf8:
+    """A file that raises UnicodeDecodeError where it is not UTF-8.
+
+    Arrow would print a traceback of its own for a row of too many fields that is not.
+    """
+
+    closed = False
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._decoder = file, getincrementaldecoder("utf-8")()
+
+    def read(self, n: int = -1) -> bytes:
+        """Read up to `n` bytes."""
+        piece = self._file.read(n)
+        self._decoder.decode(piece, final=not piece)
+        return piece
+
+
+def _of_batch(
+    columns: Mapping[str, pa.Array],
+    display: Mapping[str, str],
+    people: list[str],
+    split: str | None,
+    name: str,
+    first: int,
+    problems: Problems,
+) -> Iterator[_Part]:
+    ids, n = columns["ImageID"], len(columns["ImageID"])
+    rows = problems.rows(n, lambda row: f"{name}, line {first + row}")
+    rows.report(
+        unreadable(ids),
+        lambda row: f"the id {ids[row].as_py()[:60]!r} is not readable text",
+        "Correct it",
+    )
+    score = _scores(columns["Confidence"])
+    rows.report(
+        ~((score >= 0) & (score <= 1)),
+        lambda row: f"the confidence {columns['Confidence'][row].as_py()!r} is not from 0 to 1",
+        "Correct it",
+    )
+    seen = ~rows.bad & (score > 0)
+    group = np.zeros(n, dtype=bool)
+    if "IsGroupOf" in columns:
+        group = pc.equal(columns["IsGroupOf"], "1").to_numpy(zero_copy_only=False)
+    labels = columns["LabelName"].dictionary_encode()
+    names = pa.array([display.get(key, key) for key in labels.dictionary.to_pylist()], TEXT)
+    concepts = [(pa.DictionaryArray.from_arrays(labels.indices, names), seen)]
+    for column in people:
+        known = pc.and_(
+            pc.not_equal(columns[column], _UNKNOWN), pc.not_equal(columns[column], "")
+        ).to_numpy(zero_copy_only=False)
+        concepts.append((columns[column].dictionary_encode(), seen & known))
+    for concept, kept in concepts:
+        mask = pa.array(kept)
+        yield _Part(ids.filter(mask), concept.filter(mask), score[kept], group[kept], split)
+    looked_for = ~rows.bad & (score == 0)  # an image where nothing was seen is an image, too
+    mask = pa.array(looked_for)
+    nothing = pa.nulls(int(looked_for.sum()), TEXT).dictionary_encode()
+    yield _Part(ids.filter(mask), nothing, score[looked_for], group[looked_for], split)
+
+
+def _scores(texts: pa.Array) -> FloatArray:
+    number = pc.match_substring_regex(texts, r"^[0-9]*\.?[0-9]+(e-?[0-9]+)?$")
+    values = pc.cast(pc.if_else(number, texts, pa.scalar("nan", TEXT)), pa.float64())
+    found: FloatArray = values.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _assembled(
+    parts: list[_Part], options: ReadOptions, problems: Problems, progress: Progress
+) -> Annotations:
+    ids = pa.concat_arrays([pa.array(part.ids) for part in parts]) if parts else pa.array([], TEXT)
+    image, known = pd.factorize(ids.to_pandas())
+    if not len(known):
+        raise problems.fatal("has no images", "Give files with a row for each label.")
+    problems.within("rows", len(known))
+    column = encode_names(
+        pa.chunked_array([part.concept.cast(TEXT) for part in parts]).combine_chunks()
+    )
+    lengths = [len(part.ids) for part in parts]
+    splits = sorted({part.split for part in parts if part.split is not None})
+    code = [-1 if part.split is None else splits.index(part.split) for part in parts]
+    split = np.full(len(known), -1, dtype=np.int64)
+    split[image] = np.repeat(code, lengths)
+    images = ImageColumns(
+        pa.array(known, TEXT),
+        split=Coded(split, splits)
+        if options.split is None
+        else Coded.constant(options.split, len(known)),
+    )
+    image = image.astype(np.int64)
+    labels, concept, objects, notes = labels_of_objects(
+        images, image, column, options, problems, progress
+    )
+    score = np.concatenate([part.score for part in parts])
+    crowds = np.concatenate([part.crowd for part in parts])
+
+    def mentions(names: Coded) -> MentionColumns:
+        return MentionColumns(
+            image, names, ANNOTATION, {"score": score}, crowds=crowds if crowds.any() else None
+        )
+
+    return frames.annotations(
+        images,
+        labels,
+        [mentions(concept)],
+        np.ones(len(known), dtype=bool),
+        objects=mentions(objects),
+        skipped=problems.messages,
+        notes=(f"{problems.file}: boxes left out, as sizes of images are unknown", *notes),
+    )

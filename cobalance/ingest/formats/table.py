@@ -1,0 +1,297 @@
+"""Tables with a row per image, or per image and concept, in any table format."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.errors import Setting
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.ingest import frames
+from cobalance.ingest.captions.caption_columns import (
+    caption_column,
+    is_text,
+    read_caption_cells,
+    table_texts,
+)
+from cobalance.ingest.concepts.labels import labels_beside, labels_from_texts
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.concepts.vocabulary import CAPTION
+from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
+from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems, RowProblems, first_rows
+from cobalance.ingest.tables.columns import (
+    ColumnMap,
+    indicator_column,
+    listed,
+    map_columns,
+    text_column,
+)
+from cobalance.ingest.tables.concept_cells import read_cells, read_scores
+from cobalance.ingest.tables.loading import Table, TableFormat
+from cobalance.ingest.tables.long_form import further_rows, image_rows, moved
+
+_IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
+_ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")
+
+
+@dataclass(frozen=True)
+class TableReader:
+    """Reader of tables in one format."""
+
+    format: TableFormat
+    uses: frozenset[str] = frozenset({"table", "vocabulary", "own captions"})
+
+    @property
+    def description(self) -> str:
+        """Description of the format in one line."""
+        return self.format.description
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether a file has this format, judged by its content."""
+        return self.format.detects(path, head)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Load and parse the rows."""
+        problems = Problems(str(path), options.on_error, options.limits)
+        return read_table(self.format.load(path, problems, progress), options, progress)
+
+
+def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annotations:
+    """Map the columns of a table and parse them.
+
+    An image has one row, or several that give it a concept or more each and agree on all else.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a record is malformed.
+    """
+    problems = table.problems
+    if table.n_rows == 0:
+        bad = f" ({counted(len(problems.messages), 'malformed records')} skipped)"
+        raise problems.fatal(
+            f"has no rows{bad if problems.messages else ''}",
+            "Give a file with a row for each image.",
+        )
+    columns = _columns(table, options)
+    progress("check", 0, table.n_rows)
+    rows = table.rows()
+    images, first, further = _images(table, columns, rows, options.split)
+    mentions, notes = _mentions(table, columns, rows, options, progress)
+    if further.any():
+        notes.append(f"{further.sum():,} rows add concepts to images of earlier rows")
+    labels, more = _labels(table, columns, images, rows, options, progress)
+    texts = _texts(table, columns)
+    progress("check", table.n_rows, table.n_rows)
+    kept = ~rows.bad
+    if further.any():
+        image_row = image_rows(first, further, rows)
+        mentions = [moved(part, image_row, rows) for part in mentions]
+        kept &= image_row == np.arange(table.n_rows)
+    taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
+    return frames.annotations(
+        images,
+        labels,
+        mentions,
+        kept,
+        texts=texts,
+        skipped=problems.messages,
+        notes=([taken] if columns.guessed or notes else []) + list(more),
+    )
+
+
+def _columns(table: Table, options: ReadOptions) -> ColumnMap:
+    """Find the columns that the options name."""
+    roles = list(_ROLES)
+    if options.classes.file is not None or options.classes.from_captions:
+        roles.remove("class_name")
+    searched = bool(options.vocabulary) or options.classes.own_captions
+    if searched:
+        roles.append("caption")
+    columns = map_columns(table, options.table, roles)
+    if searched and "caption" not in columns.of:
+        raise table.problems.fatal(
+            f"no column looks like captions (columns: {listed(table.columns)})",
+            ("Set ", Setting("table.caption"), " to one of them."),
+        )
+    return columns
+
+
+def _images(
+    table: Table, columns: ColumnMap, rows: RowProblems, split: str | None
+) -> tuple[ImageColumns, IntArray, BoolArray]:
+    """Images of all rows, the first row of each image, and the rows that only add concepts."""
+    if "id" not in columns.of:
+        raise table.problems.fatal(
+            f"no column looks like the image id (columns: {listed(table.columns)})",
+            ("Set ", Setting("table.id"), " to one of them."),
+        )
+    name = columns.of["id"]
+    ids = pc.fill_null(text_column(table, name, Setting("table.id")), "")
+    rows.report(
+        unreadable(ids),
+        lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is not readable text",
+        "Give each image an id of printable characters",
+    )
+    known = pd.Index(ids.to_pandas())
+    first = first_rows(known)
+    further = further_rows(table, columns, first)
+    rows.report(
+        (first != np.arange(len(first))) & ~further,
+        lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
+        "Give each image one row, or rows that differ in their concepts alone",
+    )
+    uris = None
+    if "uri" in columns.of:
+        uris = text_column(table, columns.of["uri"], Setting("table.uri"))
+        uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
+    elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
+        uris = ids  # as in CelebA's lists, whose images are named by their files
+    images = ImageColumns(
+        ids,
+        uris,
+        _size(table, columns, "width", rows),
+        _size(table, columns, "height", rows),
+        _split(table, columns, split, rows),
+    )
+    return images, first, further
+
+
+def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblems) -> Coded | None:
+    if split is not None:
+        return Coded.constant(split, table.n_rows)
+    if "split" not in columns.of:
+        return None
+    column = encode_names(text_column(table, columns.of["split"], Setting("table.split")))
+    faulty = (column.codes < 0) & ~column.empty
+    rows.report(faulty, lambda row: f"the split {column.faults[row]}", "Correct it")
+    return column
+
+
+def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.Array | None:
+    if role not in columns.of:
+        return None
+    name = columns.of[role]
+    column = table.columns[name]
+    if pa.types.is_floating(column.type):
+        column = pc.cast(pc.cast(column, pa.int64(), safe=False), TEXT)
+    else:
+        column = text_column(table, name, Setting(f"table.{role}"))
+    text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    whole = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$").to_numpy(zero_copy_only=False)
+    given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
+    rows.report(
+        given & ~whole,
+        lambda row: f"the {role} {text[row].as_py()!r} is not a size in pixels",
+        "Write a whole number, or leave it empty",
+    )
+    return pc.cast(pc.if_else(pa.array(whole), text, pa.scalar(None, TEXT)), pa.int64())
+
+
+def _mentions(
+    table: Table, columns: ColumnMap, rows: RowProblems, options: ReadOptions, progress: Progress
+) -> tuple[list[MentionColumns], list[str]]:
+    """Mentions from concept columns and captions, with notes on how cells were parsed."""
+    mentions, notes = [], []
+    if "concepts" in columns.of:
+        column = table.columns[columns.of["concepts"]]
+        cells = read_cells(column, options.table.delimiter, rows)
+        numbers = dict(cells.numbers)
+        if "scores" in columns.of:
+            numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)
+        mentions.append(MentionColumns(cells.row, cells.concept, ANNOTATION, numbers))
+        notes.append(f"concepts are {cells.note}")
+    if columns.indicators:
+        mentions.append(_indicated(table, columns.indicators, rows))
+    if options.vocabulary and "caption" in columns.of:
+        row, captions = _captions(table, columns)
+        vocabulary = load_vocabulary(options.vocabulary)
+        found, concept = vocabulary.find_all(captions, table.problems, progress)
+        mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
+    if not mentions:
+        raise table.problems.fatal(
+            f"no column looks like concepts (columns: {listed(table.columns)})",
+            (
+                *("Set ", Setting("table.concepts"), ", ", Setting("table.concept_columns")),
+                *(", or ", Setting("vocabulary.file"), " with ", Setting("table.caption"), "."),
+            ),
+        )
+    return mentions, notes
+
+
+def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | None]]:
+    """Row and text of each caption to search."""
+    name = columns.of["caption"]
+    if not is_text(table.columns[name]):
+        text_column(table, name, Setting("table.caption"))  # raises
+    return read_caption_cells(table, name)
+
+
+def _texts(table: Table, columns: ColumnMap) -> TextColumns:
+    """Captions and licences of images; the first row of an image counts."""
+    name = columns.of.get("caption")
+    if name is None or not is_text(table.columns[name]):
+        name = caption_column(table, [*columns.of.values(), *columns.indicators])
+    return table_texts(table, name)
+
+
+def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
+    """Mentions from indicator columns, one concept each."""
+    image, code, n_found = [], [], 0
+    for number, name in enumerate(names):
+        values = indicator_column(table, name)
+        rows.report(
+            values < 0,
+            lambda row, name=name: (  # type: ignore[misc]
+                f"the column {name!r} holds {table.columns[name][row].as_py()!r}, not 0 or 1"
+            ),
+            "Write 0 or 1 (or -1 or 1, or true or false)",
+        )
+        present = np.flatnonzero(values > 0)
+        n_found += len(present)
+        rows.problems.within("mentions", n_found)
+        image.append(present)
+        code.append(np.full(len(present), number))
+    column = recode_names(np.concatenate(code), names)
+    return MentionColumns(np.concatenate(image), column, ANNOTATION, {})
+
+
+def _labels(
+    table: Table,
+    columns: ColumnMap,
+    images: ImageColumns,
+    rows: RowProblems,
+    options: ReadOptions,
+    progress: Progress,
+) -> tuple[Labels, tuple[str, ...]]:
+    if options.classes.own_captions:
+        row, captions = _captions(table, columns)
+        return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
+    if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
+        return labels_beside(images, options, table.problems, progress, Setting("table.class_name"))
+    name = columns.of["class_name"]
+    column = encode_names(text_column(table, name, Setting("table.class_name")))
+    rows.report(
+        column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
+    )
+    notes: tuple[str, ...] = ()
+    if _is_attribute(table, name, set(column.names)):  # its name says what 1 means
+        named = {value: name if value == "1" else f"not {name}" for value in column.names}
+        column = recode_names(column.codes, list(named.values()))
+        meanings = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
+        notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
+    nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
+    return Labels(column, nothing), notes
+
+
+def _is_attribute(table: Table, name: str, values: set[str]) -> bool:
+    """Whether a column is an indicator as in CelebA: -1 and 1, or 0 and 1 in list_attr files."""
+    return values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"})

@@ -1,0 +1,128 @@
+"""WebDataset: tar files whose files of one name are a sample, with JSON beside the image.
+
+https://github.com/webdataset/webdataset
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import PurePosixPath
+from typing import Any
+
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.documents import decode_json
+from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
+from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.columns import usual_column
+from cobalance.ingest.tables.row_values import table_of_rows
+from cobalance.ingest.trees import FileTree, open_tree
+
+_TEXT = {".cls": "class", ".txt": "caption"}
+_DESCRIBED = (".json", *_TEXT)
+
+
+class WebDataset(TreeReader):
+    """Reader of a shard or a folder of shards.
+
+    The keys of a sample's JSON are columns; its ``cls`` is the class and its ``txt`` the caption
+    where the JSON has none. A sample's address is the shard and the name of its image in there.
+    """
+
+    description = "WebDataset: tar files with an image and JSON for each sample"
+    uses = frozenset({"table", "vocabulary", "own captions"})
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether it is a tar file of images with JSON, or a folder of such files."""
+        if not tree.path.is_dir():
+            return tree.is_tar and _has_samples(tree)
+        shards = tree.below("", ".tar")
+        if not shards:
+            return False
+        with tree.local(shards[0]) as path, open_tree(path) as shard:
+            return _has_samples(shard)
+
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read the samples of all shards."""
+        problems = Problems(str(tree.path), options.on_error, options.limits)
+        shards = tree.below("", ".tar") if tree.path.is_dir() else [""]
+        classes = _class_names(tree)
+
+        def rows() -> Iterator[tuple[str, dict[str, Any]]]:
+            for number, name in enumerate(shards):
+                progress("read", number, len(shards))
+                place = tree.local(name) if name else nullcontext(tree.path)
+                with place as path, open_tree(path) as shard:
+                    for key, row in _samples(shard, name or tree.path.name, problems):
+                        yield f"{name}, {key}" if name else key, _named(row, classes)
+            progress("read", len(shards), len(shards))
+
+        return read_table(table_of_rows(rows(), problems), options, progress)
+
+
+def _has_samples(shard: FileTree) -> bool:
+    stems = {_key(name) for name in shard.below("", *IMAGE_ENDINGS)}
+    return any(_key(name) in stems for name in shard.below("", *_DESCRIBED))
+
+
+def _key(name: str) -> str:
+    """A sample's key: the path up to the first full stop of the file name."""
+    path = PurePosixPath(name)
+    return (path.parent / path.name.split(".", 1)[0]).as_posix()
+
+
+def _samples(
+    shard: FileTree, name: str, problems: Problems
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    parts: dict[str, list[str]] = {}
+    for file in shard.names:
+        parts.setdefault(_key(file), []).append(file)
+    for key, files in parts.items():
+        row: dict[str, Any] = {}
+        image = None
+        for file in files:
+            ending = PurePosixPath(file).suffix.lower()
+            if ending in IMAGE_ENDINGS:
+                image = file
+            elif ending == ".json":
+                row = {**row, **_json(shard, file, problems)}
+            elif ending in _TEXT:
+                text = shard.read(file).decode("utf-8", "replace")
+                row.setdefault(_TEXT[ending], text.strip())
+        if image is None:
+            continue
+        if usual_column("id", row) is None:
+            row = {"image_id": key, **row}
+        yield key, {"uri": f"{name}/{image}", **row}
+
+
+def _json(shard: FileTree, file: str, problems: Problems) -> Mapping[str, Any]:
+    try:
+        document = decode_json(shard.read(file))
+    except ValueError as error:
+        problems.record(file, f"is not JSON ({error})", "Write an object")
+        return {}
+    if not isinstance(document, dict):
+        problems.record(file, "is not a JSON object", "Write an object")
+        return {}
+    return document
+
+
+def _class_names(tree: FileTree) -> list[str]:
+    """Names of numbered classes, from ``classes.json`` in the folder of the shards."""
+    name = next((name for name in tree.names if name.endswith("classes.json")), None)
+    if name is None or not tree.path.is_dir():
+        return []
+    try:
+        document = decode_json(tree.read(name))
+    except ValueError:
+        return []
+    return [str(one) for one in document] if isinstance(document, list) else []
+
+
+def _named(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
+    number = str(row.get("class", ""))
+    known = number.isdecimal() and int(number) < len(classes)
+    return {**row, "class": classes[int(number)]} if known else row

@@ -1,0 +1,259 @@
+"""YOLO: a text file of boxes or outlines for each image, and data.yaml with the categories."""
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from cobalance.graph.errors import InputError, MissingExtraError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.collector import Collector
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.documents import MOST_YAML, decode_yaml
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS
+from cobalance.ingest.images.decoding import read_header
+from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.trees import FileTree
+
+_SPLITS = ("train", "val", "test")
+_HEADER_BYTES = 1 << 16
+_ENDINGS = tuple({f".{ending}" for ending in (*IMAGE_FORMATS.values(), "jpeg", "tiff")})
+_FOLDER_OF_IMAGES = re.compile(r"(?:(?<=/)|^)images(?=/)(?!.*/images/)")
+_LEAST, _MOST = -0.01, 1.01  # rounding leads a little out of the image
+
+
+@dataclass(frozen=True)
+class _Description:
+    """What ``data.yaml`` says: the names of categories, images by split, points of a pose."""
+
+    names: Mapping[int, str]
+    images: Mapping[str, Sequence[str]]
+    root: str
+    has_pose: bool
+
+
+class Yolo(TreeReader):
+    """Reader of YOLO folders; boxes and outlines are relative, and images say how large they are.
+
+    The boxes of images that are not there, or whose size cannot be read, are left out, their
+    mentions are not. An image of several splits is of the first of train, val and test.
+    """
+
+    description = "YOLO: a folder or archive with data.yaml and a text file of boxes for each image"
+
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether a YAML file names categories and images of splits."""
+        return any(_is_description(found) for _, found in _documents(tree))
+
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read the images of each split, and their labels."""
+        problems = Problems(str(tree.path), options.on_error, options.limits)
+        description = _described(tree, problems)
+        collector = Collector(problems, options)
+        files = set(tree.names)
+        images: dict[str, str] = {}
+        shared: Counter[tuple[str, str]] = Counter()
+        for split, name in dict.fromkeys(_images(tree, description, files, problems)):
+            first = images.setdefault(name, split)
+            shared[split, first] += split != first
+        without_size = 0
+        for number, (name, split) in enumerate(images.items()):
+            if number % 256 == 0:
+                progress("read", number, len(images))
+            size = _size(tree, name) if name in files else None
+            width, height = size or (None, None)
+            id_ = posixpath.relpath(name, description.root or ".")
+            image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
+            label = _label_of(name)
+            if label not in files:  # an image of nothing
+                continue
+            without_size += size is None
+            for line, row in enumerate(tree.lines(label), start=1):
+                place = f"{label}, line {line}"
+                try:
+                    found = _parsed(row, description)
+                except ValueError as error:
+                    problems.record(place, str(error), "Write: category x y width height")
+                    continue
+                if found is not None:
+                    collector.mention(image, place=place, **_in_pixels(found, size))
+        progress("read", len(images), len(images))
+        notes = [
+            f"{tree.path}: {first} and {split} share {counted(n, 'images')}, counted as {first}"
+            for (split, first), n in shared.items()
+            if n
+        ]
+        if without_size:
+            unknown = f"boxes of {without_size:,} images left out, as their sizes are unknown"
+            notes.append(f"{tree.path}: {unknown}")
+        return collector.annotations(progress, notes)
+
+
+def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
+    """YAML files, those of the uppermost folders first, and what each says.
+
+    Raises
+    ------
+    InputError
+        A ``data.yaml`` cannot be decoded; other files that cannot are left out.
+    """
+    names = sorted(tree.below("", ".yaml", ".yml"), key=lambda name: (name.count("/"), name))
+    left = 4 * MOST_YAML
+    for name in names:
+        try:
+            content = tree.read(name, left)
+            left -= len(content)
+            yield name, decode_yaml(content.decode("utf-8-sig"))
+        except InputError:
+            continue
+        except ValueError as error:
+            if PurePosixPath(name).stem == "data":
+                raise InputError(str(tree.path), name, str(error), "Correct it.") from None
+
+
+def _is_description(document: object) -> bool:
+    return (
+        isinstance(document, dict)
+        and isinstance(document.get("names"), list | dict)
+        and any(split in document for split in _SPLITS)
+    )
+
+
+def _described(tree: FileTree, problems: Problems) -> _Description:
+    found = next((found for found in _documents(tree) if _is_description(found[1])), None)
+    if found is None:
+        raise problems.fatal(
+            "has no data.yaml that names categories and images",
+            "Give it one with names and train.",
+        )
+    file, document = found
+    names = document["names"]
+    numbered = dict(enumerate(names)) if isinstance(names, list) else names
+    try:
+        by_number = {int(number): clean_name(str(name)) for number, name in numbered.items()}
+    except (TypeError, ValueError):
+        raise problems.fatal("names has a key that is no number", "Number them.", file) from None
+    folder = str(PurePosixPath(file).parent)
+    root = "" if folder == "." else folder
+    inner = posixpath.normpath(posixpath.join(root, str(document.get("path") or ".")))
+    if tree.below(inner) and inner != ".":
+        root = inner
+    images = {}
+    for split in _SPLITS:
+        given = document.get(split)
+        entries = given if isinstance(given, list) else [given]
+        images[split] = [str(entry) for entry in entries if isinstance(entry, str) and entry]
+    return _Description(by_number, images, root, bool(document.get("kpt_shape")))
+
+
+def _images(
+    tree: FileTree, description: _Description, files: set[str], problems: Problems
+) -> Iterator[tuple[str, str]]:
+    """Split and path of each image, from folders or lists; of each label if there are none."""
+    for split, entries in description.images.items():
+        for entry in entries:
+            place = _within(description.root, entry)
+            if entry.endswith(".txt") and place in files:
+                for number, line in enumerate(tree.lines(place), start=1):
+                    problems.within("rows", number, place, "lines")
+                    if line.strip():
+                        yield split, _within(description.root, line.strip())
+                continue
+            names = tree.below(place, *_ENDINGS) or [
+                _image_of(name, place) for name in tree.below(_labels_folder(place), ".txt")
+            ]
+            yield from ((split, name) for name in names)
+
+
+def _within(root: str, path: str) -> str:
+    """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
+    parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
+    return posixpath.normpath(posixpath.join(root, *parts)).removeprefix("./")
+
+
+def _label_of(image: str) -> str:
+    return str(PurePosixPath(_FOLDER_OF_IMAGES.sub("labels", image)).with_suffix(".txt"))
+
+
+def _labels_folder(images: str) -> str:
+    return _FOLDER_OF_IMAGES.sub("labels", f"{images}/").rstrip("/")
+
+
+def _image_of(label: str, images: str) -> str:
+    """Path of an image that only its label tells of."""
+    inner = PurePosixPath(label).relative_to(_labels_folder(images)).with_suffix(".jpg")
+    return f"{images}/{inner}"
+
+
+def _size(tree: FileTree, name: str) -> tuple[int, int] | None:
+    for most in (_HEADER_BYTES, MAX_BYTES):  # some formats say how large they are at their end
+        with suppress(ImageFileError, MissingExtraError, InputError):
+            with tree.open(name, anywhere=True) as file:
+                header = read_header(file.read(most))
+            return header.width_px, header.height_px
+    return None
+
+
+@dataclass(frozen=True)
+class _Object:
+    """An object by the numbers of its line, relative to the image's sides."""
+
+    concept: str
+    box: tuple[float, float, float, float]
+    score: float | None = None
+    outline: Sequence[float] = ()
+
+
+def _parsed(line: str, description: _Description) -> _Object | None:
+    """Parse a line: category and box, with a score or the points of a pose; or an outline."""
+    fields = line.split()
+    if not fields:
+        return None
+    try:
+        number, values = int(float(fields[0])), [float(field) for field in fields[1:]]
+    except (ValueError, OverflowError):
+        raise ValueError(f"{line[:80]!r} has a field that is no number") from None
+    if number not in description.names:
+        raise ValueError(f"the category {number} is not in names")
+    concept = description.names[number]
+    if description.has_pose:
+        values = values[:4]
+    is_outline = len(values) >= 6 and len(values) % 2 == 0
+    if not is_outline and len(values) not in (4, 5):
+        raise ValueError(f"{len(fields)} fields are no box and no outline")
+    sides = values if is_outline else values[:4]
+    if not all(_LEAST <= value <= _MOST for value in sides):
+        raise ValueError(f"{line[:80]!r} leads out of the image: sides are from 0 to 1")
+    if is_outline:
+        across, down = values[::2], values[1::2]
+        box = (min(across), min(down), max(across) - min(across), max(down) - min(down))
+        return _Object(concept, box, outline=values)
+    x, y, width, height = sides
+    box = (x - width / 2, y - height / 2, width, height)
+    return _Object(concept, box, values[4] if len(values) == 5 else None)
+
+
+def _in_pixels(found: _Object, size: tuple[int, int] | None) -> dict[str, Any]:
+    """An object's arguments for `Collector.mention`."""
+    if size is None:
+        return {"concept": found.concept, "score": found.score}
+    width, height = size
+    x, y, w, h = found.box
+    outline = [round(value * size[at % 2], 2) for at, value in enumerate(found.outline)]
+    return {
+        "concept": found.concept,
+        "score": found.score,
+        "box": (x * width, y * height, w * width, h * height),
+        "segmentation": repr([[round(value, 2) for value in outline]]).encode()
+        if outline
+        else None,
+    }

@@ -1,0 +1,257 @@
+"""Build the data frames that every reader returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.records import Annotations
+from cobalance.ingest.names import Coded, categorical, translated
+
+TEXT = pa.large_string()
+
+ObjectArray = npt.NDArray[np.object_]
+Scalar = TypeVar("Scalar", np.integer, np.float64, np.object_, np.bool_)
+TEXT_COLUMNS = ("captions", "license", "license_url", "attribution")
+NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The class of each image.
+
+    Parameters
+    ----------
+    column : Coded
+        Class of each image; -1 if it has none and is set aside.
+    why : Coded
+        Reason why an image has no class; -1 for the others.
+    """
+
+    column: Coded
+    why: Coded
+
+
+@dataclass(frozen=True, eq=False)
+class ImageColumns:
+    """The images of a file, malformed ones included.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array
+        Text.
+    uris : pyarrow.Array or None
+        Text, null where unknown.
+    widths, heights : pyarrow.Array or None
+        Whole numbers, null where unknown.
+    split : Coded or None
+        None if unknown.
+    """
+
+    ids: pa.Array
+    uris: pa.Array | None = None
+    widths: pa.Array | None = None
+    heights: pa.Array | None = None
+    split: Coded | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MentionColumns:
+    """Mentions from one source.
+
+    Parameters
+    ----------
+    image : int64 array, shape (m,)
+        Row of each mention's image.
+    concept : Coded
+        Concept of each mention; those with the code -1 are left out.
+    source : str
+        As in `cobalance.graph.records.Mention`.
+    numbers : mapping of str to float64 array
+        Any of score, area_px2, x_px, y_px, w_px and h_px.
+    segmentations : object array or None
+        JSON as bytes or memory views.
+    crowds : bool array or None
+        True where many instances are outlined as one; None if there are none.
+    """
+
+    image: IntArray
+    concept: Coded
+    source: str
+    numbers: Mapping[str, FloatArray]
+    segmentations: ObjectArray | None = None
+    crowds: BoolArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumns:
+    """What is written about images; None where unknown.
+
+    Parameters
+    ----------
+    image : int64 array, shape (m,)
+        Row of each image, each once.
+    captions : sequence of (list of str or None)
+        Captions of each image in their order.
+    licenses, license_urls, attributions : sequence of (str or None)
+        Name and address of its licence, and whom or where it is from.
+    notes : tuple of str
+        What people should know of them.
+    """
+
+    image: IntArray
+    captions: Sequence[list[str] | None]
+    licenses: Sequence[str | None]
+    license_urls: Sequence[str | None]
+    attributions: Sequence[str | None]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def frame(self, new_row: IntArray) -> pd.DataFrame | None:
+        """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
+        rows = new_row[self.image]
+        columns = (self.captions, self.licenses, self.license_urls, self.attributions)
+        told = [
+            (row, *values)
+            for row, *values in zip(rows.tolist(), *columns, strict=True)
+            if row >= 0 and any(value is not None for value in values)
+        ]
+        if not told:
+            return None
+        values = [list(column) for column in zip(*told, strict=True)]
+        return pd.DataFrame(
+            {
+                "image": np.array(values[0], dtype=np.int64),
+                **{
+                    name: pd.Series(column, dtype=object)
+                    for name, column in zip(TEXT_COLUMNS, values[1:], strict=True)
+                },
+            }
+        )
+
+
+def annotations(
+    images: ImageColumns,
+    labels: Labels,
+    mentions: Sequence[MentionColumns],
+    keep: BoolArray,
+    *,
+    objects: MentionColumns | None = None,
+    texts: TextColumns | None = None,
+    set_aside: Mapping[str, int] | None = None,
+    skipped: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Annotations:
+    """Assemble a reader's result, without images that are malformed or have no class.
+
+    Parameters
+    ----------
+    keep : bool array
+        False where an image is malformed.
+    objects : MentionColumns or None
+        Instances of the images' classes, which are their concepts.
+    texts : TextColumns or None
+        Captions and licences of images.
+    set_aside : mapping of str to int or None
+        Counts of other records that were left out on purpose, by reason.
+    """
+    kept = keep & (labels.column.codes >= 0)
+    rows = np.flatnonzero(kept)
+    n = len(rows)
+    missing = pa.nulls(len(kept), pa.int64())
+    split = images.split or Coded(np.full(len(kept), -1, dtype=np.int64), ())
+    uris = pa.nulls(len(kept), pa.large_string()) if images.uris is None else images.uris
+    picked = pa.array(rows)
+    frame = pd.DataFrame(
+        {
+            "id": pd.array(images.ids.take(picked), dtype="str"),
+            "class_name": categorical(labels.column.codes[rows], labels.column.names),
+            "split": categorical(split.codes[rows], split.names),
+            "uri": pd.array(uris.take(picked), dtype="str"),
+            "width_px": _whole(missing if images.widths is None else images.widths, picked),
+            "height_px": _whole(missing if images.heights is None else images.heights, picked),
+            "synthetic": np.zeros(n, dtype=bool),
+        },
+        index=pd.RangeIndex(n),
+    )
+    new_row = np.full(len(kept), -1, dtype=np.int64)
+    new_row[rows] = np.arange(n)
+    reasons = np.bincount(labels.why.codes[keep] + 1, minlength=len(labels.why.names) + 1)[1:]
+    counts = {**dict(zip(labels.why.names, reasons.tolist(), strict=True)), **(set_aside or {})}
+    return Annotations(
+        frame,
+        _mention_frame(mentions, new_row),
+        {reason: count for reason, count in counts.items() if count},
+        tuple(skipped),
+        (*notes, *(() if texts is None else texts.notes)),
+        None if objects is None else _object_frame(objects, new_row),
+        None if texts is None else texts.frame(new_row),
+    )
+
+
+def _object_frame(objects: MentionColumns, new_row: IntArray) -> pd.DataFrame | None:
+    frame = _mention_frame([objects], new_row)
+    return frame.drop(columns=["concept", "source"]) if len(frame) else None
+
+
+def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:
+    names = sorted(set().union(*(part.concept.names for part in parts)))
+    sources = sorted({part.source for part in parts})
+    number = {name: code for code, name in enumerate(names)}
+    image, concept, source = [], [], []
+    numbers: dict[str, list[FloatArray]] = {name: [] for name in NUMBERS}
+    segmentations: list[ObjectArray] = []
+    crowds: list[BoolArray] = []
+    has_crowds = any(part.crowds is not None for part in parts)
+    for part in parts:
+        rows = new_row[part.image]
+        sound = (rows >= 0) & (part.concept.codes >= 0)
+        kept = slice(None) if sound.all() else np.flatnonzero(sound)
+        new_code = np.array([number[name] for name in part.concept.names], dtype=np.int32)
+        image.append(rows[kept])
+        concept.append(translated(part.concept.codes[kept], new_code))
+        n = len(image[-1])
+        source.append(np.full(n, sources.index(part.source), dtype=np.int32))
+        for name, columns in numbers.items():
+            columns.append(_picked(part.numbers.get(name), kept, n, np.array(np.nan)))
+        segmentations.append(_picked(part.segmentations, kept, n, np.array(None)))
+        crowded = part.crowds
+        crowds.append(np.zeros(n, dtype=bool) if crowded is None else crowded[kept])
+    return pd.DataFrame(
+        {
+            "image": _joined(image),
+            "concept": categorical(_joined(concept), names),
+            "source": categorical(_joined(source), sources),
+            **{name: _joined(columns) for name, columns in numbers.items()},
+            # As a series: pandas would take 42 bytes a row to see what the objects are.
+            "segmentation": pd.Series(_joined(segmentations), dtype=object, copy=False),
+            **({"crowd": _joined(crowds)} if has_crowds else {}),
+        },
+        copy=False,
+    )
+
+
+def _picked(
+    values: npt.NDArray[Scalar] | None,
+    kept: IntArray | slice,
+    n: int,
+    missing: npt.NDArray[Scalar],
+) -> npt.NDArray[Scalar]:
+    """Values at `n` positions; without any, one for all: a column of NaN takes 8 bytes a row."""
+    return np.broadcast_to(missing, n) if values is None else values[kept]
+
+
+def _joined(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+def _whole(column: pa.Array, picked: pa.Array) -> pd.api.extensions.ExtensionArray:
+    taken = column.take(picked)
+    values = pc.fill_null(taken, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    absent = pc.is_null(taken).to_numpy(zero_copy_only=False)
+    return pd.arrays.IntegerArray(values, absent)

@@ -1,0 +1,268 @@
+"""Decode image files within limits: EXIF orientation, thumbnails, RGB arrays.
+
+Pillow is imported where a file is opened, as the core installs without it.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cobalance.graph.errors import CobalanceError, MissingExtraError
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.image_file import ImageFileError, check_size
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+MAX_PIXELS = 89_478_485
+"""Largest image that is decoded: Pillow's own limit, where it warns of a decompression bomb."""
+FORMATS = {
+    "AVIF": "avif",
+    "BMP": "bmp",
+    "GIF": "gif",
+    "JPEG": "jpg",
+    "JPEG2000": "jp2",
+    "MPO": "jpg",
+    "PNG": "png",
+    "PPM": "ppm",
+    "TIFF": "tif",
+    "WEBP": "webp",
+}
+"""Supported formats, by Pillow's names, with the file ending that loaders expect."""
+
+_TRANSPOSE = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
+_QUARTER_TURNS = (5, 6, 7, 8)
+_SCALED_IN_PLACE = ("RGB", "L", "CMYK", "YCbCr")
+
+
+@contextmanager
+def open_image(
+    content: bytes, formats: Collection[str] = FORMATS, max_pixels: int = MAX_PIXELS
+) -> Iterator["Image.Image"]:
+    """Open an image file whose pixels are decoded on first use.
+
+    Pillow's errors inside the ``with`` block are translated.
+
+    Parameters
+    ----------
+    content : bytes
+        The file's content.
+    formats : collection of str
+        Accepted formats, by Pillow's names; those that this build of Pillow lacks are ignored.
+    max_pixels : int
+        Largest accepted image, in pixels.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
+    MissingExtraError
+        Pillow is not installed.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("Opening images", "worker") from error
+    check_size(len(content))
+    Image.init()
+    known = [name for name in formats if name in Image.OPEN]
+    try:
+        with Image.open(BytesIO(content), formats=known) as image:
+            if image.width * image.height > max_pixels:
+                raise Image.DecompressionBombError  # noqa: TRY301 -- one message for both limits
+            yield image
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise ImageFileError(
+            f"The image has more than {max_pixels // 1_000_000} million pixels."
+        ) from None
+    except UnidentifiedImageError:
+        raise ImageFileError(
+            "This is not an image file of a supported format, or it is damaged."
+        ) from None
+    except MemoryError:
+        raise ImageFileError("The image needs more memory than there is.") from None
+    except CobalanceError:
+        raise
+    except Exception as error:  # decoders of untrusted bytes may raise anything
+        raise ImageFileError(f"The image file is damaged: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHeader:
+    """Header of an image file, read without decoding pixels.
+
+    Parameters
+    ----------
+    suffix : str
+        The usual ending of such a file's name, without a dot.
+    width_px, height_px : int
+        Size as stored, before any EXIF orientation.
+    """
+
+    suffix: str
+    width_px: int
+    height_px: int
+
+
+def read_header(content: bytes) -> ImageHeader:
+    """Read the format and size of an image file; it may be larger than what is decoded.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, or the header is damaged.
+    """
+    with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
+        return ImageHeader(FORMATS[str(image.format)], *image.size)
+
+
+def is_turned(content: bytes) -> bool:
+    """Whether the EXIF orientation swaps width and height."""
+    try:
+        with open_image(content, max_pixels=2 * MAX_PIXELS) as image:
+            return _orientation(image) in _QUARTER_TURNS
+    except ImageFileError:
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedImage:
+    """A decoded image and its EXIF orientation.
+
+    Parameters
+    ----------
+    stored : PIL.Image.Image
+        The pixels as stored in the file.
+    orientation : int
+        EXIF orientation from 1 to 8; 1 leaves the image as stored.
+    """
+
+    stored: "Image.Image"
+    orientation: int
+
+    def upright(self) -> "Image.Image":
+        """The image with its EXIF orientation applied, as viewers show it."""
+        return _upright(self.stored, self.orientation)
+
+    def turned_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
+        """The image in the orientation of its annotations.
+
+        Upright, unless EXIF swaps width and height and the annotations have the stored size.
+
+        Parameters
+        ----------
+        annotated_px : tuple of two int, or None
+            Width and height of the annotated image; None if unknown.
+        """
+        upright = self.upright()
+        if annotated_px not in (None, upright.size) and annotated_px == self.stored.size:
+            return self.stored
+        return upright
+
+
+def decode(content: bytes) -> DecodedImage:
+    """Decode all pixels of an image file.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
+    """
+    with open_image(content) as image:
+        image.load()
+        return DecodedImage(image.copy(), _orientation(image))
+
+
+@dataclass(frozen=True, eq=False)
+class Thumbnail:
+    """An image scaled down.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        In RGB.
+    width_px, height_px : int
+        Size of the original, in the orientation of `image`.
+    """
+
+    image: "Image.Image"
+    width_px: int
+    height_px: int
+
+
+def thumbnail(content: bytes, size_px: int, *, upright: bool = True) -> Thumbnail:
+    """Decode an image file and scale it down to fit into a square; JPEGs at reduced size.
+
+    Parameters
+    ----------
+    size_px : int
+        Side of the square; a smaller image keeps its size.
+    upright : bool
+        Apply the EXIF orientation.
+
+    Raises
+    ------
+    ImageFileError
+        The format is not supported, the file is damaged, or it is too large.
+    """
+    with open_image(content) as image:
+        width, height = image.size
+        if image.mode in _SCALED_IN_PLACE:
+            image.thumbnail((size_px, size_px))
+            small = to_rgb(image)
+        else:
+            small = to_rgb(image)
+            small.thumbnail((size_px, size_px))
+        orientation = _orientation(image) if upright else 1
+        small = _upright(small, orientation)
+    if orientation in _QUARTER_TURNS:
+        width, height = height, width
+    return Thumbnail(small, width, height)
+
+
+def to_rgb(image: "Image.Image") -> "Image.Image":
+    """Convert to 8-bit RGB; transparency is laid on white, deeper greys are scaled to 8 bits."""
+    from PIL import Image
+
+    if image.mode.startswith(("I", "F")):
+        values = np.asarray(image).astype(np.float64)
+        depth = 65_535 if image.mode.startswith("I;16") else max(float(np.nanmax(values)), 255.0)
+        grey = np.nan_to_num(values * (255 / depth)).clip(0, 255).astype(np.uint8)
+        return Image.fromarray(grey).convert("RGB")
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return image.convert("RGB")
+
+
+def rgb_array(image: "Image.Image") -> ImageArray:
+    """Pixels as an array of shape (height, width, 3); see `to_rgb`."""
+    return np.array(to_rgb(image), dtype=np.uint8)
+
+
+def _orientation(image: "Image.Image") -> int:
+    from PIL import ExifTags
+
+    try:
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except Exception:  # noqa: BLE001
+        return 1
+
+
+def _upright(image: "Image.Image", orientation: int) -> "Image.Image":
+    from PIL import Image
+
+    name = _TRANSPOSE.get(orientation)
+    return image if name is None else image.transpose(Image.Transpose[name])

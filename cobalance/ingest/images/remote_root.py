@@ -1,0 +1,185 @@
+"""Image roots on fsspec file systems: object stores, HTTP servers, ZIP files.
+
+fsspec is imported where such a root is opened, as the core installs without it.
+"""
+
+import os
+import re
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NoReturn, TypeGuard
+from urllib.parse import unquote, urljoin, urlsplit
+
+from cobalance.graph.errors import Setting, needs_extra
+from cobalance.ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
+from cobalance.ingest.trees import ZIP_METHODS
+
+_URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+class RemoteRoot:
+    """A part of an fsspec file system.
+
+    Parameters
+    ----------
+    url : str
+        URL of the root; files may be named by URLs that start with it.
+    connect : callable
+        Opens the file system; returns it and the root's path in it.
+    version : callable
+        Returns another value when the file system has to be reopened.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        connect: Callable[[], tuple[Any, str]],
+        version: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._url, self._connect, self._version = url.rstrip("/") + "/", connect, version
+        self._lock = threading.Lock()
+        self._opened: tuple[object, Any, str] | None = None
+
+    def find(self, uri: str) -> ImageFile | None:
+        """Find a file by its path in here, or by a URL that starts with this one's."""
+        path = uri.removeprefix(self._url)
+        if _URL.match(path) or path.startswith("/"):
+            return None
+        if ".." in _percent_decoded(path).replace("\\", "/").split("/"):
+            raise ImageFileError(
+                "The path leads out of the places that ", Setting("images"), " names."
+            )
+        try:
+            version, system, base = self._file_system()
+            full = f"{base}/{path}" if base else path
+            info = system.info(full)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if _is_failure(error.__cause__):
+                _refuse(error)
+            return None
+        except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
+            _refuse(error)
+        if info.get("type") == "directory":
+            raise ImageFileError("This is a folder, not an image file.")
+        check_size(info.get("size"))
+        about = sorted((key, str(value)) for key, value in info.items())
+        identity = f"{self._url}\0{full}\0{version}\0{about}"
+        return ImageFile(identity, lambda: _read(system, full))
+
+    def _file_system(self) -> tuple[object, Any, str]:
+        version = self._version()
+        with self._lock:
+            if self._opened is None or self._opened[0] != version:
+                system, base = self._connect()
+                self._opened = version, system, base.rstrip("/")
+            return self._opened
+
+
+def url_root(url: str) -> RemoteRoot:
+    """The root of an fsspec URL, such as ``s3://bucket/images``; chained URLs work, too.
+
+    HTTP servers may redirect within themselves only: a redirect elsewhere would let them choose
+    which hosts this machine reads from.
+    """
+    url_to_fs = _import_fsspec().core.url_to_fs
+
+    def connect() -> tuple[Any, str]:
+        protocols = {found[1] for found in re.finditer(r"(?:^|::)(https?)://", url)}
+        options = {"client_kwargs": {"trace_configs": [_redirect_guard()]}} if protocols else {}
+        system, path = url_to_fs(url, **dict.fromkeys(protocols, options))
+        return system, path
+
+    return RemoteRoot(url, connect)
+
+
+def zip_root(path: str) -> RemoteRoot:
+    """The root of a ZIP file, which is reopened when the file is replaced."""
+    fsspec = _import_fsspec()
+
+    def connect() -> tuple[Any, str]:
+        system = fsspec.filesystem("zip", fo=path, skip_instance_cache=True)
+        if any(entry.compress_type not in ZIP_METHODS for entry in system.zip.infolist()):
+            raise ImageFileError(f"{path} is not packed by deflate. Pack it anew.")
+        return system, ""
+
+    def version() -> object:
+        status = os.stat(path)
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    return RemoteRoot(f"zip://{path}", connect, version)
+
+
+def _import_fsspec() -> Any:
+    with needs_extra("Reading images from URLs and ZIP files", "worker"):
+        import fsspec.core
+    return fsspec
+
+
+@cache
+def _redirect_guard() -> Any:
+    """A hook of aiohttp that ends requests which are redirected to another server."""
+    import aiohttp
+
+    async def check(_session: Any, _context: Any, request: Any) -> None:
+        target = urljoin(str(request.url), request.response.headers.get("Location", ""))
+        if not _same_server(str(request.url), target):
+            host = urlsplit(target).netloc.rpartition("@")[2]
+            raise ImageFileError(f"The server redirects to another one ({host}).")
+
+    guard = aiohttp.TraceConfig()
+    guard.on_request_redirect.append(check)
+    return guard
+
+
+def _same_server(url: str, target: str) -> bool:
+    """Whether a redirect stays on its host and port, or goes from HTTP to HTTPS on that host."""
+    ports = {"http": 80, "https": 443}
+    old, new = urlsplit(url), urlsplit(target)
+    if old.hostname != new.hostname or new.scheme not in ports:
+        return False
+    before = (old.scheme, old.port or ports[old.scheme])
+    after = (new.scheme, new.port or ports[new.scheme])
+    return before == after or (before, after) == (("http", 80), ("https", 443))
+
+
+def _percent_decoded(path: str) -> str:
+    """Undo percent encoding, however often it was applied."""
+    while (shorter := unquote(path)) != path:
+        path = shorter
+    return path
+
+
+def _read(system: Any, path: str) -> bytes:
+    try:
+        with system.open(path, "rb") as file:
+            content: bytes = file.read(MAX_BYTES + 1)
+    except Exception as error:  # noqa: BLE001 - each file system raises errors of its own
+        _refuse(error)
+    check_size(len(content))
+    return content
+
+
+def _is_failure(cause: BaseException | None) -> TypeGuard[Exception]:
+    """Whether a "missing" file is a failed server: fsspec reports both alike for HTTP."""
+    if isinstance(cause, OSError):
+        return not isinstance(cause, (FileNotFoundError, NotADirectoryError))
+    status = getattr(cause, "status", None)
+    return isinstance(cause, ImageFileError) or status not in (None, 404, 410)
+
+
+def _refuse(error: Exception) -> NoReturn:
+    """Translate an error of a file system."""
+    if isinstance(error, FileNotFoundError) and _is_failure(error.__cause__):
+        error = error.__cause__
+    if isinstance(error, ImageFileError):
+        raise error
+    if isinstance(error, PermissionError):
+        reason = "Permission denied"
+    elif isinstance(error, (ImportError, ValueError)):  # a protocol not installed, or not known
+        reason = str(error)
+    elif (status := getattr(error, "status", None)) is not None:
+        reason = f"the server answers with status {status}"
+    else:
+        reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    raise ImageFileError(f"The file cannot be read: {reason}.") from error

@@ -1,0 +1,277 @@
+"""Read an annotation file: detect its format, read it, and filter it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray
+from cobalance.graph.errors import InputError, OptionError, Part, Setting, UnknownNameError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations
+from cobalance.ingest.captions.caption_file import with_captions
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.formats.table import read_table
+from cobalance.ingest.formats.tree_reader import TreeReader
+from cobalance.ingest.names import Coded, categorical
+from cobalance.ingest.options import ReadOptions, Refinement, TableOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import Reader, read_head
+from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
+from cobalance.ingest.trees import FileTree, is_tree, open_tree
+
+
+def read_annotations(
+    path: Path | str,
+    options: ReadOptions | None = None,
+    input_format: str | None = None,
+    progress: Progress = silent,
+) -> Annotations:
+    """Read an annotation file of any known format.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file; for some formats a folder, or a ZIP or uncompressed tar archive.
+    options : ReadOptions or None
+        How to read the file, and what to keep; None for the defaults.
+    input_format : str or None
+        A name in `FORMATS`; None detects it from the content.
+    progress : callable
+        Called with a stage, the amount done and the total.
+
+    Raises
+    ------
+    InputError
+        The file, a record in it, or a second file cannot be used, or no image is left.
+    OptionError
+        An option does not apply to the format, or names something that is missing.
+    """
+    path = Path(path)
+    options = options or ReadOptions()
+    name = input_format or detect_format(path)
+    reader = FORMATS[name]
+    if input_format is not None and not isinstance(reader, TreeReader):
+        read_head(path)
+    _check_uses(reader, name, options)
+    annotations = refine(reader.read(path, options, progress), options, str(path))
+    annotations = _require_images(annotations, str(path))
+    return with_captions(annotations, options, str(path), progress)
+
+
+def read_frame(
+    frame: pd.DataFrame,
+    options: ReadOptions | None = None,
+    *,
+    concept_column: str | None = None,
+    name: str = "frame",
+    progress: Progress = silent,
+) -> Annotations:
+    """Read annotations from a pandas frame, as `read_annotations` reads a table in a file.
+
+    Parameters
+    ----------
+    concept_column : str or None
+        Column of concepts in a frame with a row per image and concept; None for a frame with a
+        row per image.
+    name : str
+        Name of the frame in messages.
+
+    Raises
+    ------
+    InputError, OptionError
+        As `read_annotations`.
+    """
+    options = options or ReadOptions()
+    columns = options.table
+    if concept_column is not None:
+        frame, columns = one_row_per_image(frame, concept_column, columns)
+    frame, columns = with_id(frame, columns)
+    options = replace(options, table=columns)
+    annotations = read_table(
+        load_frame(frame, Problems(name, options.on_error, options.limits)), options, progress
+    )
+    annotations = _require_images(refine(annotations, options, name), name)
+    return with_captions(annotations, options, name, progress)
+
+
+def _require_images(annotations: Annotations, file: str) -> Annotations:
+    if annotations.images.empty:
+        raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
+    return annotations
+
+
+def detect_format(path: Path) -> str:
+    """Detect the format of a file, a folder or an archive from its content, not its name.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or no reader knows it; the message lists the formats.
+    """
+    if is_tree(path):
+        with open_tree(path) as tree:
+            found = detect_tree(tree)
+        if found is not None:
+            return found
+    head = read_head(path)
+    for name, reader in FORMATS.items():
+        if reader.detects(path, head):
+            return name
+    raise InputError(
+        str(path),
+        None,
+        f"looks like none of the known formats ({', '.join(FORMATS)})",
+        ("Set ", Setting("input_format"), " to one of them."),
+    )
+
+
+def detect_tree(tree: FileTree) -> str | None:
+    """Detect the format of an open folder or archive; None if no reader knows it."""
+    for name, reader in FORMATS.items():
+        if isinstance(reader, TreeReader) and reader.detects_tree(tree):
+            return name
+    return None
+
+
+def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
+    """Refuse options that the format would ignore."""
+    given: dict[str, tuple[list[Part], bool]] = {
+        "table": (["options about columns"], options.table != TableOptions()),
+        "categories": ([Setting("classes.categories")], bool(options.classes.categories)),
+        "vocabulary": ([Setting("vocabulary.file")], bool(options.vocabulary)),
+        "own captions": (
+            [Setting("classes.words"), " without ", Setting("classes.captions")],
+            options.classes.own_captions,
+        ),
+    }
+    for use, (option, present) in given.items():
+        if present and use not in reader.uses:
+            takers = [other for other, known in FORMATS.items() if use in known.uses]
+            raise OptionError(
+                f"A file of the format {name} makes no use of ",
+                *option,
+                ". Leave that out, or choose another ",
+                Setting("input_format"),
+                f" ({', '.join(takers)}).",
+            )
+
+
+def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotations:
+    """Rename and filter concepts, classes and images as the options say.
+
+    Order: rename concepts, drop mentions by score and area, rename classes, set images aside by
+    class and by split.
+
+    Raises
+    ------
+    InputError
+        The concept table cannot be used.
+    UnknownNameError
+        There is no such class or split.
+    """
+    wanted = options.refine
+    problems = Problems(str(wanted.concept_table), options.on_error, options.limits)
+    mentions = annotations.mentions
+    if wanted.concept_table is not None:
+        table = read_concept_table(wanted.concept_table, problems)
+        concepts = apply_concept_table(_coded(mentions["concept"]), table, problems)
+        mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
+    sound, notes = _kept_mentions(mentions, wanted)
+    mentions = mentions if sound.all() else mentions[sound]
+    images = annotations.images
+    if wanted.class_names:
+        images = images.assign(class_name=_renamed(images["class_name"], wanted))
+    by_class = _among(images["class_name"], wanted.classes, "class")
+    by_split = _among(images["split"], wanted.splits, "split")
+    set_aside = dict(annotations.set_aside)
+    for reason, count in (
+        ("images of other classes", int((~by_class).sum())),
+        ("images of other splits", int((by_class & ~by_split).sum())),
+    ):
+        if count:
+            set_aside[reason] = set_aside.get(reason, 0) + count
+    kept = by_class & by_split
+    objects = annotations.objects
+    return replace(
+        annotations,
+        images=_without_unused(images if kept.all() else images[kept], "class_name", "split"),
+        mentions=_without_unused(_of_images(mentions, kept), "concept", "source"),
+        objects=None if objects is None else _of_images(objects, kept),
+        texts=None if annotations.texts is None else _of_images(annotations.texts, kept),
+        set_aside=set_aside,
+        skipped=(*annotations.skipped, *problems.messages),
+        notes=(*annotations.notes, *(f"{file}: {note}" for note in notes)),
+    )
+
+
+def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArray, list[str]]:
+    kept = mentions["concept"].notna().to_numpy()
+    notes = []
+    if not kept.all():
+        notes.append(f"{counted((~kept).sum(), 'mentions')} of dropped concepts left out")
+    if wanted.min_score is not None:
+        low = kept & (mentions["score"] < wanted.min_score).to_numpy()
+        notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
+        kept = kept & ~low
+    if wanted.min_area_px2 is not None:
+        area = mentions["area_px2"].fillna(mentions["w_px"] * mentions["h_px"])
+        small = kept & (area < wanted.min_area_px2).to_numpy()
+        notes.append(f"{small.sum():,} mentions smaller than {wanted.min_area_px2:g} px² left out")
+        kept = kept & ~small
+    return kept, notes
+
+
+def _renamed(classes: "pd.Series[str]", wanted: Refinement) -> pd.Categorical:
+    column = _coded(classes)
+    new = {clean_name(old): clean_name(name) for old, name in wanted.class_names.items()}
+    for old in new:
+        if old not in column.names:
+            raise UnknownNameError("class", old, column.names)
+    names = sorted({new.get(name, name) for name in column.names})
+    code = np.array([names.index(new.get(name, name)) for name in column.names], dtype=np.int64)
+    return categorical(code[column.codes], names)
+
+
+def _among(column: "pd.Series[str]", wanted: tuple[str, ...], kind: str) -> BoolArray:
+    known = column.cat.categories.tolist()
+    names = [clean_name(name) for name in wanted]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    every = np.ones(len(column), dtype=bool)
+    return column.isin(names).to_numpy() if names else every
+
+
+def _without_unused(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Drop unused categories of some columns, and renumber the rows."""
+    columns = {name: rows[name].cat for name in names}
+    used = {
+        name: categorical(column.codes.to_numpy(), column.categories.tolist())
+        for name, column in columns.items()
+    }
+    return rows.assign(**used).reset_index(drop=True)
+
+
+def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
+    """Keep the rows of some images, and renumber their images."""
+    if kept.all():
+        return rows
+    rows = rows[kept[rows["image"].to_numpy()]]
+    new_row = np.cumsum(kept) - 1
+    return rows.assign(image=new_row[rows["image"].to_numpy()]).reset_index(drop=True)
+
+
+def _coded(column: "pd.Series[str]") -> Coded:
+    return Coded(column.cat.codes.to_numpy().astype(np.int64), tuple(column.cat.categories))
+
+
+def _nothing_left(annotations: Annotations) -> str:
+    reasons = [f"{count:,} {reason}" for reason, count in annotations.set_aside.items()]
+    if annotations.skipped:
+        reasons.append(f"{counted(len(annotations.skipped), 'malformed records')} skipped")
+    return f"no image is left ({'; '.join(reasons) or 'there was none'})"

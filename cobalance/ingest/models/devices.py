@@ -1,0 +1,112 @@
+"""Choose a device and a precision, and report when memory runs out."""
+
+import gc
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from cobalance.graph.errors import OptionError, OutOfMemoryError
+
+_FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
+"""Messages of plain RuntimeErrors that mean out of memory."""
+_SMALLER_BATCHES = "Make fewer images at once, smaller ones, or offload the model."
+SMALLER_MODEL = "Use a smaller model, half precision, or another device."
+"""Advice where a model does not fit."""
+
+
+def choose_device(device: str = "auto") -> torch.device:
+    """Choose a device by name; ``auto`` is a GPU if available.
+
+    Raises
+    ------
+    OptionError
+        torch knows no such device, or this machine has none.
+
+    Examples
+    --------
+    >>> choose_device("cpu")
+    device(type='cpu')
+    """
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise OptionError(
+            f"torch has no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
+        ) from error
+    here = ["cpu"]
+    if torch.backends.mps.is_available():
+        here.append("mps")
+    here += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+    kinds = {name.partition(":")[0] for name in here}
+    if not (chosen.type in kinds if chosen.index in (None, 0) else str(chosen) in here):
+        raise OptionError(
+            f"This machine has no device {device!r} that its torch can use. Use auto, or one of "
+            f"{', '.join(here)}."
+        )
+    return chosen
+
+
+def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
+    """Choose a precision by name; ``auto`` is half precision on a GPU, else single.
+
+    Raises
+    ------
+    OptionError
+        There is no such precision, or the device cannot compute in it.
+
+    Examples
+    --------
+    >>> choose_dtype("auto", torch.device("cpu"))
+    torch.float32
+    """
+    if dtype == "auto":
+        if device.type == "cpu":
+            return torch.float32
+        bfloat16 = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+        return torch.bfloat16 if bfloat16 else torch.float16
+    names = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+    if dtype not in names:
+        raise OptionError(f"Unknown precision {dtype!r}. Use auto, {', '.join(names)}.")
+    if dtype == "float16" and device.type == "cpu":
+        raise OptionError(
+            "A CPU does not compute these models in float16. Use float32 or bfloat16."
+        )
+    return names[dtype]
+
+
+@contextmanager
+def out_of_memory(what: str, advice: str = _SMALLER_BATCHES) -> Iterator[None]:
+    """Free memory and raise OutOfMemoryError when a ``with`` block runs out of it.
+
+    Parameters
+    ----------
+    what : str
+        What does not fit, for the message: ``"4 images of 512 × 512"``.
+    advice : str
+        What to do, as sentences.
+
+    Raises
+    ------
+    OutOfMemoryError
+        The block has run out of the device's memory, or the machine's.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        known = isinstance(error, (torch.OutOfMemoryError, MemoryError))
+        if not known and not any(sign in str(error) for sign in _FULL):
+            raise
+        # the frames of the traceback still hold the tensors that filled the memory
+        traceback.clear_frames(error.__traceback__)
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        elif torch.backends.mps.is_available():
+            torch.mps.empty_cache()
+        raise OutOfMemoryError(f"The device has too little memory for {what}. {advice}") from error

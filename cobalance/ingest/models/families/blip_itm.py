@@ -1,0 +1,112 @@
+"""BLIP's image-text matching: the probability that a text fits an image."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import AutoTokenizer, BlipForImageTextRetrieval, BlipImageProcessorPil
+
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.families.options import BlipItmOptions
+from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.vision import VisionModel, open_vision
+
+REVISION = "c0273606af96037e7a3b2fb0ff4ae9620b517be6"
+"""The commit whose weights are safetensors; the main branch has a pickle alone."""
+TEXTS_AT_ONCE = 32
+"""Texts that are read beside one image at once; bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlipItm:
+    """Scores texts by the matching head of BLIP [1]_.
+
+    An image is encoded once, and its patches are attended to by the tokens of each text. The mask
+    of the padding is passed on: without it scores depend on the longest text beside them.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `BlipForImageTextRetrieval`.
+    tokenizer : tokenizer of transformers
+        BERT's.
+
+    References
+    ----------
+    .. [1] Li, J. et al., *BLIP: Bootstrapping language-image pre-training for unified
+       vision-language understanding and generation* (ICML 2022), section 3.2.
+    """
+
+    vision: VisionModel
+    tokenizer: Any
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability that each text matches each image, of shape (images, texts).
+
+        O(images x texts) passes of the text encoder.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        result = np.zeros((len(images), len(texts)), np.float32)
+        limit = self.vision.model.config.text_config.max_position_embeddings
+        groups = [
+            (
+                start,
+                self.tokenizer(
+                    list(texts[start : start + TEXTS_AT_ONCE]),
+                    padding=True,
+                    truncation=True,
+                    max_length=limit,
+                    return_tensors="pt",
+                ),
+            )
+            for start in range(0, len(texts), TEXTS_AT_ONCE)
+        ]
+        row = 0
+        for batch in self.vision.batches(images):
+            with self.vision.computing(f"image-text matching on {len(batch)} images"):
+                seen = self.vision.model.vision_model(self.vision.pixels(batch)).last_hidden_state
+                for patches in seen:
+                    for start, tokens in groups:
+                        found = self._match(patches, tokens)
+                        result[row, start : start + len(found)] = found
+                    row += 1
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model with its weights."""
+        return self.vision.describe()
+
+    def _match(
+        self, patches: torch.Tensor, tokens: Mapping[str, torch.Tensor]
+    ) -> npt.NDArray[np.float32]:
+        """Probabilities of some texts for the patches of one image."""
+        model, ids = self.vision.model, tokens["input_ids"].to(self.vision.device)
+        read = model.text_encoder(
+            input_ids=ids,
+            attention_mask=tokens["attention_mask"].to(self.vision.device),
+            encoder_hidden_states=patches.expand(len(ids), -1, -1),
+        ).last_hidden_state
+        matches = torch.softmax(model.itm_head(read[:, 0]).float(), dim=-1)[:, 1]
+        values: npt.NDArray[np.float32] = matches.cpu().numpy()
+        return values
+
+
+def open_blip_itm(options: BlipItmOptions) -> BlipItm:
+    """Load the model.
+
+    Raises
+    ------
+    OptionError
+        The options ask for a device or a precision that is not there.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind.
+    """
+    vision = open_vision(options, BlipForImageTextRetrieval, BlipImageProcessorPil, REVISION)
+    return BlipItm(vision, load_processor(AutoTokenizer, vision.checkpoint))

@@ -1,0 +1,92 @@
+"""Models of transformers that read an image and a text together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import torch
+from PIL import Image
+from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
+
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.vision import VisionModel, load_vision
+
+
+@dataclass(frozen=True, eq=False)
+class Conversation:
+    """Puts an image and a text into what a vision-language model takes.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A model with an image encoder and a language model; its processor has the chat's template
+        where the model was trained on chats.
+    """
+
+    vision: VisionModel
+
+    def inputs(self, images: Sequence[ImageArray], text: str) -> dict[str, Any]:
+        """Tensors of images with the same text, on the model's device."""
+        processor = self.vision.processor
+        prompt = text
+        if getattr(processor, "chat_template", None):
+            content = [{"type": "image"}, {"type": "text", "text": text}]
+            prompt = processor.apply_chat_template(
+                [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
+            )
+        values = processor(
+            text=[prompt] * len(images),
+            images=[[Image.fromarray(image)] for image in images],
+            return_tensors="pt",
+        )
+        return {
+            name: value.to(self.vision.device, self.vision.dtype)
+            if torch.is_floating_point(value)
+            else value.to(self.vision.device)
+            for name, value in values.items()
+        }
+
+    def cleaned(self, text: str) -> str:
+        """A text without the tokens that stand for images, turns and their like."""
+        for token in sorted(self.vision.processor.tokenizer.get_added_vocab(), key=len)[::-1]:
+            text = text.replace(token, " ")
+        return text
+
+
+def open_conversation(options: ModelOptions, revision: str) -> Conversation:
+    """Load a model; `revision` is the default model's.
+
+    The image encoder does not look twice in a row at the same tensor.
+
+    Raises
+    ------
+    OptionError
+        The options ask for a device or a precision that is not there.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind.
+    """
+    checkpoint = find_checkpoint(options.model, options.revision_or(revision), options.offline)
+    vision = load_vision(options, checkpoint, AutoModelForImageTextToText, AutoProcessor)
+    vision.processor.image_processor = load_processor(AutoImageProcessor, checkpoint, backend="pil")
+    inner: Any = getattr(vision.model, "model", None)
+    if hasattr(inner, "get_image_features"):
+        inner.get_image_features = _remembering(inner.get_image_features)
+    return Conversation(vision)
+
+
+def _remembering(encode: Callable[..., Any]) -> Callable[..., Any]:
+    """An encoder of images that keeps the last result; a batch is known by its tensor."""
+    last: list[tuple[torch.Tensor, Any]] = []
+
+    @wraps(encode)  # the library looks at its parameters
+    def encode_once(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
+        if not last or last[0][0] is not pixel_values:
+            last.clear()  # before others are computed
+            last.append((pixel_values, encode(pixel_values, *rest, **options)))
+        return last[0][1]
+
+    return encode_once

@@ -1,0 +1,108 @@
+"""SigLIP: a probability for each text and image, from one pass of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
+
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.families.options import Siglip2Options
+from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.vision import VisionModel, open_vision
+
+REVISION = "75de2d55ec2d0b4efc50b3e9ad70dba96a7b2fa2"
+TEXTS_AT_ONCE = 64
+"""Texts encoded at once; bounds the memory of a large vocabulary."""
+
+
+@dataclass(frozen=True, eq=False)
+class Siglip2:
+    """Scores texts by SigLIP 2 [1]_, or SigLIP; the variants with a fixed image size.
+
+    Each text has a sigmoid of its own, so that its score does not depend on the others. Texts are
+    in lower case and padded to the model's length, as they were in training.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `SiglipModel`.
+    tokenizer : tokenizer of transformers
+        Its tokenizer.
+
+    References
+    ----------
+    .. [1] Tschannen, M. et al., *SigLIP 2: Multilingual vision-language encoders with improved
+       semantic understanding, localization, and dense features* (2025).
+    """
+
+    vision: VisionModel
+    tokenizer: Any
+    _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability that each text matches each image, of shape (images, texts).
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+        model, result = self.vision.model, np.zeros((len(images), len(texts)), np.float32)
+        if not texts:
+            return result
+        start = 0
+        for batch in self.vision.batches(images):
+            with self.vision.computing(f"SigLIP on {len(batch)} images"):
+                embedded = self._embed(texts)
+                seen = _unit(model.get_image_features(self.vision.pixels(batch)).pooler_output)
+                logits = seen @ embedded.T * model.logit_scale.exp() + model.logit_bias
+                found = torch.sigmoid(logits.float()).cpu().numpy()
+            result[start : start + len(batch)] = found
+            start += len(batch)
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model with its weights."""
+        return self.vision.describe()
+
+    def _embed(self, texts: Sequence[str]) -> torch.Tensor:
+        """The embeddings of texts, each encoded once: (texts, dimensions)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._embeddings]
+        for start in range(0, len(new), TEXTS_AT_ONCE):
+            group = new[start : start + TEXTS_AT_ONCE]
+            tokens = self.tokenizer(
+                [text.lower() for text in group],
+                padding="max_length",
+                padding_side="right",
+                max_length=self.vision.model.config.text_config.max_position_embeddings,
+                truncation=True,
+                return_tensors="pt",
+            )
+            features = self.vision.model.get_text_features(
+                input_ids=tokens["input_ids"].to(self.vision.device)
+            ).pooler_output
+            self._embeddings.update(zip(group, _unit(features), strict=True))
+        return torch.stack([self._embeddings[text] for text in texts])
+
+
+def _unit(features: torch.Tensor) -> torch.Tensor:
+    unit: torch.Tensor = features / features.norm(dim=-1, keepdim=True)
+    return unit
+
+
+def open_siglip2(options: Siglip2Options) -> Siglip2:
+    """Load the model.
+
+    Raises
+    ------
+    OptionError
+        The options ask for a device or a precision that is not there.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind.
+    """
+    vision = open_vision(options, SiglipModel, SiglipImageProcessorPil, REVISION)
+    return Siglip2(vision, load_processor(AutoTokenizer, vision.checkpoint))

@@ -1,0 +1,108 @@
+"""Questions to a vision-language model that it answers with yes or no."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cobalance.graph.errors import JobBlockedError
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.families.conversation import Conversation, open_conversation
+from cobalance.ingest.models.families.options import VlmOptions
+
+REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
+_FORMS = ("{}", " {}")
+
+
+@dataclass(frozen=True, eq=False)
+class YesNo:
+    """Scores texts by how probably a vision-language model begins its answer with yes.
+
+    The logits of the first token of the answer count, and nothing that is generated: those of all
+    forms of yes and of no are summed, and normalised over the two. Each question is asked alone,
+    without padding; the image is encoded once for all of them.
+
+    Parameters
+    ----------
+    conversation : Conversation
+        The model.
+    question : str
+        With ``{text}`` where the text belongs.
+    yes, no : tuple of int
+        Tokens that are a form of yes, and of no.
+    """
+
+    conversation: Conversation
+    question: str
+    yes: tuple[int, ...]
+    no: tuple[int, ...]
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Probability of yes for each text in each image, of shape (images, texts).
+
+        O(images x texts) passes of the language model.
+
+        Raises
+        ------
+        OutOfMemoryError
+            An image is too large for the device.
+        """
+        vision, result = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
+        for row, image in enumerate(images):
+            pixels: torch.Tensor | None = None
+            for column, text in enumerate(texts):
+                asked = self.question.replace("{text}", self.conversation.cleaned(text))
+                values = self.conversation.inputs([image], asked)
+                pixels = values["pixel_values"] if pixels is None else pixels
+                with vision.computing("a question about an image"):
+                    logits = vision.model(**{**values, "pixel_values": pixels}).logits[0, -1]
+                    result[row, column] = self._probability(logits.double())
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The question, and the model with its weights."""
+        return {"question": self.question, **self.conversation.vision.describe()}
+
+    def _probability(self, logits: torch.Tensor) -> float:
+        yes, no = (torch.logsumexp(logits[list(forms)], dim=0) for forms in (self.yes, self.no))
+        return float(torch.sigmoid(yes - no))
+
+
+def open_vlm(options: VlmOptions) -> YesNo:
+    """Load a model.
+
+    Raises
+    ------
+    OptionError
+        The options ask for a device or a precision that is not there.
+    JobBlockedError
+        The model is missing, incomplete or of the wrong kind, or has no token for yes and for no.
+    """
+    conversation = open_conversation(options, REVISION)
+    processor = conversation.vision.processor
+    yes, no = (answer_tokens(processor.tokenizer, word) for word in ("yes", "no"))
+    problem = None
+    if not getattr(processor, "chat_template", None):
+        problem = "it has no template of a chat"
+    elif not yes or not no:
+        problem = f"its tokenizer has no single token for {'no' if yes else 'yes'}"
+    if problem is not None:
+        raise JobBlockedError(
+            f"The model {conversation.vision.checkpoint.name} cannot be asked: {problem}. Give a "
+            "vision-language model that follows instructions."
+        )
+    return YesNo(conversation, options.question, yes, no)
+
+
+def answer_tokens(tokenizer: Any, word: str) -> tuple[int, ...]:
+    """The single tokens that are a word in small or capital letters, perhaps after a space."""
+    found = set()
+    for written in (word, word.capitalize(), word.upper()):
+        for form in _FORMS:
+            ids = tokenizer(form.format(written), add_special_tokens=False)["input_ids"]
+            if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
+                found.add(int(ids[0]))
+    return tuple(sorted(found))

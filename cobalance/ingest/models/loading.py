@@ -1,0 +1,186 @@
+"""Load verified checkpoints with diffusers and transformers, and refuse incomplete models."""
+
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import metadata
+from typing import Any
+
+import transformers
+
+from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
+from cobalance.ingest.models.checkpoints import Checkpoint
+from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
+from cobalance.ingest.models.hub import describe_error
+from cobalance.ingest.models.tokenizer_check import check_tokenizer, check_tokenizers
+from cobalance.ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components
+
+_LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")
+
+
+def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    """Load a model or pipeline from local files.
+
+    Parameters
+    ----------
+    kind : type
+        A class with ``from_pretrained`` of diffusers or transformers.
+    checkpoint : Checkpoint
+        From `find_checkpoint`.
+    **options
+        Further arguments of ``from_pretrained``, such as ``dtype``.
+
+    Raises
+    ------
+    JobBlockedError
+        The library cannot load it, some of the model's tensors are not in the files, or a
+        tokenizer has no vocabulary.
+    OutOfMemoryError
+        The machine has no room for it.
+    """
+    if checkpoint.variant is not None:
+        options["variant"] = checkpoint.variant
+    index = checkpoint.read_config(PIPELINE_FILE)
+    if not index or kind.__module__.startswith("transformers."):
+        return _load_part(kind, checkpoint, **options)
+    # diffusers does not report missing tensors of transformers models
+    for part in list_components(index):
+        library, name = _read_entry(checkpoint, part, index[part])
+        weights = tuple(file for file in checkpoint.weights if file.startswith(f"{part}/"))
+        if weights and library == "transformers" and part not in options:
+            plain = not any(f".{checkpoint.variant}" in file for file in weights)
+            options[part] = _load_part(
+                _find_class(checkpoint, part, name),
+                replace(checkpoint, folder=checkpoint.folder / part, weights=weights),
+                dtype=options.get("dtype"),
+                **({} if plain else {"variant": checkpoint.variant}),
+            )
+    pipeline = _from_pretrained(kind, checkpoint, use_safetensors=True, **options)
+    for model in pipeline.components.values():
+        if hasattr(model, "parameters"):
+            _refuse_gaps(
+                checkpoint,
+                model,
+                [name for name, values in model.named_parameters() if values.is_meta],
+            )
+    check_tokenizers(checkpoint.name, pipeline)
+    return pipeline
+
+
+def _read_entry(checkpoint: Checkpoint, part: str, entry: list[Any]) -> tuple[str, str]:
+    match entry:
+        case [str(library), str(name)]:
+            return library, name
+    raise JobBlockedError(
+        f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for {part}, which "
+        "is not a library and a class of it. Copy or download the file again."
+    )
+
+
+def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:
+    with quiet():
+        kind = getattr(transformers, name, None)
+    if kind is None:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} needs {name} for {part}, which this transformers does "
+            f"not have ({transformers.__version__}). Install a newer one, or correct the name in "
+            f"{PIPELINE_FILE}."
+        )
+    return kind
+
+
+def _load_part(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    model, report = _from_pretrained(
+        kind, checkpoint, use_safetensors=True, output_loading_info=True, **options
+    )
+    # transformers fills missing tensors with random numbers and only warns
+    _refuse_gaps(
+        checkpoint,
+        model,
+        [*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])],
+    )
+    return model
+
+
+def _refuse_gaps(checkpoint: Checkpoint, model: Any, missing: list[str]) -> None:
+    if missing:
+        raise JobBlockedError(
+            f"The model {checkpoint.name} is not a complete {type(model).__name__}: {len(missing)} "
+            f"of its tensors are missing, such as {min(missing)}. Give a model that was trained as "
+            "one, or download it again."
+        )
+
+
+def load_processor(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    """Load a processor or tokenizer, which has no weights.
+
+    Raises
+    ------
+    JobBlockedError
+        The library cannot load it, or it is a tokenizer without vocabulary.
+    """
+    processor = _from_pretrained(kind, checkpoint, **options)
+    config = checkpoint.read_config(MODEL_FILE)
+    words = (config.get("text_config") or config).get("vocab_size")
+    check_tokenizer(checkpoint.name, kind.__name__, processor, words)
+    return processor
+
+
+def _from_pretrained(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
+    try:
+        with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
+            return kind.from_pretrained(str(checkpoint.folder), local_files_only=True, **options)
+    except OutOfMemoryError:
+        raise
+    except Exception as error:  # a library's loader raises whatever the files make it raise
+        raise JobBlockedError(
+            f"The model {checkpoint.name} cannot be loaded as {kind.__name__}: "
+            f"{describe_error(error)}. Check that it is of this kind and complete."
+        ) from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the progress bars, advice and warnings of the libraries in a ``with`` block."""
+    bars = [
+        sys.modules[name]
+        for name in ("diffusers.utils.logging", "transformers.utils.logging")
+        if name in sys.modules
+    ]
+    shown = [bar for bar in bars if bar.is_progress_bar_enabled()]
+    loggers = [logging.getLogger(name) for name in _LIBRARIES]
+    levels = [logger.level for logger in loggers]
+    try:
+        for bar in shown:
+            bar.disable_progress_bar()
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for bar in shown:
+            bar.enable_progress_bar()
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def software(*packages: str) -> dict[str, str]:
+    """Installed versions of packages, by name; missing packages are left out.
+
+    Examples
+    --------
+    >>> list(software("numpy", "no-such-package"))
+    ['numpy']
+    """
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,163 @@
+"""Names of concepts, classes and splits: validation, and columns of codes.
+
+A name is any text of 1 to 1,000 characters without control characters, stripped of surrounding
+white space and of spaces without width, and normalised to Unicode NFC, so that a word typed on two
+systems is the same name. Case and inner spaces are kept. Ids and URIs of images are kept exactly.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.names import clean_name
+
+BLOCK = 1 << 20  # codes looked up at once
+LONGEST = 1_000  # characters; the graph indexes names, and index keys have a limit of 8 kB
+_CONTROL = "[\\x00-\\x1f\\x7f-\\x9f]"  # Unicode category Cc
+
+
+def name_fault(name: str) -> str | None:
+    r"""Describe the fault of a cleaned name as a clause; None if it is valid.
+
+    Examples
+    --------
+    >>> name_fault("stop sign"), name_fault(""), name_fault("a\x00b")
+    (None, 'is empty', "holds the control character '\\x00'")
+    """
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST:
+        return f"is longer than {LONGEST:,} characters"
+    for character in name:
+        category = unicodedata.category(character)
+        if category == "Cc":
+            return f"holds the control character {character!r}"
+        if category == "Cs":
+            return f"holds half a surrogate pair, {character!r}"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of names as integer codes.
+
+    Parameters
+    ----------
+    codes : int array
+        Positions in `names`, -1 for none.
+    names : sequence of str
+        Distinct, in sorted order.
+    """
+
+    codes: IntArray
+    names: Sequence[str]
+
+    @classmethod
+    def constant(cls, name: str, n: int) -> "Coded":
+        """The same name everywhere."""
+        return cls(np.zeros(n, dtype=np.int64), (name,))
+
+
+@dataclass(frozen=True, eq=False)
+class NameColumn(Coded):
+    """A column of cleaned names, with the faults of invalid values.
+
+    Parameters
+    ----------
+    faults : mapping of int to str
+        Fault of each row with the code -1; a missing value "is empty".
+    empty : bool array
+        True where the fault is that.
+    """
+
+    faults: Mapping[int, str]
+    empty: BoolArray
+
+
+class _Faults(Mapping[int, str]):
+    """Faults by row, made when asked for: all rows of a file may have one."""
+
+    def __init__(self, rows: IntArray, raw_codes: IntArray, fault_of: Sequence[str | None]) -> None:
+        self._rows, self._raw_codes, self._fault_of = rows, raw_codes, fault_of
+
+    def __getitem__(self, row: int) -> str:
+        fault = self._fault_of[self._raw_codes[row]]
+        if fault is None:
+            raise KeyError(row)
+        return str(fault)
+
+    def __iter__(self) -> Iterator[int]:
+        return map(int, self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def encode_names(column: pa.Array) -> NameColumn:
+    """Clean a text column's values and encode them as integers.
+
+    Examples
+    --------
+    >>> column = encode_names(pa.array(["tree", " tree", None, "bus"]))
+    >>> column.codes.tolist(), column.names, dict(column.faults)
+    ([1, 1, -1, 0], ('bus', 'tree'), {2: 'is empty'})
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    raw_codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return recode_names(raw_codes, encoded.dictionary.to_pylist())
+
+
+def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
+    """Clean the names of codes (-1 for none) and renumber them in sorted order."""
+    cleaned = [clean_name(text or "") for text in raw]
+    fault_of = [name_fault(name) for name in cleaned]
+    sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
+    number = {name: code for code, name in enumerate(sound)}
+    new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
+    codes = translated(raw_codes, new_code)
+    missing = [*fault_of, "is empty"]
+    faults = _Faults(np.flatnonzero(codes < 0), raw_codes, missing)
+    is_empty = np.array([fault == "is empty" for fault in missing])
+    return NameColumn(codes, tuple(sound), faults, is_empty[raw_codes])
+
+
+def unreadable(column: pa.Array) -> BoolArray:
+    """Rows of a text column that are empty, too long or hold control characters; never null."""
+    odd = pc.or_(
+        pc.match_substring_regex(column, _CONTROL),
+        pc.or_(
+            pc.match_substring_regex(column, r"^\s*$"),
+            pc.greater(pc.utf8_length(column), LONGEST),
+        ),
+    )
+    found: BoolArray = pc.fill_null(odd, False).to_numpy(zero_copy_only=False)
+    return found
+
+
+def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
+    """Turn codes into a categorical of the names that occur."""
+    occurs = np.zeros(len(names) + 1, dtype=np.bool_)
+    for start in range(0, len(codes), BLOCK):
+        occurs[codes[start : start + BLOCK]] = True
+    used = np.flatnonzero(occurs[:-1])
+    new_code = np.full(len(names) + 1, -1, dtype=np.min_scalar_type(-max(len(used), 1)))
+    new_code[used] = np.arange(len(used))
+    kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")
+    return pd.Categorical.from_codes(translated(codes, new_code), categories=kept)
+
+
+def translated(codes: IntArray, new_code: IntArray) -> IntArray:
+    """Look codes up, block by block: numpy would convert all to 64 bits at once."""
+    found = np.empty(len(codes), dtype=new_code.dtype)
+    for start in range(0, len(codes), BLOCK):
+        found[start : start + BLOCK] = new_code[codes[start : start + BLOCK]]
+    return found

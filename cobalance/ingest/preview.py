@@ -1,0 +1,230 @@
+"""Preview of annotation files: files of a folder, first rows of a table, categories."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+from cobalance.graph.errors import InputError, UnknownNameError, worded
+from cobalance.graph.progress import silent
+from cobalance.ingest.coco.records import Category, decode
+from cobalance.ingest.load import detect_format, detect_tree, read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_head
+from cobalance.ingest.tables import TABLES
+from cobalance.ingest.tables.columns import USUAL_NAMES, map_columns, usual_column
+from cobalance.ingest.tables.guesses import Guess, guess_columns
+from cobalance.ingest.tables.parquet import load_rows
+from cobalance.ingest.trees import is_tree, open_tree
+
+MOST_FILES = 200
+WHOLE_FOLDER = "."
+_MOST_ENTRIES = 50_000
+_MOST_TREE_FILES = 500_000
+_DEEPEST = 3  # folders below the one that is asked about
+_SAMPLE_BYTES = 1 << 18
+_SAMPLE_ROWS = 200
+_GUESSED_ROWS = 5000
+DATA_ENDINGS = ("csv", "gz", "json", "jsonl", "lst", "ndjson", "parquet", "tar", "toml", "tsv",
+                "txt", "zip")  # fmt: skip
+"""File name endings to search a folder for; any text with a comma would pass as CSV."""
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file that may hold annotations or accompany some.
+
+    Parameters
+    ----------
+    name : str
+        Path in the folder, with ``/`` between folders.
+    size_bytes : int
+        Size of the file.
+    format : str or None
+        Format of the content; None for text of no known format, such as a vocabulary.
+    fault : str
+        Reason why no reader can take it, as a clause; empty if there is none.
+    """
+
+    name: str
+    size_bytes: int
+    format: str | None
+    fault: str = ""
+
+
+def find_files(folder: Path) -> list[FoundFile]:
+    """List the files with `DATA_ENDINGS` in a folder and its subfolders, sorted by name.
+
+    The folder itself comes first, as ``"."``, if it is a dataset of a format of folders. At most
+    200 files, three folders deep. Hidden files, links that lead out of the folder, and files that
+    are neither text nor of a known format are left out.
+
+    Raises
+    ------
+    InputError
+        There is no such folder, or it cannot be read.
+    """
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(str(folder), None, reason, "Name a folder that is there.") from None
+    found = []
+    if (whole := _tree_format(folder)) is not None:
+        found.append(FoundFile(WHOLE_FOLDER, 0, whole))
+    for path in _candidates(folder.resolve()):
+        described = describe_file(path, path.relative_to(folder.resolve()).as_posix())
+        if described is not None:
+            found.append(described)
+        if len(found) == MOST_FILES:
+            break
+    return sorted(found, key=lambda file: file.name)
+
+
+def _tree_format(path: Path) -> str | None:
+    """Format of a folder or an archive; None if it is of none, or has very many files."""
+    if not is_tree(path):
+        return None
+    try:
+        with open_tree(path, _MOST_TREE_FILES) as tree:
+            return detect_tree(tree)
+    except InputError:
+        return None
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    entries = 0
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        if len(here.relative_to(folder).parts) == _DEEPEST:
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            entries += 1
+            if entries > _MOST_ENTRIES:
+                return
+            path = here / name
+            if name.startswith(".") or path.suffix.lower().removeprefix(".") not in DATA_ENDINGS:
+                continue
+            if path.is_file() and path.resolve().is_relative_to(folder):
+                yield path
+
+
+def describe_file(path: Path, name: str) -> FoundFile | None:
+    """Detect the format of a file, listed as `name`; None if it is unknown and not text."""
+    size = path.stat().st_size
+    if (whole := _tree_format(path)) is not None:
+        return FoundFile(name, size, whole)
+    try:
+        head = read_head(path)
+    except InputError as error:
+        return FoundFile(name, size, None, worded(error.reason))
+    try:
+        return FoundFile(name, size, detect_format(path))
+    except InputError:
+        return None if b"\0" in head else FoundFile(name, size, None)
+
+
+@dataclass(frozen=True, eq=False)
+class TableSample:
+    """First rows of a table.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        First rows as text.
+    guesses : dict of str to Guess
+        What each column seems to hold, by its name and first values (of text, thousands).
+    """
+
+    rows: pd.DataFrame
+    guesses: dict[str, Guess]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns that can be used."""
+        return [str(name) for name in self.rows.columns]
+
+
+def sample_table(path: Path, table_format: str) -> TableSample:
+    """Read the first rows of a table of any size.
+
+    Parameters
+    ----------
+    table_format : str
+        A name in `TABLES`.
+
+    Raises
+    ------
+    InputError
+        The table has no header, or the file is damaged.
+    """
+    problems = Problems(str(path), "skip")
+    if table_format == "parquet":
+        table = load_rows(path, problems, most=_SAMPLE_ROWS)
+    else:
+        with _excerpt(path, table_format) as start:
+            table = TABLES[table_format].load(start, problems, silent)
+    rows = pd.DataFrame(
+        {
+            name: [
+                None if value is None else str(value)
+                for value in column.slice(0, _GUESSED_ROWS).to_pylist()
+            ]
+            for name, column in table.columns.items()
+        },
+        dtype=object,
+    )
+    # A column of captions does not keep those of 0 and 1 from being concepts.
+    found = map_columns(table, TableOptions(), [role for role in USUAL_NAMES if role != "caption"])
+    taken = {*found.of.values(), *found.indicators}
+    caption = usual_column("caption", [name for name in table.columns if name not in taken])
+    named = found.of if caption is None else {**found.of, "caption": caption}
+    columns = {name: rows[name].tolist() for name in table.columns}
+    guesses = guess_columns(columns, named, found.indicators)
+    return TableSample(rows.head(_SAMPLE_ROWS), guesses)
+
+
+@contextmanager
+def _excerpt(path: Path, table_format: str) -> Iterator[Path]:
+    """Write the first rows to a short file of the same format."""
+    with TemporaryDirectory(prefix="cobalance-") as folder:
+        start = Path(folder) / "start"
+        start.write_bytes(_first_lines(path, table_format))
+        yield start
+
+
+def _first_lines(path: Path, table_format: str) -> bytes:
+    with path.open("rb") as file:
+        lines = file.read(_SAMPLE_BYTES) + file.readline(_SAMPLE_BYTES)
+    if table_format == "list-attr" and lines.count(b"\n") > 1:
+        _, names, *rows = lines.split(b"\n")
+        rows = [row for row in rows if row.strip()]  # the first line is their number
+        return b"\n".join([str(len(rows)).encode(), names, *rows])
+    return lines
+
+
+def category_names(path: Path, input_format: str) -> list[str]:
+    """Names of the categories that may be classes; in the file's order for COCO, else sorted.
+
+    Raises
+    ------
+    InputError
+        The file is not of this format.
+    """
+    if input_format in ("coco-instances", "lvis"):
+        problems = Problems(str(path), "skip")
+        found = decode(path, "instances", {"categories": Category}, problems)["categories"]
+        return [category.name for category in found.items]
+    # A reader says which categories there are when it is asked for one that there cannot be.
+    options = ReadOptions(classes=ClassOptions(categories={"\n": "any"}), on_error="skip")
+    try:
+        read_annotations(path, options, input_format)
+    except UnknownNameError as error:
+        return sorted(error.known)
+    return []

@@ -1,0 +1,166 @@
+"""Malformed records: raise for the first one, or skip and report them all."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.errors import InputError, Setting, Text, parts_of
+from cobalance.ingest.options import OnError, ReadLimits
+
+_LIMITS = ReadLimits()
+_OVER = {
+    "columns": "has more than {:,} columns",
+    "rows": "has more than {:,} rows",
+    "mentions": "has more than {:,} concepts in its rows",
+    "table_mb": "takes more than {:,} MB of memory as a table",
+    "skipped": "has more than {:,} malformed records",
+}
+
+
+class SkippedRecord(str):
+    """Message about a skipped malformed record, with the error that was not raised."""
+
+    error: InputError
+
+    def __new__(cls, error: InputError) -> "SkippedRecord":
+        """Attach the error to its message."""
+        self = super().__new__(cls, str(error))
+        self.error = error
+        return self
+
+
+class Problems:
+    """Collects the malformed records of one file.
+
+    Parameters
+    ----------
+    file : str
+        The file as the user named it.
+    on_error : {"fail", "skip"}
+        Whether to raise at the first malformed record or to collect a message for each.
+    limits : ReadLimits
+        What the file may hold.
+
+    Examples
+    --------
+    >>> problems = Problems("a.csv", "skip")
+    >>> problems.record("line 3", "the class is empty", "Fill it in")
+    >>> problems.messages
+    ['a.csv, line 3: the class is empty. Fill it in.']
+    """
+
+    def __init__(self, file: str, on_error: OnError, limits: ReadLimits = _LIMITS) -> None:
+        self.file, self.on_error, self.limits = file, on_error, limits
+        self.messages: list[str] = []
+
+    def beside(self, file: str) -> "Problems":
+        """Problems of a second file that is read along with this one."""
+        other = Problems(file, self.on_error, self.limits)
+        other.messages = self.messages
+        return other
+
+    def record(self, place: str, reason: str, fix: Text, more: int = 0) -> None:
+        """Raise for a malformed record, or note that it is skipped.
+
+        Parameters
+        ----------
+        place : str
+            Position in the format's own terms, such as ``"line 3"``.
+        reason, fix : str, or parts of one
+            Clauses without the final full stop: the fault, and what to do about it.
+        more : int
+            Number of other records with the same fault.
+        """
+        if self.on_error == "fail":
+            others = f" (and {more:,} more like it)" if more else ""
+            skip = (", or leave such records out with ", Setting("on_error", "skip"), ".")
+            raise InputError(self.file, place, reason + others, (*parts_of(fix), *skip))
+        self.within("skipped", len(self.messages) + 1)
+        error = InputError(self.file, place, reason, (*parts_of(fix), "."))
+        self.messages.append(SkippedRecord(error))
+
+    def fatal(self, reason: str, remedy: Text, place: str | None = None) -> InputError:
+        """The error for a fault of the whole file, which skipping cannot fix."""
+        return InputError(self.file, place, reason, remedy)
+
+    def within(
+        self, limit: str, number: float, place: str | None = None, what: str | None = None
+    ) -> None:
+        """Raise InputError if there are more than a limit allows.
+
+        Parameters
+        ----------
+        limit : str
+            A field of `ReadLimits`.
+        number : int
+            Columns, rows or records so far, or bytes for ``"table_mb"``.
+        place : str or None
+            Position in the file.
+        what : str or None
+            What there are more of, where it is not what the limit says.
+        """
+        most: int = getattr(self.limits, limit)
+        if number > (most * 1_000_000 if limit == "table_mb" else most):
+            over = _OVER[limit] if what is None else f"has more than {{:,}} {what}"
+            reason = over.format(most)
+            remedy = ("If that is meant, set ", Setting(f"limits.{limit}"), " higher.")
+            raise self.fatal(reason, remedy, place)
+
+    def rows(self, n: int, place: Callable[[int], str]) -> "RowProblems":
+        """Track which of `n` records are malformed; `place` names the record of a row."""
+        return RowProblems(self, n, place)
+
+
+class RowProblems:
+    """Tracks which records of a file are malformed; each is reported once.
+
+    Parameters
+    ----------
+    problems : Problems
+        Collects the reports.
+    n : int
+        Number of records.
+    place : callable
+        Names the record of a row.
+    """
+
+    def __init__(self, problems: Problems, n: int, place: Callable[[int], str]) -> None:
+        self.problems, self.place = problems, place
+        self.bad: BoolArray = np.zeros(n, dtype=bool)
+
+    def report(self, faulty: BoolArray, reason: Callable[[int], str], fix: Text) -> None:
+        """Report faulty rows that were not reported before.
+
+        Parameters
+        ----------
+        faulty : bool array, shape (n,)
+            True where the record is malformed.
+        reason : callable
+            Gives the fault of a row's record, as a clause.
+        fix : str
+            What to do about it, as a clause.
+        """
+        new = np.flatnonzero(faulty & ~self.bad).tolist()
+        for row in new:
+            self.problems.record(self.place(row), reason(row), fix, len(new) - 1)
+        self.bad[new] = True
+
+
+def first_rows(keys: "pd.Index[Any]") -> IntArray:
+    """Position of the first equal key, for each key.
+
+    Examples
+    --------
+    >>> first_rows(pd.Index(["a", "b", "a"])).tolist()
+    [0, 1, 0]
+    """
+    rows = np.arange(len(keys), dtype=np.int64)
+    if keys.is_unique:
+        return rows
+    codes, distinct = pd.factorize(keys)
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[codes[::-1]] = rows[::-1]
+    return first[codes]

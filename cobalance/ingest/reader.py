@@ -1,0 +1,140 @@
+"""Interface of readers, and opening annotation files."""
+
+import stat
+from pathlib import Path
+from shlex import quote
+from typing import Protocol
+
+from cobalance.graph.errors import InputError
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.options import ReadOptions
+
+HEAD = 65_536  # bytes that detection sees
+_WHOLE = ("manifest.parquet", "metadata.parquet", "metadata.csv", "metadata.jsonl")
+"""Files that list all images of a folder, by the names that exports and image folders use."""
+
+
+class Reader(Protocol):
+    """Reader of one format."""
+
+    @property
+    def description(self) -> str:
+        """Description of the format in one line."""
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """Supported format-specific options.
+
+        Any of ``"table"``, ``"categories"``, ``"vocabulary"`` and ``"own captions"``.
+        """
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether a file has this format, judged by its content.
+
+        Parameters
+        ----------
+        head : bytes
+            The first 64 KiB, without a byte order mark.
+        """
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read the whole file, unfiltered.
+
+        Raises
+        ------
+        InputError
+            The file, or a record in it, cannot be used.
+        """
+
+
+MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB
+_BOM = b"\xef\xbb\xbf"
+_FOREIGN = (
+    (b"\x1f\x8b", "is compressed (gzip)", "Unpack it first: gunzip."),
+    (b"PK\x03\x04", "is a ZIP archive or a spreadsheet", "Unpack it, or save the sheet as CSV."),
+    (b"BZh", "is compressed (bzip2)", "Unpack it first: bunzip2."),
+    (b"\xfd7zXZ", "is compressed (xz)", "Unpack it first: unxz."),
+    (b"\x28\xb5\x2f\xfd", "is compressed (zstd)", "Unpack it first: unzstd."),
+    (b"\xff\xfe", "is UTF-16, not UTF-8", "Save it as UTF-8."),
+    (b"\xfe\xff", "is UTF-16, not UTF-8", "Save it as UTF-8."),
+    (b"\x89HDF", "is HDF5, which no reader knows", "Export it as CSV or Parquet."),
+    (b"\x89PNG", "is an image", "Name the file with its annotations."),
+    (b"\xff\xd8\xff", "is an image", "Name the file with its annotations."),
+)
+
+
+def read_head(path: Path, content: str = "annotations") -> bytes:
+    """Read a file's first bytes, without a byte order mark; `content` says what is looked for.
+
+    Raises
+    ------
+    InputError
+        As `read_start`, or it is empty, or of a kind that no reader takes (compressed, an image,
+        not UTF-8).
+    """
+    head = read_start(path).removeprefix(_BOM)
+    if not head.strip():
+        raise InputError(str(path), None, "is empty", f"Name a file with {content}.")
+    for magic, reason, remedy in _FOREIGN:
+        if head.startswith(magic):
+            raise InputError(str(path), None, reason, remedy)
+    return head
+
+
+def read_start(path: Path) -> bytes:
+    """Read a file's first bytes, whatever it holds.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is a folder, a pipe or a device, or it cannot be read.
+    """
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(str(path), None, "is a folder", _file_to_name(path))
+        if not stat.S_ISREG(mode):  # a pipe waits for whoever writes, a device never ends
+            reason = "is a pipe or a device, not a file"
+            raise InputError(str(path), None, reason, "Save its content to a file, and name that.")
+        with path.open("rb") as file:
+            return file.read(HEAD)
+    except FileNotFoundError:
+        raise InputError(
+            str(path), None, "there is no such file", "Check the path and its spelling."
+        ) from None
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        raise InputError(str(path), None, reason, "Check its permissions.") from None
+
+
+def _file_to_name(folder: Path) -> str:
+    """Advice on which file to name, or to write, in place of a folder."""
+    for pattern in (*_WHOLE, *(f"*/{name}" for name in _WHOLE)):
+        found = sorted(folder.glob(pattern))
+        if found:
+            return f"Name the file with its annotations: {quote(str(found[0]))}."
+    return (
+        "Name a file with annotations. If there is none, write a CSV file with the columns image, "
+        "class and concepts and a line for each image, such as: cat/1.jpg,cat,sofa|lamp."
+    )
+
+
+def read_text(path: Path) -> str:
+    """Read a small UTF-8 text file.
+
+    Raises
+    ------
+    InputError
+        As `read_head`, a byte is not UTF-8, or it is larger than 16 MiB.
+    """
+    read_head(path)
+    if path.stat().st_size > MOST_TEXT_BYTES:
+        reason = f"is larger than {MOST_TEXT_BYTES >> 20} MiB"
+        raise InputError(str(path), None, reason, "Name the text file that was meant.")
+    try:
+        return path.read_bytes().removeprefix(_BOM).decode()
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason = f"the byte 0x{error.object[error.start]:02x} is not UTF-8"
+        raise InputError(str(path), f"line {line}", reason, "Save the file as UTF-8.") from None

@@ -1,0 +1,18 @@
+"""Table formats, loaded as columns of text; one module each, and their registry.
+
+The order of the registry is the order of detection: the plainest text comes last.
+"""
+
+from cobalance.graph.registry import Registry
+from cobalance.ingest.tables.delimited import Delimited
+from cobalance.ingest.tables.jsonl import JsonLines
+from cobalance.ingest.tables.list_attr import ListAttr
+from cobalance.ingest.tables.loading import TableFormat
+from cobalance.ingest.tables.parquet import Parquet
+
+TABLES: Registry[TableFormat] = Registry("table format")
+TABLES.register("parquet", Parquet())
+TABLES.register("jsonl", JsonLines())
+TABLES.register("list-attr", ListAttr())
+TABLES.register("tsv", Delimited("Text with tabs between fields and a header line", "\t"))
+TABLES.register("csv", Delimited("Text with commas (or semicolons) and a header line", ",;"))

@@ -1,0 +1,173 @@
+"""Map columns of a table to roles, by the options or by their usual names."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.errors import Setting
+from cobalance.graph.names import clean_name
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.options import TableOptions
+from cobalance.ingest.tables.loading import Table
+
+Int8Array = npt.NDArray[np.int8]
+
+USUAL_NAMES = {
+    "id": "image_id id img_id filename file_name img_filename image img image_path img_path path "
+    "filepath file_path image_file file",
+    "class_name": "label class class_name y target",
+    "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword",
+    "scores": "scores",
+    "caption": "caption captions text description",
+    "split": "split partition subset",
+    "uri": "uri url image_url image_path img_path path filepath file_path file_name filename "
+    "img_filename image_file file image",
+    "width": "width width_px image_width",
+    "height": "height height_px image_height",
+}
+_PRESENT = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "-1": 0, "-1.0": 0, "false": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMap:
+    """Columns of a table by role.
+
+    Parameters
+    ----------
+    of : dict of str to str
+        Names of columns by role; roles without a column are missing.
+    indicators : tuple of str
+        Columns of one concept each.
+    guessed : tuple of str
+        Columns found by their usual names, as text for people: ``"id = image_id"``.
+    """
+
+    of: dict[str, str]
+    indicators: tuple[str, ...]
+    guessed: tuple[str, ...]
+
+
+def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
+    """Find the columns of roles, by the options first, then by their usual names.
+
+    Columns of 0 and 1 are concepts only if no column holds concepts or captions. With
+    ``options.by_name`` off, the options alone count.
+
+    Raises
+    ------
+    InputError
+        An option names a column that is missing.
+    """
+    of: dict[str, str] = {}
+    for role in USUAL_NAMES:
+        name = getattr(options, role)
+        if name is not None:
+            of[role] = _required(table, name, Setting(f"table.{role}"))
+    given = tuple(
+        _required(table, name, Setting("table.concept_columns")) for name in options.concept_columns
+    )
+    explicit = {*of.values(), *given}
+    free = [name for name in table.columns if name not in explicit]
+    guessed = []
+    for role in roles if options.by_name else ():
+        if role in of or (role == "concepts" and given):
+            continue
+        found = usual_column(role, free)
+        if found is not None and (role == "uri" or found not in of.values()):
+            of[role] = found
+            guessed.append(f"{role.replace('_name', '')} = {found}")
+    indicators = given
+    shown = given or {"concepts", "caption"} & of.keys()
+    if options.by_name and not shown and "concepts" in roles:
+        taken = set(of.values())
+        indicators = tuple(
+            name
+            for name in table.concept_columns or table.columns
+            if name not in taken and (table.concept_columns or _mostly_flags(table, name))
+        )
+        if indicators:
+            guessed.append(f"concepts = the {len(indicators)} columns of 0 and 1")
+    return ColumnMap(of, indicators, tuple(guessed))
+
+
+def usual_column(role: str, names: Iterable[str]) -> str | None:
+    """Find the column with the most usual name for a role.
+
+    Examples
+    --------
+    >>> usual_column("class_name", ["y", "Label"])
+    'Label'
+    """
+    normal = {_normal(str(name)): name for name in reversed(list(names))}
+    return next((normal[name] for name in USUAL_NAMES[role].split() if name in normal), None)
+
+
+def text_column(table: Table, name: str, setting: Setting) -> pa.Array:
+    """A column as text; other types are an error.
+
+    Raises
+    ------
+    InputError
+        It holds floats or lists.
+    """
+    column = table.columns[name]
+    if column.type != TEXT:
+        kind = "decimal numbers" if pa.types.is_floating(column.type) else "lists"
+        raise table.problems.fatal(
+            f"the column {name!r} holds {kind}, where text is needed",
+            ("Save it as text or whole numbers, or choose another ", setting, "."),
+        )
+    return column
+
+
+def indicator_column(table: Table, name: str) -> Int8Array:
+    """Parse an indicator column: 1 present, 0 absent, -1 neither."""
+    column = table.columns[name]
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy(zero_copy_only=False)
+        absent = (values == 0) | (values == -1)
+        return np.select([values == 1, absent], [np.int8(1), np.int8(0)], np.int8(-1))
+    if column.type != TEXT:
+        return np.full(table.n_rows, -1, dtype=np.int8)
+    encoded = column.dictionary_encode()
+    meaning = [_PRESENT.get(text.strip().lower(), -1) for text in encoded.dictionary.to_pylist()]
+    codes: IntArray = pc.fill_null(encoded.indices, len(meaning)).to_numpy(zero_copy_only=False)
+    return np.array([*meaning, -1], dtype=np.int8)[codes]
+
+
+def _mostly_flags(table: Table, name: str) -> bool:
+    # A column with one bad cell is still meant as a concept: the cell is then reported.
+    sample = indicator_column(table, name)
+    return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
+
+
+def _required(table: Table, given: str, setting: Setting) -> str:
+    """The column that a name given by a person means."""
+    name = clean_name(given)
+    if name in table.columns:
+        return name
+    if name in table.unusable:
+        raise table.problems.fatal(
+            f"the column {name!r} holds {table.unusable[name]}, which cannot be used",
+            ("Save it as text, or choose another ", setting, "."),
+        )
+    raise table.problems.fatal(
+        f"there is no column {name!r}",
+        ("Set ", setting, f" to one of: {listed(table.columns)}."),
+    )
+
+
+def listed(names: Iterable[str], most: int = 30) -> str:
+    """Join names for a message, cutting a long list short."""
+    known = list(names)
+    rest = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + rest
+
+
+def _normal(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")

@@ -1,0 +1,253 @@
+"""Concepts in the cells of a column: delimited text, JSON lists, or Arrow lists."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.names import NameColumn, encode_names
+from cobalance.ingest.problems import RowProblems
+from cobalance.ingest.tables.list_text import CellConcept, Items, parse_list, starts_list
+
+BOX = ("x_px", "y_px", "w_px", "h_px")
+DELIMITERS = ("|", ";", ",")
+_NUMBERS = ("score", "area_px2", *BOX)
+_AT_ONCE = 1 << 20
+_FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Concepts of all rows, flattened.
+
+    Parameters
+    ----------
+    row : int64 array, shape (m,)
+        Row of each concept.
+    concept : NameColumn
+        Names, in the same order.
+    numbers : dict of str to float64 array
+        Score, area and box if the cells have them.
+    note : str
+        How the cells were parsed, as text for people.
+    delimiter : str or None
+        Delimiter of text cells.
+    """
+
+    row: IntArray
+    concept: NameColumn
+    numbers: dict[str, FloatArray]
+    note: str
+    delimiter: str | None
+
+
+def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Cells:
+    """Parse the cells of a concepts column.
+
+    Text is read as lists, in JSON or as Python prints them, if no delimiter is given and the first
+    cell that is not blank starts like one; otherwise it is split at the delimiter, or at the first
+    of ``|``, ``;`` and ``,`` that occurs anywhere in the column. Blank cells and empty pieces are
+    ignored.
+    """
+    if column.type != TEXT:
+        return _from_lists(column, rows)
+    text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
+    filled = text.filter(pc.not_equal(text, ""))
+    if delimiter is None and len(filled) and starts_list(filled[0].as_py()):
+        return _from_text(text, rows)
+    if delimiter is None:
+        present = (mark for mark in DELIMITERS if pc.any(pc.match_substring(text, mark)).as_py())
+        delimiter = next(present, None)
+    row: IntArray = np.arange(len(text))
+    names = text
+    if delimiter is not None:
+        marks = pc.sum(pc.count_substring(text, delimiter)).as_py() or 0
+        rows.problems.within("mentions", marks)
+        row, names = _flat(pc.split_pattern(text, delimiter))
+        names = pc.utf8_trim_whitespace(names)
+    filled = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
+    row, names = row[filled], names.filter(pa.array(filled))
+    note = "one a cell" if delimiter is None else f"split at {delimiter!r}"
+    return Cells(row, _checked(names, row, rows), {}, note, delimiter)
+
+
+def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
+    """Parse lists in text; a million concepts at once become columns."""
+    faults: dict[int, str] = {}
+    row: list[int] = []
+    found: Items = []
+    parts: list[tuple[pa.Array, dict[str, FloatArray]]] = []
+    for at, cell in enumerate(text.to_pylist()):
+        if not cell:
+            continue
+        try:
+            concepts = parse_list(cell)
+        except ValueError as error:
+            faults[at] = f"the concepts {cell[:60]!r} are not a JSON list of concepts ({error})"
+            rows.problems.within("skipped", len(faults))
+        else:
+            found += concepts
+            row += [at] * len(concepts)
+            rows.problems.within("mentions", len(row))
+            if len(found) > _AT_ONCE:
+                parts.append(_columns(found))
+                found = []
+    parts.append(_columns(found))
+    _report(faults, rows, _FIX_JSON)
+    where = np.array(row, dtype=np.int64)
+    numbers = {
+        name: np.concatenate([own.get(name, np.full(len(part), np.nan)) for part, own in parts])
+        for name in (_NUMBERS if any(own for _, own in parts) else ())
+    }
+    _check_numbers(numbers, where, rows)
+    names = pa.chunked_array([part for part, _ in parts], TEXT)
+    return Cells(where, _checked(names, where, rows), numbers, "lists in text", None)
+
+
+def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
+    """Names of concepts, and their numbers if any has some."""
+    numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)
+    return pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT), numbers
+
+
+def _numbers(found: Items) -> dict[str, FloatArray]:
+    nothing = CellConcept("")
+    parts = [nothing if isinstance(one, str) else one for one in found]
+    boxes = np.array([one.box or (np.nan,) * 4 for one in parts], dtype=np.float64)
+    values = [
+        np.array([one.score for one in parts], dtype=np.float64),
+        np.array([one.area for one in parts], dtype=np.float64),
+        *boxes.T.copy(),
+    ]
+    return dict(zip(_NUMBERS, values, strict=True))
+
+
+def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
+    """Flatten Arrow lists of names, or of structures with the fields of `CellConcept`."""
+    rows.problems.within("mentions", pc.sum(pc.list_value_length(column)).as_py() or 0)
+    row, items = _flat(column)
+    numbers: dict[str, FloatArray] = {}
+    if pa.types.is_struct(items.type):
+        fields = {field.name: items.field(field.name) for field in items.type}
+        if "concept" not in fields:
+            raise rows.problems.fatal(
+                f"the structures of the concepts column have no field 'concept' (theirs: "
+                f"{', '.join(fields)})",
+                "Name the field with the concept's name 'concept'.",
+            )
+        try:
+            for name, field in (("score", "score"), ("area_px2", "area")):
+                if field in fields:
+                    numbers[name] = _floats(fields[field])
+            if "box" in fields:
+                numbers |= _boxes(fields["box"])
+            items = pc.cast(fields["concept"], TEXT)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise rows.problems.fatal(
+                f"the structures of the concepts column have a field of a wrong type ({error})",
+                "Save concept as text, score and area as numbers, box as a list of four numbers.",
+            ) from None
+        _check_numbers(numbers, row, rows)
+    return Cells(row, _checked(items, row, rows), numbers, "lists", None)
+
+
+def _boxes(column: pa.Array) -> dict[str, FloatArray]:
+    boxes = [box if box is not None else (np.nan,) * 4 for box in column.to_pylist()]
+    values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
+    return dict(zip(BOX, values.T.copy(), strict=True))
+
+
+def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray:
+    """Scores of concepts, from a column with one score per concept."""
+    n = len(rows.bad)
+    if column.type == TEXT:
+        text = pc.utf8_trim(pc.fill_null(column, ""), " \t[]")
+        listed = pc.any(pc.match_substring(pc.fill_null(column, ""), "[")).as_py()
+        at, pieces = _flat(pc.split_pattern(text, "," if listed else cells.delimiter or "|"))
+        filled = pc.not_equal(pc.utf8_trim_whitespace(pieces), "").to_numpy(zero_copy_only=False)
+        at, pieces = at[filled], pieces.filter(pa.array(filled))
+        values = pd.to_numeric(pieces.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
+    elif pa.types.is_floating(column.type):
+        at, values = np.arange(n), _floats(column)
+        at, values = at[~np.isnan(values)], values[~np.isnan(values)]
+    else:
+        at, items = _flat(column)
+        if pa.types.is_struct(items.type):
+            raise rows.problems.fatal(
+                "the scores column holds structures", "Save a list of one number a concept."
+            )
+        if pa.types.is_dictionary(items.type):
+            items = items.dictionary_decode()
+        values = pd.to_numeric(items.to_pandas(), errors="coerce").to_numpy(dtype=np.float64)
+    expected, given = np.bincount(cells.row, minlength=n), np.bincount(at, minlength=n)
+    wrong = np.zeros(n, dtype=bool)
+    wrong[at[~((values >= 0) & (values <= 1))]] = True
+    rows.report(wrong, lambda _: "a score is not a number from 0 to 1", "Correct it")
+    rows.report(
+        expected != given,
+        lambda row: f"has {given[row]} scores for {expected[row]} concepts",
+        "Write one score a concept",
+    )
+    result = np.full(len(cells.row), np.nan)
+    sound = ~rows.bad
+    result[sound[cells.row]] = values[sound[at]]
+    return result
+
+
+def _flat(lists: pa.Array) -> tuple[IntArray, pa.Array]:
+    """Flatten a column of lists: the row of each item, and the items."""
+    row = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+    return row, pc.list_flatten(lists)
+
+
+def _floats(column: pa.Array) -> FloatArray:
+    values: FloatArray = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _checked(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
+    column = encode_names(names)
+    wrong = np.flatnonzero(column.codes < 0)
+    _report_at(wrong, row, lambda at: f"a concept {column.faults[at]}", rows, "Correct its name")
+    return column
+
+
+def _check_numbers(numbers: dict[str, FloatArray], row: IntArray, rows: RowProblems) -> None:
+    limits = {"score": (0.0, 1.0), "area_px2": (0.0, np.inf), "w_px": (0.0, np.inf)}
+    limits["h_px"] = limits["w_px"]
+    for name, (low, high) in limits.items():
+        if name in numbers:
+            values = numbers[name]
+            wrong = np.flatnonzero((values < low) | (values > high))
+            what = {"area_px2": "area", "w_px": "box", "h_px": "box"}.get(name, name)
+            _report_at(
+                wrong,
+                row,
+                lambda at, what=what, values=values: (  # type: ignore[misc]
+                    f"the {what} of a concept is {values[at]:g}"
+                ),
+                rows,
+                "Write scores from 0 to 1, and no negative sizes",
+            )
+
+
+def _report(faults: dict[int, str], rows: RowProblems, fix: str) -> None:
+    mask = np.zeros(len(rows.bad), dtype=bool)
+    mask[list(faults)] = True
+    rows.report(mask, lambda row: faults[row], fix)
+
+
+def _report_at(
+    wrong: IntArray, row: IntArray, reason: Callable[[int], str], rows: RowProblems, fix: str
+) -> None:
+    """Report rows by their concepts that are wrong; `reason` describes a concept."""
+    mask = np.zeros(len(rows.bad), dtype=bool)
+    mask[row[wrong]] = True
+    rows.report(
+        mask, lambda at: reason(int(wrong[np.searchsorted(row[wrong], at, "right") - 1])), fix
+    )

@@ -1,0 +1,96 @@
+"""CSV and TSV with a header line, quoted as in RFC 4180."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.header import column_names
+from cobalance.ingest.tables.loading import Table, text_rows
+from cobalance.ingest.trees import lines_of
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+LONGEST_FIELD = 1 << 24  # characters; a quote that is never closed would swallow the file
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Text with a separator: of those given, the one that splits the header into most columns."""
+
+    description: str
+    separators: str
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Whether the header line has one of the separators."""
+        header = head.lstrip().split(b"\n", 1)[0]
+        return b"\0" not in header and any(mark.encode() in header for mark in self.separators)
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all rows as text; numbers and missing values are not guessed."""
+        csv.field_size_limit(LONGEST_FIELD)
+        size = path.stat().st_size
+        with (
+            path.open("rb") as raw,
+            io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
+        ):
+            header_line = next((line for line in lines_of(file, problems.file) if line.strip()), "")
+            separator = max(self.separators, key=lambda mark: _n_fields(header_line, mark))
+            file.seek(0)
+            lines = csv.reader(lines_of(file, problems.file), delimiter=separator, strict=True)
+            records = _records(lines, problems)
+            line, header = next(records, (1, []))
+            rows = text_rows(_header_names(line, header, problems), problems)
+            width = len(header)
+            for line, row in records:
+                if len(row) != width:
+                    problems.record(
+                        f"line {line}",
+                        f"has {len(row)} fields where the header has {width}",
+                        "Complete the line, and quote fields that contain the separator",
+                    )
+                elif rows.add(line, row):
+                    progress("read", raw.tell(), size)
+        progress("read", size, size)
+        return rows.table()
+
+
+def _n_fields(header: str, separator: str) -> int:
+    return len(next(csv.reader([header], delimiter=separator), []))
+
+
+def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record with its first line number; empty lines are skipped."""
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.record(f"line {line}", *_quoting_fault(error))
+        else:
+            if row:
+                yield line, row
+
+
+def _quoting_fault(error: csv.Error) -> tuple[str, str]:
+    message = str(error)
+    if "unexpected end" in message or "field larger" in message:
+        return "a quote is opened and never closed", "Close it, or double the quotes in the text"
+    if "new-line character" in message:
+        return "a line ends with a lone carriage return", "Save it with line ends \\n or \\r\\n"
+    return f"the quoting is broken ({message})", "Double the quotes in the text"
+
+
+def _header_names(line: int, header: list[str], problems: Problems) -> list[str]:
+    place = f"line {line}"
+    if not any(map(clean_name, header)):
+        raise problems.fatal("there is no header", "Name the columns in the first line.", place)
+    return column_names(header, problems, place)

@@ -1,0 +1,225 @@
+"""Guess which column of a table holds what, by the columns' names and their first values."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
+from cobalance.ingest.tables.concept_cells import DELIMITERS
+from cobalance.ingest.tables.list_text import starts_list
+
+IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)
+_NUMBERS = re.compile(r"[\s\d.,;|+-]*$")
+_SPLITS = frozenset(["train", "training", "val", "valid", "validation", "dev", "test", "testing"])
+_MOST_CLASSES = 100
+_MOST_RIVALS = 2
+_CAPTION_WORDS = 5.0
+_JOINED = "Some rows have the same: together they are one image."
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column seems to hold.
+
+    Parameters
+    ----------
+    roles : tuple of str
+        Names of `TableOptions`: ``id`` and ``uri`` may share a column; empty for nothing known.
+    why : str
+        For people, where the values decided or are in doubt; a sentence or two, else empty.
+    rivals : tuple of str
+        Columns that would do as well.
+    contested : str
+        The role that they would have.
+    """
+
+    roles: tuple[str, ...] = ()
+    why: str = ""
+    rivals: tuple[str, ...] = ()
+    contested: str = ""
+
+
+def guess_columns(
+    columns: Mapping[str, Sequence[str | None]],
+    named: Mapping[str, str],
+    indicators: Collection[str] = (),
+) -> dict[str, Guess]:
+    """Guess what each column holds; a role has at most one column, but for concepts' indicators.
+
+    Names come first. Where none is usual, values that differ in every row are ids, few values are
+    classes, lists are concepts, names of picture files are pictures, and sentences are captions.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence of str or None
+        The first values of each column, as text.
+    named : mapping of str to str
+        Columns by role, as their names say.
+    indicators : collection of str
+        Columns of one concept each, with 0 and 1.
+
+    Examples
+    --------
+    >>> columns = {"file": ["1.jpg", "2.jpg"], "kind": ["cat", "dog"], "seen": ["sofa;toy", "toy"]}
+    >>> for name, guess in guess_columns(columns, {}).items():
+    ...     print(name, guess.roles)
+    file ('id', 'uri')
+    kind ('class_name',)
+    seen ('concepts',)
+    """
+    search = _Search({name: _Values(values) for name, values in columns.items()}, dict(named))
+    search.guess(indicators)
+    return {name: search.guess_of(name, indicators) for name in columns}
+
+
+class _Values:
+    """What can be told of a column's first values."""
+
+    def __init__(self, values: Sequence[str | None]) -> None:
+        self.texts = [text for value in values if (text := (value or "").strip())]
+        self.filled, self.rows = len(self.texts), len(values)
+        self.distinct = len(set(self.texts))
+
+    @cached_property
+    def is_unique(self) -> bool:
+        return 1 < self.rows == self.filled == self.distinct and not self.is_decimal
+
+    @cached_property
+    def is_picture(self) -> bool:
+        return self._mostly(IMAGE_FILE.search)
+
+    @cached_property
+    def is_place(self) -> bool:
+        """Whether the values can lead to a file."""
+        return self.is_picture or any("/" in text or "\\" in text for text in self.texts)
+
+    @cached_property
+    def is_decimal(self) -> bool:
+        return any(map(_DECIMAL.match, self.texts))
+
+    @cached_property
+    def is_number(self) -> bool:
+        return self._mostly(_NUMBERS.match)
+
+    @cached_property
+    def is_split(self) -> bool:
+        return self.filled > 0 and {text.lower() for text in self.texts} <= _SPLITS
+
+    @cached_property
+    def words(self) -> float:
+        """Words in a value, on average."""
+        return sum(len(text.split()) for text in self.texts) / max(self.filled, 1)
+
+    @cached_property
+    def is_several(self) -> bool:
+        """Whether values are lists of names, some of which are in several."""
+        if self.is_picture or not self.texts:
+            return False
+        if starts_list(self.texts[0]):
+            return True
+        joined = "".join(self.texts)
+        mark = next((mark for mark in DELIMITERS if mark in joined), None)
+        if mark is None:
+            return False
+        parts = [part.strip() for text in self.texts for part in text.split(mark) if part.strip()]
+        words = sum(len(part.split()) for part in parts) / max(len(parts), 1)
+        repeat = len(set(parts)) < len(parts) or self.filled == 1
+        return repeat and words <= 3 and not all(map(_NUMBERS.match, parts))
+
+    @cached_property
+    def is_caption(self) -> bool:
+        return self.words >= _CAPTION_WORDS and 2 * self.distinct > self.filled
+
+    @cached_property
+    def is_class(self) -> bool:
+        """Whether a few names repeat."""
+        most = max(2, min(_MOST_CLASSES, self.filled // 2))
+        other = self.is_several or self.is_picture or self.is_split or self.is_decimal
+        return 2 <= self.distinct <= most and self.words <= 4 and not other
+
+    def _mostly(self, fits: Callable[[str], object]) -> bool:
+        return self.filled > 0 and sum(map(bool, map(fits, self.texts))) >= 0.9 * self.filled
+
+
+class _Search:
+    """The roles found so far, and why."""
+
+    def __init__(self, columns: Mapping[str, _Values], named: dict[str, str]) -> None:
+        self.columns, self.of = columns, named
+        self.why: dict[str, str] = {}
+        self.rivals: dict[str, tuple[str, list[str]]] = {}
+
+    def guess_of(self, name: str, indicators: Collection[str]) -> Guess:
+        roles = tuple(role for role in USUAL_NAMES if self.of.get(role) == name)
+        if not roles and name in indicators and "concepts" not in self.of:
+            roles = ("concept_columns",)
+        contested, rivals = self.rivals.get(name, ("", []))
+        return Guess(roles, self.why.get(name, ""), tuple(rivals), contested)
+
+    def guess(self, indicators: Collection[str]) -> None:
+        self._doubt_names()
+        self._take("concepts", self._fitting(lambda one: one.is_several), "Its values are lists.")
+        self._take("split", self._fitting(lambda one: one.is_split))
+        ids = self.of.get("id")
+        if "uri" not in self.of and ids is not None and self.columns[ids].is_picture:
+            self.of["uri"] = ids
+        self._take("uri", self._fitting(lambda one: one.is_picture))
+        picture = self.of.get("uri")
+        if "id" not in self.of and picture is not None and self.columns[picture].is_unique:
+            self.of["id"] = picture
+        names = self._fitting(lambda one: one.is_unique and not (one.is_caption or one.is_several))
+        self._take("id", names, "Its values differ in every row.")
+        if "id" not in self.of and picture is not None:
+            self.of["id"] = picture
+            self.why[picture] = _JOINED
+        names = [name for name in self._fitting(lambda one: one.is_class) if name not in indicators]
+        names.sort(key=lambda name: self.columns[name].is_number)
+        self._take("class_name", names, "{} different values.")
+        if not indicators:
+            names = [name for name in self._free(names) if not self.columns[name].is_number]
+            self._take("concepts", names, "{} different values: one concept an image.")
+        self._take("caption", self._fitting(lambda one: one.is_caption))
+
+    def _doubt_names(self) -> None:
+        """Correct what names say and values deny, and say where they are in doubt."""
+        picture, label, ids = (self.of.get(role) for role in ("uri", "class_name", "id"))
+        if picture is not None and picture == ids and not self.columns[picture].is_place:
+            del self.of["uri"]
+        if label is not None:
+            values = self.columns[label]
+            if values.is_several and "concepts" not in self.of:
+                del self.of["class_name"]
+                self.of["concepts"] = label
+                self.why[label] = "Named like a class, but its values are lists."
+            elif values.distinct > max(_MOST_CLASSES, values.filled // 2, 2) or values.is_decimal:
+                self.why[label] = (
+                    f"Named like a class, but {values.distinct:,} values differ "
+                    f"in the first {values.filled:,} rows."
+                )
+            else:
+                other = usual_column("class_name", [name for name in self._free() if name != label])
+                if other is not None:
+                    self.why[label] = "Not the only one that is named like a class."
+                    self.rivals[label] = "class_name", [other]
+        if ids is not None and (rows := self.columns[ids]).distinct < rows.filled:
+            self.why[ids] = _JOINED
+
+    def _take(self, role: str, candidates: Sequence[str], why: str = "") -> None:
+        """Give a role that no column has yet to the first candidate, and name the others."""
+        if role in self.of or not candidates:
+            return
+        first, *others = candidates
+        self.of[role] = first
+        if why:
+            self.why[first] = why.format(self.columns[first].distinct)
+        if others:
+            self.rivals[first] = role, others[:_MOST_RIVALS]
+
+    def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
+        return [name for name in self._free() if fits(self.columns[name])]
+
+    def _free(self, names: Collection[str] | None = None) -> list[str]:
+        taken = set(self.of.values())
+        return [name for name in (self.columns if names is None else names) if name not in taken]

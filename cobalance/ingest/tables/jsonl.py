@@ -1,0 +1,97 @@
+"""JSON Lines: one JSON object per line, with the columns as keys."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from cobalance.graph.progress import Progress
+from cobalance.ingest.coco.records import coco_kind
+from cobalance.ingest.documents import UNDECODABLE, decoding_fault
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.loading import EMPTY_CELL, Rows, Table
+from cobalance.ingest.trees import lines_of
+
+_Row = dict[str, msgspec.Raw]
+_OBJECT = msgspec.json.Decoder(_Row)
+_STRING = msgspec.json.Decoder(str)
+_STRINGS = msgspec.json.Decoder(list[str | None])
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """One object per line; missing keys and null are missing values."""
+
+    description: str = "One JSON object a line"
+
+    def detects(self, path: Path, head: bytes) -> bool:
+        """Whether the file starts with an object that is not a COCO file."""
+        return head.lstrip()[:1] in (b"{", b"[") and coco_kind(path, head) is None
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all rows; numbers, booleans and lists stay as written."""
+        size = path.stat().st_size
+        rows = Rows(problems, partial(_convert, problems))
+        with path.open("rb") as file:
+            for number, line in enumerate(lines_of(file, problems.file), start=1):
+                text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                text = text.strip()
+                if not text:
+                    continue
+                try:
+                    text.decode()
+                    full = rows.add(number, _OBJECT.decode(text))
+                except UNDECODABLE as error:
+                    problems.record(
+                        f"line {number}",
+                        f"is not a JSON object ({decoding_fault(error)})",
+                        "Write one JSON object with the columns as keys on each line",
+                    )
+                else:
+                    if full:
+                        progress("read", file.tell(), size)
+        progress("read", size, size)
+        return rows.table()
+
+
+def _convert(problems: Problems, rows: list[_Row]) -> pa.Table:
+    """Columns of some rows, gathered in one pass over the keys that are there."""
+    places: dict[str, list[int]] = {}
+    values: dict[str, list[msgspec.Raw]] = {}
+    for at, row in enumerate(rows):
+        for name, value in row.items():
+            places.setdefault(name, []).append(at)
+            values.setdefault(name, []).append(value)
+        problems.within("columns", len(places))
+    problems.within("table_mb", EMPTY_CELL * len(places) * len(rows))
+    return pa.table(
+        {name: _spread(_column(values[name]), places[name], len(rows)) for name in places}
+    )
+
+
+def _spread(column: pa.Array, places: list[int], n_rows: int) -> pa.Array:
+    """Put values in their rows, null in the others."""
+    if len(places) == n_rows:
+        return column
+    at = np.full(n_rows, -1, dtype=np.int64)
+    at[places] = np.arange(len(places))
+    return column.take(pa.array(at, mask=at < 0))
+
+
+def _column(values: Sequence[msgspec.Raw]) -> pa.Array:
+    """Strings as text, other values as written; null is null."""
+    try:  # all at once; joining is safe, as each is one complete JSON value
+        return pa.array(_STRINGS.decode(b"[" + b",".join(values) + b"]"), TEXT)
+    except msgspec.ValidationError:
+        return pa.array([_text(bytes(value)) for value in values], TEXT)
+
+
+def _text(value: bytes) -> str | None:
+    if value[:1] == b'"':
+        return _STRING.decode(value)
+    return None if value == b"null" else value.decode()

@@ -1,0 +1,76 @@
+"""CelebA's list_attr files: a count, attribute names, then -1 or 1 per image."""
+
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cobalance.graph.errors import Setting
+from cobalance.graph.progress import Progress
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.header import column_names
+from cobalance.ingest.tables.loading import Table, text_rows
+from cobalance.ingest.trees import lines_of
+
+ID = "image_id"
+
+
+@dataclass(frozen=True)
+class ListAttr:
+    """Fields separated by white space; the first column, of file names, is unnamed."""
+
+    description: str = "CelebA's list_attr: a count, attribute names, then -1 or 1 an image"
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Whether the first line is a number, and the third holds only -1 and 1."""
+        lines = head.split(b"\n", 3)
+        if len(lines) < 3 or not lines[0].strip().isdigit() or not lines[1].strip():
+            return False
+        values = lines[2].split()[1:]
+        return bool(values) and {value.lstrip(b"-").isdigit() for value in values} == {True}
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all rows as text; the file names become the column ``image_id``."""
+        size = path.stat().st_size
+        with (
+            path.open("rb") as raw,
+            io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape") as file,
+        ):
+            lines = lines_of(file, problems.file)
+            count = next(lines, "").strip()
+            if not count.isdigit():
+                raise problems.fatal(
+                    f"should be the number of images, and is {count[:40]!r}",
+                    ("Write it there, or choose another ", Setting("input_format"), "."),
+                    "line 1",
+                )
+            names = next(lines, "").split()
+            if not names:
+                raise problems.fatal(
+                    "should be the names of the attributes, and is empty",
+                    "Write them there.",
+                    "line 2",
+                )
+            names = column_names([ID, *names], problems, "line 2")[1:]
+            rows = text_rows([ID, *names], problems)
+            seen = 0
+            for number, line in enumerate(lines, start=3):
+                row = line.split()
+                if not row:
+                    continue
+                seen += 1
+                if len(row) != len(names) + 1:
+                    problems.record(
+                        f"line {number}",
+                        f"has {len(row) - 1} values for {len(names)} attributes",
+                        "Write a file name without spaces, and one value an attribute",
+                    )
+                elif rows.add(number, list(row)):
+                    progress("read", raw.tell(), size)
+        if seen != int(count):
+            raise problems.fatal(
+                f"announces {int(count):,} images, and {seen:,} follow",
+                "Correct the number, or get the whole file again.",
+                "line 1",
+            )
+        progress("read", size, size)
+        return replace(rows.table(), concept_columns=tuple(names))

@@ -1,0 +1,273 @@
+"""Parquet files; names, integers and booleans become text."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.frames import TEXT
+from cobalance.ingest.problems import Problems
+from cobalance.ingest.tables.header import column_names
+from cobalance.ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
+from cobalance.ingest.trees import check_unfolding, most_bytes
+
+_BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Integers and booleans become text; floats and lists keep their type."""
+
+    description: str = "Apache Parquet"
+
+    def detects(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        """Whether the file has the magic bytes of Parquet."""
+        return head.startswith(b"PAR1")
+
+    def load(self, path: Path, problems: Problems, progress: Progress) -> Table:
+        """Load all columns of usable types; images, for example, are left out."""
+        return load_rows(path, problems, progress)
+
+
+def load_rows(
+    path: Path, problems: Problems, progress: Progress = silent, most: int | None = None
+) -> Table:
+    """Load all rows, or the first ones, batch by batch and within the limits.
+
+    What the file says of itself is checked before it is read. A small file may hold many equal
+    rows, so that text is read as codes, and written out only where it fits.
+
+    Raises
+    ------
+    InputError
+        It is no Parquet file, or it is beyond a limit.
+    """
+    with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
+        schema = file.schema_arrow
+        raw, types = schema.names, schema.types
+        names = column_names(raw, problems)
+        kinds = dict(zip(names, types, strict=True))
+        usable = [at for at, kind in enumerate(kinds.values()) if is_usable(kind)]
+        n_rows = file.metadata.num_rows
+        if most is None:
+            problems.within("rows", n_rows)
+        n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
+        given = [raw[at] for at in usable]
+        budget = _Budget(problems)
+        coded = _checked(file, given, n_groups, budget.check)
+    progress("read", 0, n_rows)
+    taken = [names[at] for at in usable]
+    size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
+    pieces, seen = [], 0
+    with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
+        # Arrow cannot join the dictionaries of two row groups within a list.
+        for group in range(n_groups) if given else ():
+            for batch in file.iter_batches(size, [group], given):
+                plain = [plain_column(written_out(column, budget)) for column in batch.columns]
+                pieces.append(pa.Table.from_arrays(plain, names=taken))
+                budget.spend(pieces[-1].nbytes)
+                seen += batch.num_rows
+                problems.within("rows", seen)
+                progress("read", seen, n_rows)
+                if most is not None:
+                    break
+    empty = {name: plain_column(pa.array([], kinds[name])) for name in taken}
+    joined = pa.concat_tables(pieces or [pa.table(empty)])
+    pieces.clear()
+    columns = take_columns(joined, taken)
+    unusable = {name: str(kind) for name, kind in kinds.items() if name not in columns}
+    rows = seen if given else n_rows
+    return Table(problems, columns, rows, lambda row: f"row {row + 1}", unusable)
+
+
+def row_batches(path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """Read rows with columns of any type, a thousand at a time and within the limits.
+
+    Text is in codes, as in `load_rows`, whose errors are raised.
+    """
+    with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
+        problems.within("rows", file.metadata.num_rows)
+        names, n_groups = file.schema_arrow.names, file.num_row_groups
+        coded = _checked(file, names, n_groups, _Budget(problems).check)
+    with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
+        for group in range(n_groups):
+            yield from file.iter_batches(1_000, [group])
+
+
+def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """Read a file that is no table of annotations, so that only its own size limits it.
+
+    Raises
+    ------
+    InputError
+        It unfolds to more than an archive of its size may.
+    pyarrow.ArrowException, OSError
+        It cannot be read.
+    """
+    check = partial(check_unfolding, path, most_bytes(path))
+    with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
+        names = columns or file.schema_arrow.names
+        coded = _checked(file, names, file.num_row_groups, check)
+    coded = [name for name in coded if "." not in name]
+    table = pq.read_table(path, columns=columns, read_dictionary=coded)
+    check(sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks))
+    kinds = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(kinds))
+
+
+def unfolded_bytes(column: pa.Array, each: int = 0) -> float:
+    """Bytes that a column takes with its codes written out.
+
+    Infinite for types that may show one value many times.
+
+    Parameters
+    ----------
+    each : int
+        Bytes that are added for every value, in lists and structures, too.
+    """
+    kind, own = column.type, each * len(column)
+    if pa.types.is_struct(kind):
+        return own + sum(unfolded_bytes(part, each) for part in column.flatten())
+    if is_list(kind):
+        return own + unfolded_bytes(column.flatten(), each)
+    if pa.types.is_dictionary(kind) and pa.types.is_binary(kind.value_type) | _is_text(kind):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+        return own + int(pc.sum(lengths).as_py() or 0)
+    if pa.types.is_nested(kind) or "view" in str(kind):
+        return inf
+    return own + int(column.nbytes)
+
+
+class _Budget:
+    """Bytes that the columns of a file take in memory."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems, self._spent = problems, 0
+
+    def check(self, more: float) -> None:
+        self._problems.within("table_mb", self._spent + more)
+
+    def spend(self, more: int) -> None:
+        self.check(more)
+        self._spent += more
+
+
+def _checked(
+    file: pq.ParquetFile, columns: Iterable[str], n_groups: int, check: Callable[[int], None]
+) -> list[str]:
+    """Check what some columns take at the very least; the paths of text, to be read as codes.
+
+    Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
+    """
+    wanted, smallest = set(columns), 0
+    paths = [file.schema.column(at).path for at in range(len(file.schema))]
+    leaves = [at for at, path in enumerate(paths) if not wanted.isdisjoint(_beginnings(path))]
+    for number in range(n_groups) if leaves else ():
+        list(file.reader.iter_batches(0, [number], leaves))
+        parts = map(file.metadata.row_group(number).column, leaves)
+        smallest += sum(max(it.total_uncompressed_size, EMPTY_CELL * it.num_values) for it in parts)
+        check(smallest)
+    stored = map(file.schema.column, leaves)
+    return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
+
+
+def _beginnings(path: str) -> Iterator[str]:
+    """Names of the columns that a path may be in, as Arrow finds it."""
+    return accumulate(path.split("."), "{}.{}".format)
+
+
+def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
+    """Replace codes by their text, in structures, too, if it is within the budget.
+
+    Lists of text stay codes: a list of names is the greater part of most files.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        if _is_text(kind.value_type):
+            column.dictionary.validate(full=True)  # that it is UTF-8
+            budget.check(unfolded_bytes(column, EMPTY_CELL))
+        return column.dictionary_decode()
+    if is_list(kind):
+        sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        values = pc.list_flatten(column)
+        if pa.types.is_dictionary(values.type):
+            values.dictionary.validate(full=True)
+        else:
+            values = written_out(values, budget)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
+        return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
+    if pa.types.is_struct(kind):
+        parts = [written_out(part, budget) for part in column.flatten()]
+        names = [kind.field(at).name for at in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(parts, names, mask=column.is_null())
+    return column
+
+
+@contextmanager
+def readable(problems: Problems) -> Iterator[None]:
+    """Raise InputError if Arrow cannot read the file in a ``with`` block."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        line = (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")
+        reason = f"is no Parquet file that can be read ({line})"
+        raise problems.fatal(reason, "Write or download it again.") from None
+
+
+def is_usable(kind: pa.DataType) -> bool:
+    """Whether a column of this type can hold names, numbers or concepts."""
+    if pa.types.is_dictionary(kind):
+        return is_usable(kind.value_type)
+    if is_list(kind):
+        value = kind.value_type
+        return pa.types.is_struct(value) or pa.types.is_null(value) or _is_text(value)
+    return (
+        _is_text(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    text: bool = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return text or bool(pa.types.is_string_view(kind))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is any of Arrow's list types."""
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def plain_column(column: pa.Array) -> pa.Array:
+    """Convert a usable column to text, floats, or lists of text, codes of text or structures."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if is_list(kind):
+        value = kind.value_type
+        if pa.types.is_dictionary(value):
+            value = pa.dictionary(pa.int32(), TEXT)
+        elif not pa.types.is_struct(value):
+            value = TEXT
+        return pc.cast(column, pa.large_list(value))
+    if pa.types.is_floating(kind):
+        return pc.cast(column, pa.float64())
+    return pc.cast(column, TEXT)

@@ -1,0 +1,98 @@
+r"""Small tables that people fill in with a spreadsheet: written safely, and read line by line."""
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator
+
+import pandas as pd
+
+from cobalance.graph.errors import InputError
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def guard_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put an apostrophe before texts that a spreadsheet would run as a formula.
+
+    Names come from datasets and from models, whoever wrote them. `read_sheet` takes it off again.
+
+    Examples
+    --------
+    >>> guard_formulas(pd.DataFrame({"name": ["=1+1", "a=b"], "n": [-1, 2]})).values.tolist()
+    [["'=1+1", -1], ['a=b', 2]]
+    """
+    return frame.map(
+        lambda cell: f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+    )
+
+
+def read_sheet(
+    text: str, file: str, required: Collection[str] = (), remedy: str = "Write one."
+) -> list[tuple[str, dict[str, str]]]:
+    r"""Read a table with a header line, as spreadsheets save it.
+
+    A byte order mark, any line ends, and white space around names of columns do not matter; empty
+    lines are left out, and cells that a row lacks are empty.
+
+    Parameters
+    ----------
+    file : str
+        For errors.
+    required : collection of str
+        Columns that there must be.
+    remedy : str
+        What to do without one of them.
+
+    Returns
+    -------
+    list of (str, dict)
+        The place of a row, such as "line 2", and its cells by column.
+
+    Raises
+    ------
+    InputError
+        It is no CSV, a column is missing or there twice, or a row has cells beyond the header.
+
+    Examples
+    --------
+    >>> read_sheet("\ufeffname,say\r\n'=1+1,yes\r\n\r\nowl\r\n", "a.csv", ["say"])
+    [('line 2', {'name': '=1+1', 'say': 'yes'}), ('line 4', {'name': 'owl', 'say': ''})]
+    """
+    records = _records(text.removeprefix("\ufeff"), file)
+    place, names = next(records, ("line 1", []))
+    header = [name.strip() for name in names]
+    for name in required:
+        if name not in header:
+            there = f"; there are {', '.join(map(repr, header))}" if header else ""
+            reason = f"there is no column {name!r}{there}"
+            raise InputError(file, place, reason, remedy)
+    for name in header:
+        if name and header.count(name) > 1:
+            raise InputError(file, place, f"the column {name!r} is there twice", "Keep one.")
+    rows = []
+    for place, cells in records:
+        if any(cell.strip() for cell in cells[len(header) :]):
+            reason = f"has {len(cells)} cells where the header has {len(header)}"
+            raise InputError(file, place, reason, "Quote cells that contain a comma.")
+        if any(cell.strip() for cell in cells):
+            filled = cells + [""] * (len(header) - len(cells))
+            rows.append((place, dict(zip(header, map(_plain, filled), strict=False))))
+    return rows
+
+
+def _plain(cell: str) -> str:
+    """Take off what `guard_formulas` put before a text."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _records(text: str, file: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the cells of each record with its last line."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        for cells in reader:
+            if cells:
+                yield f"line {reader.line_num}", cells
+    except csv.Error as error:
+        place = f"line {reader.line_num}"
+        raise InputError(file, place, f"is no CSV: {error}", "Save it as CSV in UTF-8.") from error

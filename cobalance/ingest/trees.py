@@ -1,0 +1,340 @@
+"""Datasets that are a folder or an archive of files: listed and read, never unpacked.
+
+What one may unfold to is limited here, for all readers: a small archive must not take all memory.
+"""
+
+import io
+import os
+import shutil
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import NamedTemporaryFile
+from typing import IO, Any, TypeVar
+
+from cobalance.graph.errors import InputError
+
+MOST_FILES = 5_000_000
+MOST_FOLDERS = 64
+"""Folders in one another."""
+MOST_BYTES = 1 << 40
+"""Bytes that are read in all, however often a file is."""
+MOST_RATIO = 50
+"""Bytes that are read of an archive for each of its own, beyond the first 32 MiB."""
+MOST_FILE_BYTES = 1 << 32  # of one file that is read whole
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""zipfile unpacks a piece of any other at once, however much that is."""
+LONGEST_LINE = 1 << 24  # characters or bytes, of any text file
+_FREE_BYTES = 1 << 25  # that any archive may unfold to
+_MARKS = (b"[", b"{", b",", b"<")  # what values of JSON, and tags of XML, begin with
+_MARK_BYTES = 32  # that a value takes in memory at least; twice that a line
+_PIECE, _BUFFER = 1 << 20, 1 << 16
+_TAR_MAGIC_AT = 257
+_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, OverflowError, struct.error, zlib.error,
+           zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
+Line = TypeVar("Line", str, bytes)
+
+
+class FileTree(ABC):
+    """The regular files of a folder or an archive, by their paths with ``/`` between folders.
+
+    Hidden files are left out, and of several of one path in an archive all but the last. A path of
+    an archive that is absolute or leads out of it is refused, and links in an archive are left out.
+    In a folder, links to folders are left out, and those to files outside of it are refused where
+    they are opened. Nothing is ever written but a copy of one file of an archive, for the while.
+
+    Parameters
+    ----------
+    path : Path
+        The folder or archive.
+    most_files : int
+        Files beyond which it is refused.
+    most_bytes : int
+        Bytes beyond which nothing more of it is read.
+    """
+
+    is_tar = False
+
+    def __init__(self, path: Path, most_files: int, most_bytes: int = MOST_BYTES) -> None:
+        self.path, self._most_files, self._most_bytes = path, most_files, most_bytes
+        self._spent = 0
+        self._stored = dict(self._checked(self._list()))
+        self.names = sorted(self._stored)
+
+    @abstractmethod
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        """Paths of all regular files, with what `_open` takes for them."""
+
+    @abstractmethod
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:
+        """Open a file that is there."""
+
+    def _checked(self, files: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        for number, (name, stored) in enumerate(files):
+            if number == self._most_files:
+                raise self._error(None, f"has more than {number:,} files", "Split it.")
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
+                shown = repr(name[:200])
+                remedy = "Pack it anew, with paths inside the folder."
+                raise self._error(None, f"holds the path {shown}, which leads out of it", remedy)
+            if len(path.parts) > MOST_FOLDERS + 1:
+                reason = f"has folders more than {MOST_FOLDERS} deep ({name[:60]}...)"
+                raise self._error(None, reason, "Leave them out.")
+            if not any(part.startswith((".", "__MACOSX")) for part in path.parts):
+                yield path.as_posix(), stored
+
+    def _error(self, name: str | None, reason: str, remedy: str) -> InputError:
+        return InputError(str(self.path), name, reason, remedy)
+
+    def _spend(self, size: int) -> None:
+        """Count bytes that were read, or that values take; InputError if these are too many."""
+        self._spent += size
+        check_unfolding(self.path, self._most_bytes, self._spent)
+
+    @contextmanager
+    def open(self, name: str, *, anywhere: bool = False) -> Iterator[IO[bytes]]:
+        """Open a file to be read piece by piece.
+
+        Parameters
+        ----------
+        anywhere : bool
+            Whether a link may lead out of a folder: for pictures, of which the size is read.
+
+        Raises
+        ------
+        InputError
+            It cannot be read, is damaged or encrypted, is no regular file, or a link that leads
+            out of the folder, or more is read in all than the limits allow.
+        """
+        try:
+            with (
+                self._open(name, self._stored[name], anywhere=anywhere) as file,
+                io.BufferedReader(_Counted(file, self._spend), _BUFFER) as counted,
+            ):
+                yield counted
+        except InputError:
+            raise
+        except _DAMAGE as error:
+            raise self._error(name, f"cannot be read ({error})", "Check it.") from None
+
+    def read(self, name: str, most_bytes: int = MOST_FILE_BYTES) -> bytes:
+        """Read a whole file; each value of JSON and tag of XML counts as 32 bytes more.
+
+        Raises
+        ------
+        InputError
+            As `open`, or it is larger than `most_bytes`, whatever the archive says of its size.
+        """
+        content = io.BytesIO()
+        with self.open(name) as file:
+            while piece := file.read(_PIECE):
+                content.write(piece)
+                if content.tell() > most_bytes:
+                    raise self._error(name, f"is larger than {most_bytes:,} bytes", "Split it.")
+                self._spend(_MARK_BYTES * sum(map(piece.count, _MARKS)))
+        return content.getvalue()
+
+    def lines(self, name: str) -> Iterator[str]:
+        """Read a text file in UTF-8 line by line, with their ends; each counts as 64 bytes more.
+
+        Raises
+        ------
+        InputError
+            As `open`, or a line is longer than 16 Mi characters.
+        """
+        with (
+            self.open(name) as file,
+            io.TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text,
+        ):
+            for line in lines_of(text, f"{self.path}/{name}"):
+                self._spend(2 * _MARK_BYTES)
+                yield line
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        """Give a file as one of the file system: a file of an archive is copied for the while.
+
+        Raises
+        ------
+        InputError
+            As `open`.
+        """
+        with NamedTemporaryFile(prefix="cobalance-") as copy:
+            with self.open(name) as file:
+                shutil.copyfileobj(file, copy)
+            copy.flush()
+            yield Path(copy.name)
+
+    def below(self, folder: str, *endings: str) -> list[str]:
+        """Paths in a folder and its subfolders, ``""`` for all, with one of some endings."""
+        names = self.names
+        if folder:  # in sorted names "0" is next to "/"
+            ends = (bisect_left(names, folder + mark) for mark in "/0")
+            names = names[slice(*ends)]
+        return [name for name in names if not endings or name.lower().endswith(endings)]
+
+
+class _Counted(io.RawIOBase):
+    """A file whose bytes are counted as they are read."""
+
+    def __init__(self, file: IO[bytes], spend: Callable[[int], None]) -> None:
+        self._file, self._spend = file, spend
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(len(buffer))
+        self._spend(len(piece))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _Folder(FileTree):
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        def failed(error: OSError) -> None:
+            reason = f"cannot be read ({error.strerror or error})"
+            raise self._error(None, reason, "Check its permissions.")
+
+        for parent, folders, names in os.walk(self.path, onerror=failed):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            here = Path(parent).relative_to(self.path)
+            for name in names:
+                if "\\" not in name:  # no path of a dataset has one; on Windows it divides folders
+                    yield (here / name).as_posix(), None
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        with self.open(name):  # refuses what is no file, or leads out
+            pass
+        yield self.path / name
+
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
+        path = self.path / name
+        if path.is_symlink() and not anywhere:
+            target = path.resolve()
+            if not target.is_relative_to(self.path.resolve()):
+                reason = "is a link that leads out of the folder"
+                raise self._error(name, reason, "Put the file itself there.")
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe waits for whoever writes
+            raise self._error(name, "is a pipe or a device, not a file", "Leave it out.")
+        return path.open("rb", buffering=0)
+
+
+class _Zip(FileTree):
+    def __init__(self, path: Path, most_files: int, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        super().__init__(path, most_files, most_bytes(path))
+
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        for entry in self._archive.infolist():
+            is_file = bool(entry.filename) and not entry.is_dir()
+            if is_file and not stat.S_ISLNK(entry.external_attr >> 16):
+                yield entry.filename, entry
+
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
+        if stored.compress_type not in ZIP_METHODS:
+            raise self._error(name, "is not packed by deflate", "Pack it anew.")
+        return self._archive.open(stored)
+
+
+class _Tar(FileTree):
+    is_tar = True
+
+    def __init__(self, path: Path, most_files: int, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        super().__init__(path, most_files, most_bytes(path))
+
+    def _list(self) -> Iterator[tuple[str, Any]]:
+        yield from ((entry.name, entry) for entry in self._archive if entry.isreg())
+
+    def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
+        file = self._archive.extractfile(stored)
+        assert file is not None  # noqa: S101 (these are regular files)
+        return file
+
+
+def most_bytes(file: Path) -> int:
+    """Bytes that an archive, or another file that is compressed, may unfold to."""
+    return min(MOST_BYTES, max(_FREE_BYTES, MOST_RATIO * file.stat().st_size))
+
+
+def check_unfolding(path: Path, most: int, size: float) -> None:
+    """Raise InputError if what a file unfolds to is more than `most` bytes."""
+    if size > most:
+        reason = f"unfolds to more than {most:,} bytes, the most for its size"
+        remedy = "If it is from someone you trust, unpack it, and name that, or split it."
+        raise InputError(str(path), None, reason, remedy)
+
+
+def lines_of(file: IO[Line], source: str) -> Iterator[Line]:
+    """Yield the lines of a file; one without an end would take all memory.
+
+    Raises
+    ------
+    InputError
+        A line is longer than 16 Mi characters; `source` names the file.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            reason = f"is longer than {LONGEST_LINE:,} characters"
+            remedy = "Get the whole file again, or break the line."
+            raise InputError(source, f"line {number}", reason, remedy)
+        yield line
+
+
+def is_tree(path: Path) -> bool:
+    """Whether a path is a folder, a ZIP archive, or a uncompressed tar archive."""
+    return path.is_dir() or _archive_kind(path) is not None
+
+
+@contextmanager
+def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
+    """Open a folder or an archive.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is damaged, has too many or too deep files, or holds a path that leads
+        out of it.
+    """
+    with ExitStack() as stack:
+        try:
+            tree = _opened(path, most_files, stack)
+        except InputError:
+            raise
+        except _DAMAGE as error:
+            reason = f"is a damaged archive ({error})"
+            raise InputError(str(path), None, reason, "Pack it, or load it, anew.") from None
+        yield tree
+
+
+def _opened(path: Path, most_files: int, stack: ExitStack) -> FileTree:
+    if path.is_dir():
+        return _Folder(path, most_files)
+    kind = _archive_kind(path)
+    if kind == "zip":
+        return _Zip(path, most_files, stack.enter_context(zipfile.ZipFile(path)))
+    if kind == "tar":
+        return _Tar(path, most_files, stack.enter_context(tarfile.open(path, "r:")))
+    raise InputError(str(path), None, "is no folder, ZIP or tar archive", "Name one.")
+
+
+def _archive_kind(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        head = file.read(512)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == b"ustar" else None
