@@ -24,9 +24,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.services.workers import worker_resources
-from cobalance.app.settings import Settings
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, seed_of
 from cobalance.generation.jobs import rounds
@@ -42,6 +39,9 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+from cobalance.workflows.work.run import worker_resources
 
 DATASET = "benchmark"
 CHUNK = 16

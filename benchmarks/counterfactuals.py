@@ -14,10 +14,10 @@ import time
 
 import pandas as pd
 
-from cobalance.app.services.ordering.group_words import combined_words
 from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.planning.source_selection import select_sources
 from cobalance.generation.recipes import RECIPES
+from cobalance.ingest.captions.group_words import combined_words
 from tests.memory import peak_mb
 
 SUBJECTS = (

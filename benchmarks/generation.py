@@ -40,9 +40,6 @@ import torch
 from PIL import Image
 from transformers import CLIPTextModel
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.services.workers import worker_resources
-from cobalance.app.settings import Settings
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters import FILTERS
@@ -65,6 +62,9 @@ from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.models.prompts import prompt_for
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+from cobalance.workflows.work.run import worker_resources
 from tests.tiny.text import clip_text_config, clip_tokenizer
 
 DATASET = "benchmark"

@@ -27,15 +27,15 @@ import pyarrow.parquet as pq
 
 from benchmarks.ingest import drop_if_there
 from cobalance.app.cli.collector import collector_paused, freeze_objects
-from cobalance.app.services.datasets import load_dataset
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import foreign_images
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadLimits, ReadOptions
+from cobalance.workflows.load.dataset import load_dataset
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.memory import peak_mb
 
 DATASET = "growth"

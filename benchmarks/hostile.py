@@ -34,14 +34,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.hub_folders import hub_folders, mutated_folder, write_files
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.console.run import run_console_query
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, check_known
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
 from tests.memory import peak_mb
 

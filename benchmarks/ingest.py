@@ -20,9 +20,6 @@ from neo4j import ManagedTransaction
 
 from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.collector import collector_paused
-from cobalance.app.services.ordering.plans import plan_dataset
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_statement
@@ -39,6 +36,9 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, plain_values
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"

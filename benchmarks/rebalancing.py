@@ -19,14 +19,6 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.app.demo.digits import make_training_digits
-from cobalance.app.demo.experiment import GENERATED, MEASURES, Line, compare, run_table, summarise
-from cobalance.app.demo.full import MAKING, held_out_name, read_images, run_full_demo
-from cobalance.app.demo.runs import pictures_folder, queue_url
-from cobalance.app.services.ordering.plans import plan_dataset
-from cobalance.app.services.stores import open_store
-from cobalance.app.services.workers import run_here
-from cobalance.app.settings import Settings
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.sets import training_set
 from cobalance.generation.output.folder import OutputFolder
@@ -36,6 +28,21 @@ from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.workflows.demo.digits import make_training_digits
+from cobalance.workflows.demo.experiment import (
+    GENERATED,
+    MEASURES,
+    Line,
+    compare,
+    run_table,
+    summarise,
+)
+from cobalance.workflows.demo.full import MAKING, held_out_name, read_images, run_full_demo
+from cobalance.workflows.demo.runs import pictures_folder, queue_url
+from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+from cobalance.workflows.work.run import run_here
 
 WHOLE = PlanOptions(min_size=1, max_size=2)
 

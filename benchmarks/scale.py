@@ -24,8 +24,6 @@ from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
 from cobalance.app.cli.collector import collector_paused, freeze_objects
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
@@ -38,6 +36,8 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadLimits, ReadOptions
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"

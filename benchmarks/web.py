@@ -22,9 +22,6 @@ import numpy as np
 import requests
 from playwright.sync_api import Browser, sync_playwright
 
-from cobalance.app.services.presenting.facets import read_facets
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques
@@ -41,6 +38,9 @@ from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, 
 from cobalance.graph.queries.neighbourhood import read_neighbourhood, shortest_link
 from cobalance.graph.queries.overview import read_overview
 from cobalance.graph.queries.own_effects import read_own_effects
+from cobalance.workflows.diagnose.facets import read_facets
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.browser import chromium
 from tests.browser.server import environment_of, running
 

@@ -12,19 +12,6 @@ from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison
 from cobalance.analysis.graphs import ConceptGraph
 from cobalance.analysis.planning import Plan, Simulation
 from cobalance.analysis.published import PublishedComparison
-from cobalance.app.report.contents import ReportOptions
-from cobalance.app.report.writing import write_report
-from cobalance.app.services.datasets import rename_dataset
-from cobalance.app.services.graph_files.tables import dataset_incidence
-from cobalance.app.services.mining import Engine, mine
-from cobalance.app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
-from cobalance.app.services.ordering.job_settings import check_settings
-from cobalance.app.services.ordering.orders import order_plan, read_order
-from cobalance.app.services.ordering.plans import keep_plan, plan_dataset
-from cobalance.app.services.ordering.resampling import resample_dataset
-from cobalance.app.services.presenting.texts import describe_mining
-from cobalance.app.services.published import compare_dataset
-from cobalance.app.settings import Settings
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.generation.planning.plan import PlanOptions
@@ -47,6 +34,19 @@ from cobalance.models.evaluations import Evaluations
 from cobalance.people.tags import Tagged
 from cobalance.questions import Questions
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.check import compare_dataset
+from cobalance.workflows.diagnose.mine import Engine, mine
+from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.export_graph.tables import dataset_incidence
+from cobalance.workflows.load.dataset import rename_dataset
+from cobalance.workflows.order.job import order_plan, read_order
+from cobalance.workflows.order.settings import check_settings
+from cobalance.workflows.plan.edits import plan_counterfactual_dataset
+from cobalance.workflows.plan.planners import keep_plan, plan_dataset
+from cobalance.workflows.plan.resample import resample_dataset
+from cobalance.workflows.report.contents import ReportOptions
+from cobalance.workflows.report.writing import write_report
+from cobalance.workflows.settings import Settings
 
 
 @methods_speak_python
@@ -343,7 +343,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         *others : Dataset or str
             Such as what a job made of it.
         **order
-            As `cobalance.app.services.evaluations.orders.EvaluationOrder` has it: `methods`,
+            As `cobalance.workflows.evaluate.orders.EvaluationOrder` has it: `methods`,
             `seeds`, `training_sets`, `preset`, `test`, `test_split`, `shortcuts` and the like.
 
         Raises
@@ -351,7 +351,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         OptionError
             There are no test images, or an option or the images cannot be used.
         """
-        from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
+        from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 
         names = (one.name if isinstance(one, Dataset) else clean_name(one) for one in others)
         asked = EvaluationOrder(tuple(dict.fromkeys((self.name, *names))), **order)

@@ -6,8 +6,8 @@ from html import escape
 
 import pandas as pd
 
-from cobalance.app.services.presenting.texts import cell_text, is_missing
 from cobalance.graph.safe_text import safe_text
+from cobalance.workflows.cells import cell_text, is_missing
 
 ALL = 2**31  # rows: no limit
 ROWS = 10  # of a table; `.frame` has all

@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.app.services.console import ConsoleQuery, result_frame
-from cobalance.app.services.presenting.frames import jobs_frame
 from cobalance.display import ALL
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.work.tables import jobs_frame
 
 
 @methods_speak_python

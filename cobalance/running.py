@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from cobalance.app.settings import Settings
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.progress import Progress
+from cobalance.workflows.settings import Settings
 
 
 def run_in_process(
@@ -23,6 +23,6 @@ def run_in_process(
         A worker, or what they need, is not installed.
     """
     with needs_extra("A worker", "worker"):
-        from cobalance.app.services.workers import run_here
+        from cobalance.workflows.work.run import run_here
     home = settings.cobalance_home.expanduser().absolute() / "python"
     run_here(settings, ids, f"sqlite:///{home / f'{queue or ids[0]}.sqlite'}", progress)

@@ -12,11 +12,6 @@ import pandas as pd
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from cobalance.app.services.console import saved_queries
-from cobalance.app.services.datasets import default_dataset_name, drop_dataset, load_dataset
-from cobalance.app.services.importing.found_images import find_images
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.data.reading import Data, read
 from cobalance.datasets import Dataset
 from cobalance.display import Result
@@ -28,10 +23,15 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import first_fault
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import safe_text
 from cobalance.making.jobs import Job
 from cobalance.questions import Questions
 from cobalance.wording import in_python, methods_speak_python, speaks_python
+from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
+from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 
 @methods_speak_python

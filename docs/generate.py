@@ -14,8 +14,7 @@ from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 from cobalance.app.cli.main import command_line
-from cobalance.app.services.presenting.glossary import GLOSSARY
-from cobalance.app.settings import ENVIRONMENT
+from cobalance.app.views.widgets.glossary import GLOSSARY
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
@@ -30,6 +29,7 @@ from cobalance.graph.plugins import Plugins
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.models.options import ModelOptions
+from cobalance.workflows.settings import ENVIRONMENT
 from docs.picture import concept_graph
 
 DOCS = Path(__file__).parent

@@ -3,10 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.app.concept_graph.elements import GraphPicture
-from cobalance.app.concept_graph.overview import Axis, of_overviews
-from cobalance.app.concept_graph.svg import picture_svg
-from cobalance.app.demo import urbancars
 from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
@@ -15,6 +11,10 @@ from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import with_images
 from cobalance.graph.records import Annotations
+from cobalance.workflows.concept_graph.elements import GraphPicture
+from cobalance.workflows.concept_graph.overview import Axis, of_overviews
+from cobalance.workflows.concept_graph.svg import picture_svg
+from cobalance.workflows.demo import urbancars
 
 WIDTH_PX, HEIGHT_PX = 1240, 640
 PANEL_PX, TOP_PX = 590, 60

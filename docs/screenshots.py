@@ -8,10 +8,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from cobalance.app.demo.loading import ensure_digits
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.progress import silent
+from cobalance.workflows.demo.loading import ensure_digits
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.browser import chromium
 from tests.browser.pages import Pages, settle
 from tests.browser.server import environment_of, running

@@ -13,14 +13,14 @@ from random import Random
 import hypothesis
 import pytest
 
-from cobalance.app import added_images
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows import folders as added_images
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests import class_archive
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.app.services.ordering.counterfactual_plans import CounterfactualPlan as Made
 from cobalance.display import Result
 from cobalance.generation.planning.plan import Plan as PlanRecord
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.whole_files import replacing
+from cobalance.workflows.plan.edits import CounterfactualPlan as Made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -18,7 +18,7 @@ class CounterfactualPlan(Result):
 
     Parameters
     ----------
-    made : cobalance.app.services.ordering.counterfactual_plans.CounterfactualPlan
+    made : cobalance.workflows.plan.edits.CounterfactualPlan
         The plan, and how its images were chosen.
     name : str
         What the dataset calls it.

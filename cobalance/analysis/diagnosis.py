@@ -6,15 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.app.services.presenting.findings import (
-    NO_COMMON_CONCEPT,
-    describe_leaning,
-    not_compared,
-    sizes_of,
-)
-from cobalance.app.services.presenting.texts import change_text, describe_splits, splits_table
-from cobalance.app.services.presenting.texts import imbalance_table as table_for_people
-from cobalance.app.services.spark.session import spark_session
 from cobalance.data.reading import Data
 from cobalance.display import ALL, Result
 from cobalance.graph.arrays import IntArray
@@ -32,6 +23,16 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
 from cobalance.wording import in_python, methods_speak_python, speaks_python
+from cobalance.workflows.cells import change_text
+from cobalance.workflows.compare import describe_splits, splits_table
+from cobalance.workflows.diagnose.findings import (
+    NO_COMMON_CONCEPT,
+    describe_leaning,
+    not_compared,
+    sizes_of,
+)
+from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
+from cobalance.workflows.spark.session import spark_session
 
 
 @methods_speak_python

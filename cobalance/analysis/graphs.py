@@ -8,9 +8,6 @@ import numpy as np
 import pandas as pd
 
 from cobalance.analysis.diagnosis import Imbalances
-from cobalance.app.services.graph_files.files import save_graph
-from cobalance.app.services.graph_files.networkx_graph import networkx_graph
-from cobalance.app.services.graph_files.tables import LEAN, GraphTables, class_counts, graph_tables
 from cobalance.data.reading import Data, concept_counts
 from cobalance.display import Result
 from cobalance.graph.counting.cooccurrence import cooccurrence
@@ -19,6 +16,9 @@ from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import needs_extra
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.export_graph.files import save_graph
+from cobalance.workflows.export_graph.networkx_graph import networkx_graph
+from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,14 +9,6 @@ import numpy as np
 import pandas as pd
 
 from cobalance.analysis.diagnosis import Imbalances, imbalances
-from cobalance.app.services.presenting.findings import (
-    NO_COMMON_CONCEPT,
-    contradicted_by_rates,
-    describe_balance,
-    no_images,
-    plan_warnings,
-)
-from cobalance.app.services.presenting.texts import change_text
 from cobalance.data.reading import Data
 from cobalance.display import Result, card, table_html
 from cobalance.generation.planners import PLANNERS
@@ -33,6 +25,14 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import UnknownNameError, worded
 from cobalance.graph.whole_files import replacing
 from cobalance.wording import in_python
+from cobalance.workflows.cells import change_text
+from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
+from cobalance.workflows.plan.words import (
+    contradicted_by_rates,
+    describe_balance,
+    no_images,
+    plan_warnings,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,7 +254,7 @@ def compare_planners(
         PLANNERS.check(name, own[name])
     options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     incidence = None if isinstance(source, Imbalances) else source.incidence()
-    from cobalance.app.services.ordering.comparison import compare_all  # loads the driver, too
+    from cobalance.workflows.plan.compare import compare_all  # loads the driver, too
 
     return compare_all(found.cliques, np.sort(found.rows), options, own, incidence, planners)
 
@@ -280,7 +280,7 @@ def budget_curve(
     """
     found = _measured(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, largest_first=largest_first)
-    from cobalance.app.services.ordering.comparison import budget_curve as curve_of
+    from cobalance.workflows.plan.compare import budget_curve as curve_of
 
     return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from cobalance.analysis.diagnosis import imbalances
-from cobalance.app.services.published import compare_published as compared
-from cobalance.app.services.published import describe_published
 from cobalance.data.reading import Data
 from cobalance.display import Result
 from cobalance.ingest.published import Published, read_published
 from cobalance.wording import speaks_python
+from cobalance.workflows.check import compare_published as compared
+from cobalance.workflows.check import describe_published
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -207,7 +207,7 @@ def from_frame(
 
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
-    from cobalance.app.demo import NAME
-    from cobalance.app.demo import urbancars as records
+    from cobalance.workflows.demo import NAME
+    from cobalance.workflows.demo import urbancars as records
 
     return Data(Annotations.from_records(records()), NAME)

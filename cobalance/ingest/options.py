@@ -1,6 +1,6 @@
 """Reader options, grouped by concern."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
@@ -245,3 +245,25 @@ class ReadOptions:
             object.__setattr__(self, "split", clean_name(self.split))
             if not self.split:
                 raise OptionError("The split is empty. Pass a name such as train.")
+
+
+def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:
+    """Parse NAME=VALUE texts; a name alone stands for itself.
+
+    Raises
+    ------
+    OptionError
+        A text has no name or no value, or is a name alone where that is not allowed.
+
+    Examples
+    --------
+    >>> pairs(["0=landbird", "1"])
+    {'0': 'landbird', '1': '1'}
+    """
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not name or (equals and not value) or (needs_value and not equals):
+            raise OptionError(f"{text!r} is not NAME=VALUE, such as 0=landbird.")
+        found[name] = value or name
+    return found

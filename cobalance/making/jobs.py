@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cobalance.app.services.presenting.frames import candidates_frame
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
@@ -25,6 +23,8 @@ from cobalance.making.progress import JobProgress
 from cobalance.people.studies import Study, draw
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import candidates_frame
 
 if TYPE_CHECKING:
     from cobalance.datasets import Dataset
@@ -205,7 +205,7 @@ class Job:
         from cobalance.datasets import Dataset
 
         with needs_extra("Reading generated images", "worker"):
-            from cobalance.app.services.results.merging import merge_job
+            from cobalance.workflows.merge import merge_job
         merged = merge_job(
             self.graph,
             self.settings,
@@ -249,7 +249,7 @@ class Job:
             The folder or an option cannot be used, or images cannot be read.
         """
         with needs_extra("Exporting images", "worker"):
-            from cobalance.app.services.results.exports import export_job
+            from cobalance.workflows.export.job import export_job
         from cobalance.generation.export import ExportOptions
 
         target = Path(folder)

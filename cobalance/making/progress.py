@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.app.services.presenting.frames import jobs_frame
 from cobalance.display import Result, card, table_html
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.safe_text import safe_text
+from cobalance.workflows.work.tables import jobs_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

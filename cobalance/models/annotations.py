@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
-from cobalance.app.settings import Settings
 from cobalance.display import Result
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.audits.reading import audits_of_dataset, audits_of_run
@@ -20,6 +19,7 @@ from cobalance.people.audits import Audit, draw
 from cobalance.people.studies import Study
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.annotation.labelling.score_files import ScoreFiles
@@ -92,7 +92,7 @@ class Labels(Result):
         multi: bool | None = None,
     ) -> "Labels":
         """Change from which scores on labels count, without any model."""
-        from cobalance.app.services.annotations.decisions import change_thresholds
+        from cobalance.workflows.label.decide import change_thresholds
 
         change_thresholds(
             self.graph,
@@ -166,7 +166,7 @@ class Labels(Result):
         return self.frame if ready else pd.DataFrame()
 
     def _decide(self, state: Any, decided_by: str) -> "Labels":
-        from cobalance.app.services.annotations.decisions import decide_labels
+        from cobalance.workflows.label.decide import decide_labels
 
         decide_labels(
             self.graph,
@@ -210,7 +210,7 @@ class Annotated:
         annotator : str
             Such as ``owlv2``; see ``cobalance annotate label --help``.
         **order
-            As `cobalance.app.services.annotations.labelling.LabelOrder` has it: `options`, `level`,
+            As `cobalance.workflows.label.labelling.LabelOrder` has it: `options`, `level`,
             `base`, `concepts`, `rule`, `threshold`, `split` and the like.
 
         Raises
@@ -219,8 +219,8 @@ class Annotated:
             There is nothing to look for, no image, or an option cannot be used.
         """
         with needs_extra("Labelling images", "worker"):
-            from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
             from cobalance.generation.output.folder import OutputFolder
+            from cobalance.workflows.label.order import LabelOrder, order_labels
 
         folder = OutputFolder(self.settings.output_folder())
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))

@@ -7,8 +7,6 @@ from typing import Any
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.app.services.embeddings.vectors import USUAL, keep_embeddings, require_embedded
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress
@@ -16,6 +14,8 @@ from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
+from cobalance.workflows.settings import Settings
 
 
 @methods_speak_python
@@ -73,7 +73,7 @@ class Embedded:
             A worker, or what the features need, is not installed.
         """
         with needs_extra("A worker", "worker"):
-            from cobalance.app.services.embeddings.tasks import order_embeddings
+            from cobalance.workflows.embed.compute import order_embeddings
         task = order_embeddings(self.graph, self.name, features, options)
         run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)

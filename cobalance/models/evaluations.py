@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cobalance.app.settings import Settings
 from cobalance.display import Result
 from cobalance.evaluation.metrics import Inputs
 from cobalance.evaluation.metrics.metric import Scored
@@ -18,6 +17,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python, speaks_python
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.making.jobs import Job
@@ -94,7 +94,7 @@ def evaluate(
     UnknownNameError, OptionError
         There is no such metric or option, or a named metric cannot be computed.
     """
-    from cobalance.app.services.evaluations.scoring import score_tables
+    from cobalance.workflows.evaluate.score import score_tables
 
     checked = None
     if isinstance(predictions, pd.DataFrame):
@@ -144,20 +144,20 @@ class Evaluations(Result):
     @property
     def frame(self) -> pd.DataFrame:
         """Means and standard deviations over seeds: a row a model, metric and group."""
-        from cobalance.app.services.evaluations.summaries import summary_frame
+        from cobalance.workflows.evaluate.results import summary_frame
 
         return summary_frame(self.graph, self.records())
 
     def scores(self) -> pd.DataFrame:
         """A row for each score of each evaluation."""
-        from cobalance.app.services.evaluations.summaries import scores_frame
+        from cobalance.workflows.evaluate.results import scores_frame
 
         return scores_frame(self.graph, self.records())
 
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
-        from cobalance.app.services.evaluations.predictions import read_saved_predictions
         from cobalance.generation.output.folder import OutputFolder
+        from cobalance.workflows.evaluate.stored import read_saved_predictions
 
         folder = OutputFolder(self.settings.output_folder())
         tables = [
@@ -170,8 +170,8 @@ class Evaluations(Result):
 
         `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
-        from cobalance.app.services.evaluations.summaries import differences_frame
         from cobalance.generation.output.folder import OutputFolder
+        from cobalance.workflows.evaluate.results import differences_frame
 
         folder = OutputFolder(self.settings.output_folder())
         return differences_frame(folder, self.records(), baseline, seed=seed)
@@ -181,7 +181,7 @@ class Evaluations(Result):
 
         `first` and `second` are the predicted groups whose ratio shifts.
         """
-        from cobalance.app.services.evaluations.artefacts import run_artefact_test
+        from cobalance.workflows.evaluate.artefacts import run_artefact_test
 
         name = job if isinstance(job, str) else job.id
         tables = [
@@ -194,7 +194,7 @@ class Evaluations(Result):
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
-        from cobalance.app.services.evaluations.activations import map_activations
+        from cobalance.workflows.evaluate.maps import map_activations
 
         tables = [
             map_activations(
@@ -212,8 +212,8 @@ class Evaluations(Result):
         EvaluationRunningError
             A worker runs one; those before it are deleted.
         """
-        from cobalance.app.services.evaluations.files import delete_evaluations
         from cobalance.generation.output.folder import OutputFolder
+        from cobalance.workflows.evaluate.stored import delete_evaluations
 
         folder = OutputFolder(self.settings.output_folder())
         delete_evaluations(self.graph, self.settings, folder, self.ids)

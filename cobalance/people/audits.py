@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
-from cobalance.app.services.audits.answering import answer_sheet, audit_progress, take_answers
-from cobalance.app.services.audits.results import audit_imbalances, audit_rates
-from cobalance.app.settings import Settings
 from cobalance.display import Result
 from cobalance.graph.audits.reading import Audit as AuditRecord
 from cobalance.graph.audits.reading import read_audit
 from cobalance.graph.database.store import GraphStore
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
+from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
+from cobalance.workflows.settings import Settings
 
 
 @methods_speak_python
@@ -69,7 +69,7 @@ class Audit(Result):
     def rates(self) -> pd.DataFrame:
         """How many labels are right, and corrected counts; a row a concept (or clique) and class.
 
-        See `cobalance.app.services.audits.results.audit_rates`.
+        See `cobalance.workflows.panel.audit_results.audit_rates`.
         """
         return audit_rates(self.graph, self.record())
 
@@ -114,8 +114,8 @@ def draw(
     cliques: Sequence[Sequence[str]] = (),
 ) -> Audit:
     """Draw an audit of a run's labels; the parameters are those of `Labels.audit`."""
-    from cobalance.app.services.audits.creating import AuditSample, draw_audit
     from cobalance.generation.output.folder import OutputFolder
+    from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
     sample = AuditSample(
         _names(people), n, overlap, seed, _names(concepts), tuple(map(_names, cliques))

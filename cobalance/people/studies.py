@@ -5,9 +5,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.app.services.studies.answering import progress_frame, take_tasks, task_sheet
-from cobalance.app.services.studies.creating import Sample, draw_study
-from cobalance.app.services.studies.results import results_frame
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.studies.reading import Study as StudyRecord
@@ -15,6 +12,8 @@ from cobalance.graph.studies.reading import read_study
 from cobalance.graph.studies.writing import close_study
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.wording import methods_speak_python
+from cobalance.workflows.panel.study import Sample, draw_study, results_frame
+from cobalance.workflows.panel.study_answers import progress_frame, take_tasks, task_sheet
 
 
 @methods_speak_python

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
+from cobalance.workflows.settings import Settings
 from tests.browser import chromium
 from tests.browser.pages import Pages
 from tests.browser.server import WebApp, environment_of, running

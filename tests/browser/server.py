@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from cobalance.app.settings import Settings
+from cobalance.workflows.settings import Settings
 from tests.waiting import until
 
 START_S = 60

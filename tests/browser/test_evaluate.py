@@ -12,9 +12,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.records import Annotations
-from tests.app.services.evaluations.conftest import BIASED, EVEN, draw
 from tests.browser.pages import Pages, screenshot, settle
 from tests.browser.server import WebApp, running
+from tests.workflows.evaluate.conftest import BIASED, EVEN, draw
 
 SHORTCUTS = b'["<b>ground</b>"]\ncat = ["grass"]\ndog = ["snow"]\n'
 

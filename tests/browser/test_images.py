@@ -6,11 +6,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from cobalance.app.services.datasets import load_dataset
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.load.dataset import load_dataset
+from cobalance.workflows.settings import Settings
 from tests.browser.pages import Pages, barriers, screenshot, settle
 from tests.browser.server import running
 

@@ -7,7 +7,6 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from cobalance.app.demo import urbancars
 from cobalance.app.main import PAGES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -15,6 +14,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.demo import urbancars
 from tests.browser.pages import Pages, barriers, graph, screenshot, settle
 from tests.waiting import until
 

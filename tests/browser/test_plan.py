@@ -4,11 +4,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import list_jobs, read_queries
+from cobalance.workflows.plan.planners import plan_dataset
 from tests.browser.pages import Pages, screenshot, settle
 from tests.waiting import until
 

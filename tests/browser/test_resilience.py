@@ -2,10 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 from tests.browser.pages import Pages, settle
 from tests.browser.server import running
 from tests.forwarder import Forwarder

@@ -15,8 +15,6 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.evaluation.metrics import METRICS, Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples
@@ -45,6 +43,8 @@ from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 
 def request(concepts: tuple[str, ...] = ("sofa",)) -> ImageRequest:

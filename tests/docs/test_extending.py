@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
+from cobalance.workflows.settings import Settings
 from tests.docs.extensions import USES
 
 ROOT = Path(__file__).parents[2]

@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 import pytest
 
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
+from cobalance.workflows.settings import Settings
 from tests.app.cli.calling import call, spawn
 from tests.docs.commands import unknown_parts
 

@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 from neo4j.exceptions import DatabaseError
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server
 from cobalance.graph.database.local.home import Home, ServerState
 from cobalance.graph.database.store import GraphStore
@@ -25,6 +23,8 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import StoreUnavailableError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 MB = 1 << 20
 FULL = r"The disk of .* is full"

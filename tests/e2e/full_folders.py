@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from cobalance.app.cli.tables import write_text
-from cobalance.app.services.importing.sources import temporary_files
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.export.writing.staging import staged
 from cobalance.generation.jobs.chunk_queue import Queue
@@ -26,6 +25,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.whole_files import replacing
 from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.workflows.load.sources import temporary_files
 
 LARGE = b"x" * (2 << 20)
 

@@ -2,9 +2,9 @@
 
 import sys
 
-from cobalance.app.services.workers import worker_resources
-from cobalance.app.settings import Settings
 from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.run import worker_resources
 from tests.e2e import bright
 
 if __name__ == "__main__":

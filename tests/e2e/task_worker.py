@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from cobalance.app.services.workers import worker_resources
-from cobalance.app.settings import Settings
 from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.run import worker_resources
 
 
 def count(run):

@@ -3,13 +3,13 @@
 import pytest
 
 from cobalance.app.cli.annotate_demo import show_annotate
-from cobalance.app.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.workflows.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ import sys
 
 import pytest
 
-from cobalance.app.services.results.merging import merge_job
-from cobalance.app.services.workers import worker_resources
 from cobalance.generation.jobs import rounds
 from cobalance.generation.worker import executor
 from cobalance.generation.worker.worker import Worker, WorkerOptions
@@ -17,6 +15,8 @@ from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.merge import read_accepted
 from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.workflows.merge import merge_job
+from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e import scored
 from tests.e2e.best_of import BEST_OF, QUERIES, assert_counted, assert_settled, order, winners

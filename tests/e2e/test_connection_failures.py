@@ -8,8 +8,6 @@ import threading
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from cobalance.app.services import gpu_workers
-from cobalance.app.services.workers import worker_resources
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.database.store import GraphStore
@@ -17,6 +15,8 @@ from cobalance.graph.errors import StoreError, StoreUnavailableError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import workers_alive
 from cobalance.graph.jobs.statements import ADD_CANDIDATES
+from cobalance.workflows.work import gpu_processes as gpu_workers
+from cobalance.workflows.work.run import worker_resources
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
 from tests.forwarder import Forwarder
 from tests.waiting import until

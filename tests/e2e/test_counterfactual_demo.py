@@ -11,13 +11,13 @@ import pytest
 from PIL import Image
 
 from cobalance.app.cli.counterfactual_demo import further_commands, show_counterfactual
-from cobalance.app.demo.counterfactual import run_counterfactual_demo
-from cobalance.app.demo.scenes import NAME, make_scenes
-from cobalance.app.services.datasets import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import DatasetExistsError
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.ingest.images.masks import mask
+from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
+from cobalance.workflows.demo.scenes import NAME, make_scenes
+from cobalance.workflows.load.dataset import drop_dataset
 from tests.docs.commands import unknown_parts
 
 AUGMENTED, SYNTHETIC = f"{NAME}-augmented", f"{NAME}-synthetic"

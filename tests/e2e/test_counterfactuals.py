@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.app.services.results.merging import merge_job
-from cobalance.app.services.workers import worker_resources
 from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.dataset.cliques import load_cliques
@@ -23,6 +21,8 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import write_regions
+from cobalance.workflows.merge import merge_job
+from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e import scored
 from tests.e2e.killing import kill_workers

@@ -8,13 +8,13 @@ import torch
 from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel
 
-from cobalance.app.services.embeddings.tasks import order_embeddings
-from cobalance.app.services.embeddings.vectors import read_embedded, require_embedded
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import retry_task
 from cobalance.graph.tasks.status import read_task
+from cobalance.workflows.embed.compute import order_embeddings
+from cobalance.workflows.embed.search import read_embedded, require_embedded
 from tests.tiny.vision import save_clip
 
 

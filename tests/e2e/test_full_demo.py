@@ -4,13 +4,13 @@ import pandas as pd
 import pytest
 
 from cobalance.app.cli.commands.demo import show_full
-from cobalance.app.demo import full
-from cobalance.app.demo.experiment import BASE, GENERATED, LINES
-from cobalance.app.demo.full import run_full_demo
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
+from cobalance.workflows.demo import full
+from cobalance.workflows.demo.experiment import BASE, GENERATED, LINES
+from cobalance.workflows.demo.full import run_full_demo
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 

@@ -12,11 +12,11 @@ from random import Random
 
 import pytest
 
-from cobalance.app.services.stores import open_store
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import StoreUnavailableError
+from cobalance.workflows.store import open_store
 from tests.app.cli.calling import call
 from tests.waiting import until
 

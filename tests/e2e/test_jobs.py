@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.app.services.workers import worker_resources
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import manifest_name
@@ -20,6 +19,7 @@ from cobalance.graph.errors import OptionError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
+from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates
 from tests.manifests import read_manifest

@@ -14,8 +14,6 @@ from PIL import Image
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.app.services.annotations.decisions import change_thresholds, decide_labels
-from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import (
     Decision,
@@ -29,6 +27,8 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.workflows.label.decide import change_thresholds, decide_labels
+from cobalance.workflows.label.order import LabelOrder, order_labels
 from tests.e2e import bright
 from tests.tiny.vision import save_owlv2
 from tests.waiting import until

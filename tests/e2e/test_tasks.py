@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from cobalance.app.services.workers import worker_resources
 from cobalance.generation.worker import worker as worker_module
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.errors import OptionError
@@ -15,6 +14,7 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.tasks.lifecycle import cancel_task, create_task, retry_task
 from cobalance.graph.tasks.status import read_task
+from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
 from tests.waiting import until

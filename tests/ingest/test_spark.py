@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import cobalance as cb
-from cobalance.app.services.spark.session import spark_session
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.errors import InputError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
+from cobalance.workflows.spark.session import spark_session
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlencode
 
-from cobalance.app.server.login import read_login
-from cobalance.app.settings import Settings
+from cobalance.workflows.login import read_login
+from cobalance.workflows.settings import Settings
 
 _PORT = "8501"  # of the web app, unless it is told another
 

@@ -8,9 +8,9 @@ import pandas as pd
 
 from cobalance.app.cli.common import out
 from cobalance.app.cli.tables import fitting_table
-from cobalance.app.demo.annotate import NAME, PEOPLE, RARE, AnnotateDemo
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.concepts.wording import listed
+from cobalance.workflows.demo.annotate import NAME, PEOPLE, RARE, AnnotateDemo
 
 VERDICTS = {
     "supported": "supported",

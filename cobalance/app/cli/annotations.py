@@ -7,10 +7,10 @@ import typer
 
 from cobalance.app.cli.common import opened_store
 from cobalance.app.cli.job_ids import SHORTEST_ID, id_that_begins
-from cobalance.app.settings import Settings
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import JobNotFoundError, needs_extra
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.generation.output.folder import OutputFolder

@@ -11,11 +11,11 @@ import typer
 from cobalance.app.cli.progress_bars import progress_bars
 from cobalance.app.cli.tables import Format
 from cobalance.app.cli.terminal import Terminal
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 out = Terminal(highlight=False, soft_wrap=False)
 if not out.is_terminal and "COLUMNS" not in os.environ:

@@ -7,7 +7,10 @@ import pandas as pd
 
 from cobalance.app.cli.common import out
 from cobalance.app.cli.tables import fitting_table
-from cobalance.app.demo.counterfactual import (
+from cobalance.generation.recipes import RECIPES
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.concepts.wording import listed
+from cobalance.workflows.demo.counterfactual import (
     CONSENT,
     DATASETS,
     MAKING,
@@ -15,10 +18,7 @@ from cobalance.app.demo.counterfactual import (
     CounterfactualDemo,
     Outcome,
 )
-from cobalance.app.demo.scenes import GROUPS, NAME, SECOND_FIGURES_PX
-from cobalance.generation.recipes import RECIPES
-from cobalance.ingest.concepts.plurals import counted
-from cobalance.ingest.concepts.wording import listed
+from cobalance.workflows.demo.scenes import GROUPS, NAME, SECOND_FIGURES_PX
 
 _EVERY = "all pictures"
 

@@ -9,11 +9,11 @@ import typer
 from cobalance.app.cli.common import ALL_JOBS, notes, opened_store
 from cobalance.app.cli.job_ids import SHORTEST_ID, id_that_begins
 from cobalance.app.cli.job_settings import assigned
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.errors import JobNotFoundError, OptionError, needs_extra
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.generation.output.folder import OutputFolder

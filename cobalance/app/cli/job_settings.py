@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobalance.app.services.ordering.job_settings import check_settings
 from cobalance.generation.recipes import choose_recipe
 from cobalance.graph.errors import InputError, OptionError
 from cobalance.ingest.documents import decode_toml
+from cobalance.workflows.order.settings import check_settings
 
 
 def read_settings(

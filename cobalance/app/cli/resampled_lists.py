@@ -5,9 +5,9 @@ from pathlib import Path
 
 from cobalance.app.cli.common import notes, opened_store, out
 from cobalance.app.cli.tables import Format, write_frame
-from cobalance.app.services.ordering.resampling import resample_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.errors import OptionError
+from cobalance.workflows.plan.resample import resample_dataset
 
 
 def write_list(

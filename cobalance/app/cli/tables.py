@@ -16,11 +16,10 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cobalance.app.cli.terminal import Terminal
-from cobalance.app.services.presenting.frames import to_csv, to_json
-from cobalance.app.services.presenting.texts import cell_text
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.safe_text import safe_text, show_controls
 from cobalance.graph.whole_files import replacing
+from cobalance.workflows.cells import cell_text, to_csv, to_json
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table

@@ -7,11 +7,11 @@ import pandas as pd
 
 from cobalance.app.cli.common import notes, out
 from cobalance.app.cli.tables import Format, write_frame
-from cobalance.app.services.presenting.frames import tasks_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import JobNotFoundError
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.tasks.status import Task, read_task
+from cobalance.workflows.work.tables import tasks_frame
 
 
 def has_task(store: GraphStore, name: str) -> bool:

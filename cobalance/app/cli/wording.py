@@ -3,8 +3,8 @@
 import json
 from shlex import quote
 
-from cobalance.app.settings import VARIABLES
 from cobalance.graph.errors import Action, Setting
+from cobalance.workflows.settings import VARIABLES
 
 FLAGS = {
     "input_format": "--input-format",

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.concept_graph.browser_part import browser_part, no_callback
-from cobalance.app.concept_graph.elements import GraphPicture, GraphStory
+from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from PIL import Image
 
 from cobalance.app.pictures.cache import LIMIT_BYTES, PictureCache
 from cobalance.app.pictures.drawing import draw_mask_edge, draw_regions, placeholder
-from cobalance.app.settings import in_environment
 from cobalance.graph.errors import Words
 from cobalance.ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
 from cobalance.ingest.images.image_file import ImageFile, ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
+from cobalance.workflows.settings import in_environment
 
 THUMBNAIL_PX = 256
 

@@ -19,7 +19,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from cobalance.app.server import health
-from cobalance.app.server.login import Login
+from cobalance.workflows.login import Login
 
 _LOGIN = "/login"
 _OPEN = (health.PATH, "/auth/login", "/auth/logout", "/oauth2callback")

@@ -27,12 +27,12 @@ from streamlit import config
 from cobalance.app.server.appearance import PageHtml, theme_options
 from cobalance.app.server.gate import LoginCheck, MessageCheck
 from cobalance.app.server.health import health_route
-from cobalance.app.server.login import Login, is_loopback, read_login
 from cobalance.app.server.media import keep_dropped_files
 from cobalance.app.server.security import HostAndOriginCheck
 from cobalance.app.server.uploads import UPLOADS, UploadCheck
-from cobalance.app.settings import Settings
 from cobalance.graph.errors import OptionError
+from cobalance.workflows.login import Login, is_loopback, read_login
+from cobalance.workflows.settings import Settings
 
 SCRIPT = Path(__file__).parents[1] / "main.py"
 PORT = 8501

@@ -48,7 +48,7 @@ def count_with_spark(
     Parameters
     ----------
     session : SparkSession
-        Running; `cobalance.app.services.spark.session` starts one.
+        Running; `cobalance.workflows.spark.session` starts one.
     path : str or sequence of str
         Files or folders on any file system that Spark reads.
     options : SparkOptions or None

@@ -25,9 +25,9 @@ from cobalance.annotation.language.chat import LanguageModelError, Question, Rep
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import OptionError
+from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"
 GREYS = (0, 51, 204)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import cobalance.app.concept_graph
 from cobalance.app.concept_graph.browser_part import BUILD
 from cobalance.app.concept_graph.component import Exchange, Outlines, next_exchange, payload
-from cobalance.app.concept_graph.elements import (
+from cobalance.workflows.concept_graph.elements import (
     GraphEdge,
     GraphNode,
     GraphPicture,
@@ -275,7 +275,7 @@ def page():
     import streamlit as st
 
     from cobalance.app.concept_graph.component import concept_graph
-    from cobalance.app.concept_graph.elements import GraphNode, GraphPicture
+    from cobalance.workflows.concept_graph.elements import GraphNode, GraphPicture
 
     nodes = [GraphNode(name, name, "concept", 0, 0, 20) for name in ("dog", "cat")]
     wanted = ("dog",) if st.checkbox("dog") else ()

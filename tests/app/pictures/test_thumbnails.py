@@ -17,8 +17,8 @@ import pytest
 from PIL import ExifTags, Image
 
 from cobalance.app.pictures import ImageFiles
-from cobalance.app.settings import Settings
 from cobalance.ingest.images.image_file import MAX_BYTES
+from cobalance.workflows.settings import Settings
 from tests.app.pictures.conftest import (
     BLUE,
     HOSTILE,

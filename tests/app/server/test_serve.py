@@ -14,13 +14,13 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from cobalance.app.demo import NAME
-from cobalance.app.server.login import read_login
 from cobalance.app.server.serve import PORT, listen, streamlit_options
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
 from cobalance.graph.errors import OptionError
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.login import read_login
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running
 from tests.forwarder import Forwarder

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 import cobalance as cb
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.workflows.settings import Settings
 
 VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 

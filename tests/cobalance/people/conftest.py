@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.app.settings import Settings
+from cobalance.workflows.settings import Settings
 
 
 @pytest.fixture

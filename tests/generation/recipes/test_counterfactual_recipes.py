@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from cobalance.app.services.ordering.group_words import combined_words, phrases_of
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.recipes.pinpoint import SKIN
+from cobalance.ingest.captions.group_words import combined_words, phrases_of
 from cobalance.ingest.models.prompts import prompt_for
 
 EDITING = [name for name in RECIPES if RECIPES[name].plan is not None]

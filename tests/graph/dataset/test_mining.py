@@ -7,8 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from cobalance.app.demo import urbancars
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.dataset.cliques import load_cliques
@@ -19,6 +17,8 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, StaleError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.demo import urbancars
+from cobalance.workflows.plan.planners import plan_dataset
 
 
 def brute_force(annotations, size):

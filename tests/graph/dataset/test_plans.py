@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
@@ -16,6 +15,7 @@ from cobalance.graph.dataset.plans import read_plan, write_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError, StaleError, StoreError, UnknownNameError
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.workflows.plan.planners import plan_dataset
 
 
 def test_coverage_of_a_plan_is_what_simulation_says(store, load, ask, random_annotations):

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.generation.jobs.rounds import next_spans
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
@@ -29,6 +28,7 @@ from cobalance.graph.jobs.reports import end_job, fail_job, finish_queries, star
 from cobalance.graph.jobs.rounds import Span, read_query_progress
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.workflows.plan.planners import plan_dataset
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 
 

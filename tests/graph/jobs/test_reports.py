@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from cobalance.app.services.stores import open_store
 from cobalance.graph.jobs.candidates import QueryCounts, decide, record_made
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, query_id, retry_job
 from cobalance.graph.jobs.reports import (
@@ -17,6 +16,7 @@ from cobalance.graph.jobs.reports import (
     workers_alive,
 )
 from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.workflows.store import open_store
 from tests.graph.jobs.reporting import (
     QUERIES,
     accepted,

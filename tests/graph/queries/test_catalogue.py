@@ -2,12 +2,12 @@
 
 import pytest
 
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.plan.planners import plan_dataset
 
 
 def test_edges_have_the_weights_of_the_mined_split(store, load, ask):

@@ -1,8 +1,8 @@
 """`cobalance mcp`: let an assistant read datasets, over the Model Context Protocol."""
 
-from cobalance.app.services.assistant import open_assistant
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
+from cobalance.app.assistant import open_assistant
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 
 def mcp() -> None:

@@ -15,7 +15,7 @@ from cobalance.app.cli.common import (
     out,
 )
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.services.published import compare_dataset, describe_published
+from cobalance.workflows.check import compare_dataset, describe_published
 
 
 def check(

@@ -16,11 +16,11 @@ from cobalance.app.cli.common import (
 )
 from cobalance.app.cli.job_settings import assigned
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.settings import Settings
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 
 def clusters(
@@ -67,7 +67,7 @@ def clusters(
     if remove and as_concepts:
         raise OptionError("--remove undoes --as-concepts. Give one of them.")
     with needs_extra("Clusters of captions", "evaluate"):
-        from cobalance.app.services.evaluations import clusters as service
+        from cobalance.workflows.evaluate import clusters as service
     with opened_store() as (store, progress):
         if remove:
             _say(service.remove_clusters(store, dataset, progress=progress), dataset)

@@ -13,10 +13,10 @@ from cobalance.app.cli.common import (
     out,
 )
 from cobalance.app.cli.tables import Format, write_frame
-from cobalance.app.services.console import ConsoleQuery, result_frame, saved_queries
 from cobalance.graph.database.query import Query
 from cobalance.graph.errors import OptionError
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
 from cobalance.ingest.documents import decode_json
 
 

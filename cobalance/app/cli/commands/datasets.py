@@ -17,16 +17,16 @@ from cobalance.app.cli.common import (
     out,
 )
 from cobalance.app.cli.tables import Format, narrowed, write_frame
-from cobalance.app.services.datasets import drop_dataset, rename_dataset
-from cobalance.app.services.graph_files.tables import dataset_centrality
-from cobalance.app.services.presenting.texts import describe_mining
-from cobalance.app.settings import Settings
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.status import Job, list_jobs
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.export_graph.tables import dataset_centrality
+from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
+from cobalance.workflows.settings import Settings
 
 app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
 

@@ -10,29 +10,26 @@ import typer
 from cobalance.app.cli.common import opened_store, out
 from cobalance.app.cli.progress_bars import progress_bars
 from cobalance.app.cli.tables import fitting_table
-from cobalance.app.demo import NAME
-from cobalance.app.demo.loading import load_demo
-from cobalance.app.services.ordering.plans import Planned, plan_dataset
-from cobalance.app.services.presenting.texts import (
-    change_text,
-    comparison_table,
-    describe_plan,
-    imbalance_table,
-    plan_table,
-)
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import change_text
+from cobalance.workflows.compare import comparison_table
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.loading import load_demo
+from cobalance.workflows.diagnose.tables import imbalance_table
+from cobalance.workflows.plan.planners import Planned, plan_dataset
+from cobalance.workflows.plan.words import describe_plan, plan_table
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cobalance.app.demo.full import FullDemo, SeedResult
+    from cobalance.workflows.demo.full import FullDemo, SeedResult
 
 _FURTHER = (
     (f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"),
@@ -95,7 +92,7 @@ def demo(
 
 def _full() -> None:
     with needs_extra("The whole demo", "worker,demo"):
-        from cobalance.app.demo.full import run_full_demo
+        from cobalance.workflows.demo.full import run_full_demo
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         found = run_full_demo(store, settings, progress=progress)
@@ -105,7 +102,7 @@ def _full() -> None:
 def _counterfactual() -> None:
     with needs_extra("The demonstration of counterfactuals", "worker,demo"):
         from cobalance.app.cli.counterfactual_demo import further_commands, show_counterfactual
-        from cobalance.app.demo.counterfactual import run_counterfactual_demo
+        from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         found = run_counterfactual_demo(store, settings, progress=progress)
@@ -117,7 +114,7 @@ def _counterfactual() -> None:
 def _annotate() -> None:
     with needs_extra("The demonstration of annotations", "worker,annotate,demo"):
         from cobalance.app.cli.annotate_demo import further_commands, show_annotate
-        from cobalance.app.demo.annotate import run_annotate_demo
+        from cobalance.workflows.demo.annotate import run_annotate_demo
     settings = Settings.from_environment()
     with progress_bars() as progress, open_store(settings, progress) as store:
         found = run_annotate_demo(store, settings, progress=progress)
@@ -128,8 +125,8 @@ def _annotate() -> None:
 
 def show_full(found: "FullDemo") -> None:
     """Print the results of the full demo."""
-    from cobalance.app.demo.experiment import for_people as accuracies_for_people
-    from cobalance.app.demo.experiment import summarise
+    from cobalance.workflows.demo.experiment import for_people as accuracies_for_people
+    from cobalance.workflows.demo.experiment import summarise
 
     first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())

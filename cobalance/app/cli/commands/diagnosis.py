@@ -22,27 +22,6 @@ from cobalance.app.cli.common import (
 from cobalance.app.cli.evaluations import evaluation_id
 from cobalance.app.cli.tables import Format, write_frame
 from cobalance.app.cli.wording import in_shell
-from cobalance.app.services.evaluations.failures import accuracy_by_clique, accuracy_texts
-from cobalance.app.services.mining import mine as mine_on
-from cobalance.app.services.presenting.findings import (
-    describe_disagreements,
-    describe_leaning,
-    describe_order,
-    no_clique,
-    not_compared,
-    small_classes,
-)
-from cobalance.app.services.presenting.texts import (
-    comparison_table,
-    describe_comparison,
-    describe_mining,
-    describe_splits,
-    describe_summary,
-    imbalance_table,
-    splits_table,
-    summary_table,
-)
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES
@@ -59,6 +38,29 @@ from cobalance.graph.queries.own_effects import read_own_imbalances
 from cobalance.graph.queries.splits import compare_dataset_splits
 from cobalance.graph.queries.summary import read_summary
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.compare import (
+    comparison_table,
+    describe_comparison,
+    describe_splits,
+    splits_table,
+)
+from cobalance.workflows.diagnose.findings import (
+    describe_disagreements,
+    describe_leaning,
+    describe_order,
+    no_clique,
+    not_compared,
+    small_classes,
+)
+from cobalance.workflows.diagnose.mine import mine as mine_on
+from cobalance.workflows.diagnose.tables import (
+    describe_mining,
+    describe_summary,
+    imbalance_table,
+    summary_table,
+)
+from cobalance.workflows.evaluate.failures import accuracy_by_clique, accuracy_texts
+from cobalance.workflows.settings import Settings
 
 
 class Engine(StrEnum):
@@ -362,7 +364,7 @@ def _write_summary(
 
 def _audited(store: GraphStore, dataset: str, frame: pd.DataFrame) -> "pd.Series[str] | None":
     """What audits say of each imbalance of a table; None where no accepted run is audited."""
-    from cobalance.app.services.audits.results import imbalance_verdicts
+    from cobalance.workflows.panel.verdicts import imbalance_verdicts
 
     found = imbalance_verdicts(store, dataset, frame)
     return None if found is None else pd.Series(found, index=frame.index, dtype=object)

@@ -16,15 +16,15 @@ from cobalance.app.cli.common import (
 )
 from cobalance.app.cli.job_settings import assigned
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.services.embeddings import vectors as service
-from cobalance.app.services.embeddings.vectors import USUAL
-from cobalance.app.settings import Settings
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.embed import search as service
+from cobalance.workflows.embed.search import USUAL
+from cobalance.workflows.settings import Settings
 
 app = typer.Typer(
     help="Compute or add vectors of images; find similar images and near duplicates.",
@@ -88,10 +88,10 @@ def compute(
     Print the task's id. `pixels` needs no model; the others load one.
     """
     with needs_extra("Computing vectors", "worker"):
-        from cobalance.app.services.embeddings.tasks import order_embeddings
+        from cobalance.workflows.embed.compute import order_embeddings
 
         if here:
-            from cobalance.app.services.workers import run_here
+            from cobalance.workflows.work.run import run_here
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
         out.print(task, markup=False)

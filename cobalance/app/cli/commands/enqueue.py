@@ -18,10 +18,6 @@ from cobalance.app.cli.common import (
 )
 from cobalance.app.cli.job_settings import read_file, read_settings
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.services.ordering.job_settings import is_path, licence_warnings
-from cobalance.app.services.ordering.orders import order_plan, read_order
-from cobalance.app.services.presenting.frames import jobs_frame
-from cobalance.app.settings import Settings
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import read_job_settings
@@ -34,6 +30,10 @@ from cobalance.graph.options import path_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.order.job import order_plan, read_order
+from cobalance.workflows.order.settings import is_path, licence_warnings
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import jobs_frame
 
 
 def enqueue(

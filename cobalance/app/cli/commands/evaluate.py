@@ -28,11 +28,11 @@ from cobalance.app.cli.evaluations import (
     say_failures,
 )
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.settings import Settings
 from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 app = typer.Typer(
     help="Train models on datasets, and score, compare and export their predictions.",
@@ -59,7 +59,7 @@ def predict(
 
     A model is trained again from the same images and seed, or from its last checkpoint.
     """
-    from cobalance.app.services.evaluations.predictions import read_saved_predictions
+    from cobalance.workflows.evaluate.stored import read_saved_predictions
 
     check_output(format_, output)
     settings = Settings.from_environment()
@@ -71,7 +71,7 @@ def predict(
             predictions = read_saved_predictions(predictions_folder(), found)
         else:
             with needs_extra("Predicting images", "evaluate"):
-                from cobalance.app.services.evaluations.runs import predict_dataset
+                from cobalance.workflows.evaluate.train import predict_dataset
             predictions = predict_dataset(
                 store, settings, evaluation, dataset, split, progress=progress
             )
@@ -102,8 +102,8 @@ def show(
 
     CSV, JSON and Parquet have a row for each metric and group.
     """
-    from cobalance.app.services.evaluations import summaries
     from cobalance.evaluation.reports.tables import arrange
+    from cobalance.workflows.evaluate import results
 
     with opened_store() as (store, _):
         found = evaluations_of(store, which, limit=limit)
@@ -113,17 +113,17 @@ def show(
             )
             return
         if baseline is not None:
-            frame = summaries.differences_frame(predictions_folder(), found, baseline)
-            names = {*summaries.name_rows(summaries.newest(found)).values()}
+            frame = results.differences_frame(predictions_folder(), found, baseline)
+            names = {*results.name_rows(results.newest(found)).values()}
             if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
                 notes.print(
                     f"Left out, without {baseline} of the same settings: {', '.join(left_out)}",
                     markup=False,
                 )
         else:
-            frame = summaries.summary_frame(store, found)
+            frame = results.summary_frame(store, found)
     if baseline is None and format_ is Format.TABLE:
-        frame = arrange(frame, metric or summaries.HEADLINE)
+        frame = arrange(frame, metric or results.HEADLINE)
     elif metric:
         frame = frame[frame["metric"].isin(metric)]
     if len(frame) or format_ is not Format.TABLE:
@@ -157,7 +157,7 @@ def export(
     title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
-    from cobalance.app.services.evaluations.exports import export_evaluations
+    from cobalance.workflows.evaluate.export import export_evaluations
 
     with opened_store() as (store, _):
         rows = export_evaluations(
@@ -179,7 +179,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
-    from cobalance.app.services.evaluations.files import delete_evaluations
+    from cobalance.workflows.evaluate.stored import delete_evaluations
 
     what = counted(len(evaluations), "evaluations")
     if not yes:

@@ -8,9 +8,9 @@ from cobalance.app.cli.common import FormatOption, OutputOption, notes, opened_s
 from cobalance.app.cli.evaluations import EvaluationId
 from cobalance.app.cli.job_ids import JobId
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.settings import Settings
 from cobalance.graph.errors import needs_extra
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 
 def artefact(
@@ -32,7 +32,7 @@ def artefact(
     """
     check_output(format_, output)
     with needs_extra("Predicting images", "evaluate"):
-        from cobalance.app.services.evaluations.artefacts import run_artefact_test
+        from cobalance.workflows.evaluate.artefacts import run_artefact_test
     with opened_store() as (store, progress):
         done = run_artefact_test(
             store,
@@ -73,7 +73,7 @@ def cam(
     """
     check_output(format_, output)
     with needs_extra("Class activation maps", "train"):
-        from cobalance.app.services.evaluations.activations import map_activations
+        from cobalance.workflows.evaluate.maps import map_activations
     with opened_store() as (store, progress):
         done = map_activations(
             store,

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.common import DatasetName, cleaned, notes, opened_store, out
-from cobalance.app.services.graph_files.files import FORMATS, save_graph
-from cobalance.app.services.graph_files.tables import dataset_incidence, graph_tables
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.export_graph.files import FORMATS, save_graph
+from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
 
 
 def export_graph(

@@ -21,8 +21,6 @@ from cobalance.app.cli.job_ids import WorkId, full_work_id
 from cobalance.app.cli.progress_bars import progress_bars
 from cobalance.app.cli.tables import Format, narrowed, write_frame
 from cobalance.app.cli.task_table import has_task, write_tasks
-from cobalance.app.services.presenting.frames import jobs_frame
-from cobalance.app.settings import Settings
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
@@ -30,6 +28,8 @@ from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
 from cobalance.graph.tasks.status import list_tasks, read_task
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import jobs_frame
 
 
 def jobs(
@@ -140,8 +140,8 @@ def work(
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     with needs_extra("A worker", "worker"):
-        from cobalance.app.services.gpu_workers import gpu_numbers, run_on_gpus
-        from cobalance.app.services.workers import run_worker
+        from cobalance.workflows.work.gpu_processes import gpu_numbers, run_on_gpus
+        from cobalance.workflows.work.run import run_worker
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)

@@ -13,10 +13,6 @@ from cobalance.app.cli.common import cleaned, notes, opened_store
 from cobalance.app.cli.progress_bars import progress_bars
 from cobalance.app.cli.reader_notes import print_reader_notes
 from cobalance.app.cli.wording import in_shell
-from cobalance.app.services.datasets import default_dataset_name, describe_load, load_dataset
-from cobalance.app.services.importing.checking import pairs
-from cobalance.app.services.importing.found_images import find_images
-from cobalance.app.settings import Settings
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import foreign_images
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
@@ -34,7 +30,11 @@ from cobalance.ingest.options import (
     Refinement,
     TableOptions,
     VocabularyOptions,
+    pairs,
 )
+from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_dataset
+from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.ingest.spark.images import SparkOptions
@@ -315,7 +315,7 @@ def ingest(
         _check_spark(options, kept, input_format)
         columns = _spark_columns(options)
         with opened_store() as (store, progress):
-            from cobalance.app.services.spark.images import load_with_spark
+            from cobalance.workflows.spark.images import load_with_spark
 
             report = load_with_spark(
                 store,

@@ -21,23 +21,6 @@ from cobalance.app.cli.name_lists import listed_names, read_clique
 from cobalance.app.cli.resampled_lists import write_list
 from cobalance.app.cli.tables import Format, check_output, write_frame, write_text
 from cobalance.app.cli.wording import command, in_shell
-from cobalance.app.services.audits.plans import unsupported_queries
-from cobalance.app.services.ordering.comparison import compare_dataset
-from cobalance.app.services.ordering.counterfactual_plans import plan_counterfactual_dataset
-from cobalance.app.services.ordering.plans import plan_dataset
-from cobalance.app.services.presenting.findings import (
-    describe_balance,
-    describe_widened,
-    no_images,
-    plan_warnings,
-)
-from cobalance.app.services.presenting.texts import (
-    describe_mining,
-    describe_plan,
-    describe_proof,
-    plan_table,
-)
-from cobalance.app.settings import Settings
 from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
@@ -48,6 +31,21 @@ from cobalance.graph.dataset.cliques import mined_with
 from cobalance.graph.errors import Action, OptionError, worded
 from cobalance.graph.names import clean_name
 from cobalance.graph.safe_text import safe_text
+from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.panel.verdicts import unsupported_queries
+from cobalance.workflows.plan.compare import compare_dataset
+from cobalance.workflows.plan.edits import plan_counterfactual_dataset
+from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.plan.words import (
+    describe_balance,
+    describe_plan,
+    describe_proof,
+    describe_widened,
+    no_images,
+    plan_table,
+    plan_warnings,
+)
+from cobalance.workflows.settings import Settings
 
 _EDITS = "Images edited by a recipe"
 

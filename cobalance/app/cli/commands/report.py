@@ -7,8 +7,8 @@ import typer
 
 from cobalance.app.cli.common import DatasetName, cleaned, notes, opened_store
 from cobalance.app.cli.evaluations import evaluation_id
-from cobalance.app.report.contents import ReportOptions
-from cobalance.app.report.writing import write_report
+from cobalance.workflows.report.contents import ReportOptions
+from cobalance.workflows.report.writing import write_report
 
 
 def report(

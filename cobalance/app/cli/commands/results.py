@@ -11,7 +11,6 @@ import typer
 from cobalance.app.cli.common import assignments_option, cleaned, notes, opened_store, out
 from cobalance.app.cli.job_ids import JobId
 from cobalance.app.cli.job_settings import assigned
-from cobalance.app.settings import Settings
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
@@ -19,6 +18,7 @@ from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 _REAL = Annotated[
     Literal["all", "unedited", "none"] | None,
@@ -77,7 +77,7 @@ def rebalance(
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
-        from cobalance.app.services.results.merging import merge_job
+        from cobalance.workflows.merge import merge_job
     options = assigned(setting) | ({} if model is None else {"model": model})
     if options and annotate is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
@@ -147,7 +147,7 @@ def export(
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
-        from cobalance.app.services.results.exports import export_job
+        from cobalance.workflows.export.job import export_job
     own = assigned(option, "--option")
     EXPORTERS.check(format_, own)
     options = ExportOptions(

@@ -18,12 +18,12 @@ from cobalance.app.cli.common import (
 )
 from cobalance.app.cli.evaluations import files_of, options_of, predictions_folder
 from cobalance.app.cli.tables import Format, check_output, write_frame
-from cobalance.app.settings import Settings
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.evaluation.training.data.images import LabelledImages
@@ -134,7 +134,7 @@ def score(
 
     Without --dataset no database is needed.
     """
-    from cobalance.app.services.evaluations import tables
+    from cobalance.workflows.evaluate import tables
 
     check_output(format_, output)
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
@@ -148,7 +148,7 @@ def score(
         "--set features": of_features,
     }
     if images is not None:
-        from cobalance.app.services.evaluations.image_sets import FEATURES_OF
+        from cobalance.workflows.evaluate.image_sets import FEATURES_OF
 
         compared |= {f"--metric {one}": one for one in metric or () if one in FEATURES_OF}
     for flag, value in compared.items():
@@ -193,8 +193,8 @@ def _with_images(
     options: dict[str, Any],
 ) -> Inputs:
     """Add images, and their features where they are compared with real ones."""
-    from cobalance.app.services.evaluations.image_sets import with_features, with_images
-    from cobalance.app.services.evaluations.images import dataset_reader
+    from cobalance.workflows.evaluate.image_sets import with_features, with_images
+    from cobalance.workflows.evaluate.images import dataset_reader
 
     def read_dataset(name: str) -> "LabelledImages":
         with opened_store() as (store, progress):
@@ -208,7 +208,7 @@ def _with_images(
 
 def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -> Scored:
     """Scores, with what metrics warn of as notes."""
-    from cobalance.app.services.evaluations.scoring import score_tables
+    from cobalance.workflows.evaluate.score import score_tables
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)

@@ -4,9 +4,9 @@ import typer
 
 from cobalance.app.cli.common import notes, opened_store, out
 from cobalance.app.cli.progress_bars import progress_bars
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.database.local import server as local_server
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 app = typer.Typer(help="Show, start and stop the local database server.", no_args_is_help=True)
 

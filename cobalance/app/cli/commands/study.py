@@ -60,9 +60,8 @@ def study(
     and not which group was asked for: they fill the gap in the caption for each image, then say
     whether both show the same objects in the same colours.
     """
-    from cobalance.app.services.studies.answering import progress_frame
-    from cobalance.app.services.studies.creating import Sample, draw_study
-    from cobalance.app.services.studies.results import results_frame
+    from cobalance.workflows.panel.study import Sample, draw_study, results_frame
+    from cobalance.workflows.panel.study_answers import progress_frame
 
     check_output(format_, output)
     with opened_store() as (store, _):

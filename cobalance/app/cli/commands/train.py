@@ -8,7 +8,6 @@ import typer
 
 from cobalance.app.cli.common import assignments_option, cleaned, notes, opened_store, out
 from cobalance.app.cli.evaluations import options_of, say_failures
-from cobalance.app.settings import Settings
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.methods import METHODS
@@ -19,6 +18,7 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 
 def _names(names: list[str] | None) -> list[str]:
@@ -123,7 +123,7 @@ def train(
     Workers train, predict and score them; --here runs them at once. Print their ids. Repeated, the
     command goes on with what is left.
     """
-    from cobalance.app.services.evaluations.orders import EvaluationOrder, order_evaluations
+    from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 
     given = options_of(setting, ("learner", "method"))
     learner = dict(given["learner"])
@@ -148,7 +148,7 @@ def train(
     )
     if here:
         with needs_extra("Running evaluations", "worker"):
-            from cobalance.app.services.workers import run_here
+            from cobalance.workflows.work.run import run_here
     with opened_store() as (store, progress):
         ordered = order_evaluations(store, order, progress=progress)
         for one in ordered.ids:

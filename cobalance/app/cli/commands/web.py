@@ -13,12 +13,12 @@ import typer
 
 from cobalance.app.cli.common import notes, out
 from cobalance.app.cli.progress_bars import progress_bars
-from cobalance.app.demo import NAME
-from cobalance.app.demo.loading import ensure_demo
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.installation import install_command
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.loading import ensure_demo
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 
 def app(

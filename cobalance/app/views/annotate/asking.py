@@ -5,13 +5,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from cobalance.app.services.annotations.chat_models import (
-    ENDPOINT,
-    ENDPOINT_HOW,
-    LOCAL,
-    available_models,
-    open_model,
-)
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.state import session, tasks
 from cobalance.app.views.state.access import may_edit
@@ -20,6 +13,13 @@ from cobalance.app.views.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.views.widgets.task_progress import show_task
 from cobalance.app.views.widgets.theme import shorten
 from cobalance.graph.progress import Progress
+from cobalance.workflows.label.propose import (
+    ENDPOINT,
+    ENDPOINT_HOW,
+    LOCAL,
+    available_models,
+    open_model,
+)
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel

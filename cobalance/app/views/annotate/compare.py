@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from cobalance.app.services.annotations.comparing import GeneratorComparison, compare_generator
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.annotate.runs import chosen_name
 from cobalance.app.views.state import session
 from cobalance.app.views.state.session import CurrentDataset
@@ -15,6 +13,8 @@ from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 
 _GENERATED, _OF_REAL, _OF_GENERATED = "compare_generated", "compare_real_run", "compare_run"
 

@@ -5,11 +5,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from cobalance.app.services.annotations.extracting import (
-    ExtractOrder,
-    count_captions,
-    extract_concepts,
-)
 from cobalance.app.views.annotate.asking import choose_model, order_button, show_command, usage_of
 from cobalance.app.views.state import session
 from cobalance.app.views.state.access import user_name
@@ -23,6 +18,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel

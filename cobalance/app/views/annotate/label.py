@@ -4,7 +4,6 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
 from cobalance.app.views.components.option_fields import draw_model_options
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.components.work.worker_note import say_needs
@@ -18,6 +17,7 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.names import clean_name
 from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
 _PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"

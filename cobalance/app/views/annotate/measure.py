@@ -8,16 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.measuring.truth import GroundTruth, read_mapping, read_truth
-from cobalance.app.services.annotations.measuring import (
-    Measured,
-    measure_run,
-    measure_vocabulary,
-    truth_of_dataset,
-)
-from cobalance.app.services.annotations.proposing import open_embedder
-from cobalance.app.services.importing.checking import named_plainly
-from cobalance.app.services.importing.sources import temporary_files
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.annotate.runs import chosen_name
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.state import session
@@ -33,6 +23,16 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.label.measure import (
+    Measured,
+    measure_run,
+    measure_vocabulary,
+    truth_of_dataset,
+)
+from cobalance.workflows.label.propose import open_embedder
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
 
 T = TypeVar("T")
 VOCABULARY = "what was proposed"

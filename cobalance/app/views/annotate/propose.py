@@ -8,11 +8,6 @@ import streamlit as st
 
 from cobalance.annotation.proposing.cost import chat_cost
 from cobalance.annotation.proposing.options import ProposeOptions, preset_names, read_preset
-from cobalance.app.services.annotations.proposing import (
-    ProposeOrder,
-    open_embedder,
-    propose_attributes,
-)
 from cobalance.app.views.annotate.asking import choose_model, order_button, show_command, usage_of
 from cobalance.app.views.components.option_fields import draw_options
 from cobalance.app.views.state import session
@@ -23,6 +18,7 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel

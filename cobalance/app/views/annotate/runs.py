@@ -1,11 +1,10 @@
 """Annotation runs of the dataset: live progress, and what can be done with one."""
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from cobalance.app.services.annotations.decisions import decide_labels, delete_annotations
-from cobalance.app.services.annotations.progress import time_left
 from cobalance.app.views.annotate import thresholds
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.components.work.worker_note import draw_workers
@@ -27,6 +26,7 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.label.decide import decide_labels, delete_annotations
 
 RUN = "annotate_run"
 REFRESH_S = 2
@@ -194,3 +194,18 @@ def _task(dataset: str) -> str:
 
 def _folder() -> OutputFolder:
     return OutputFolder(session.settings().output_folder())
+
+
+def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
+    """About how long a run still takes, from when a worker took a chunk; empty where unknown.
+
+    Parameters
+    ----------
+    now : datetime, optional
+        In UTC; by default this moment.
+    """
+    if run.state not in ("queued", "running") or not run.done or run.started_at is None:
+        return ""
+    spent_s = ((now or datetime.now(UTC)) - run.started_at).total_seconds()
+    left_s = max(spent_s, 0.0) / run.done * (run.chunks - run.done)
+    return str(timedelta(seconds=round(left_s)))

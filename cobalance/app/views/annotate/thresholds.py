@@ -6,7 +6,6 @@ import streamlit as st
 from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.app.services.annotations.decisions import change_thresholds
 from cobalance.app.views.annotate import pictures
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.state import session
@@ -21,6 +20,7 @@ from cobalance.graph.annotations.runs import AnnotationRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.label.decide import change_thresholds
 
 CONCEPT = "annotate_of"
 _PROBLEM = "_thresholds_problem"

@@ -4,13 +4,13 @@ import streamlit as st
 
 from cobalance.annotation.auditing.answers import DOES_NOT, SHOWS
 from cobalance.annotation.auditing.consensus import UNKNOWN
-from cobalance.app.services.audits.answering import AuditTask, answer_audit, audit_tasks
 from cobalance.app.views.components.images.one_by_one import Choice, Questions, draw_blind
 from cobalance.app.views.components.person import require_person
 from cobalance.app.views.state import session
 from cobalance.app.views.widgets.messages import errors_in_fragment
 from cobalance.app.views.widgets.theme import escape
 from cobalance.graph.audits.reading import read_answers, read_audit
+from cobalance.workflows.panel.audit_answers import AuditTask, answer_audit, audit_tasks
 
 CHOICES = (
     Choice(SHOWS, "Yes", "y"),

@@ -6,9 +6,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.app.views.widgets.theme import clique_labels, names_axis
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 
 IN_PICTURE = 14  # cliques
 MOST_CLASSES = 4  # with columns and marks of their own

@@ -7,8 +7,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.frames import to_csv
-from cobalance.app.services.presenting.texts import ARROW, difference_texts, q_text, rate_texts
 from cobalance.app.views.compare.chart import MOST_CLASSES
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import in_url
@@ -20,6 +18,8 @@ from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
 from cobalance.graph.diagnosis.splits import MAX_Q_VALUE
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.workflows.cells import ARROW, q_text, rate_texts, to_csv
+from cobalance.workflows.compare import difference_texts
 
 HEIGHT_PX = 520
 _OPEN = "compare_evidence"

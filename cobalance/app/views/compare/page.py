@@ -6,8 +6,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.frames import to_csv
-from cobalance.app.services.presenting.texts import change_texts
 from cobalance.app.views.compare.chart import MOST_CLASSES, draw_chart
 from cobalance.app.views.compare.differences import draw_differences
 from cobalance.app.views.compare.splits import draw_splits
@@ -28,6 +26,7 @@ from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
 from cobalance.graph.errors import OptionError, worded
 from cobalance.graph.queries.comparison import compare_imbalances, rebalanced_copies
+from cobalance.workflows.cells import change_texts, to_csv
 
 ROWS = 1000
 HEIGHT_PX = 520

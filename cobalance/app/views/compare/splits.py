@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.app.services.presenting.frames import to_csv
-from cobalance.app.services.presenting.texts import describe_splits
 from cobalance.app.views.compare.differences import HEIGHT_PX, difference_columns
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import in_url, named_in_url
@@ -17,6 +15,8 @@ from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.diagnosis.imbalance import RATE
 from cobalance.graph.diagnosis.splits import FIRST, HOLDS, SECOND, ComparedSplits
 from cobalance.graph.queries.splits import compare_dataset_splits
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.compare import describe_splits
 
 DATASETS, SPLITS = "Two datasets", "Two splits"
 _VIEW, _FIRST, _SECOND, _HOLDS = "compare_what", "split_first", "split_second", "split_holds"

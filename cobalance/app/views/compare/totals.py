@@ -3,9 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.texts import change_text, change_texts
 from cobalance.app.views.widgets.tables import count_column, draw_columns
 from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
+from cobalance.workflows.cells import change_text, change_texts
 
 _MEANINGS = {
     "solved": "imbalanced before, and not any more",

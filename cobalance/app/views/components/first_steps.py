@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.app.demo import NAME
-from cobalance.app.demo.loading import ensure_demo, ensure_digits
-from cobalance.app.settings import Settings
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.state import session, tasks, url
 from cobalance.app.views.state.access import may_edit
 from cobalance.app.views.widgets.task_progress import show_task
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
+from cobalance.workflows.settings import Settings
 
 TASK = "demo"
 _LOADING = "_loading_demo"  # the name of the example that this session loads

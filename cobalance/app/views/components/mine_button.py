@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from cobalance.app.services.mining import mine
 from cobalance.app.views.state import tasks
 from cobalance.app.views.state.access import may_edit
 from cobalance.app.views.state.session import CurrentDataset, store
@@ -12,6 +11,7 @@ from cobalance.graph.dataset.mining import MAX_CLIQUES
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.progress import Progress
+from cobalance.workflows.diagnose.mine import mine
 
 
 def offer(current: CurrentDataset) -> None:

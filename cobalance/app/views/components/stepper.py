@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from cobalance.app.services.presenting.steps import Step
 from cobalance.app.views.state import url
+from cobalance.workflows.diagnose.steps import Step
 
 _ICONS = {
     "done": ":material/check_circle:",

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.texts import cell_text, is_interval
 from cobalance.app.views.state.url import Clique
 from cobalance.app.views.widgets.theme import shorten
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.queries.nodes import name_of
+from cobalance.workflows.cells import cell_text, is_interval
 
 NODE = {"id", "labels", "properties"}
 RELATIONSHIP = {"id", "type", "start", "end", "properties"}

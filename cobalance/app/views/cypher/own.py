@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.cypher_editor.component import Mistake, cypher_editor, plain_lines
-from cobalance.app.services.console import ConsoleQuery
 from cobalance.app.views.cypher import query_form
 from cobalance.app.views.cypher.query_form import MOST_ROWS
 from cobalance.app.views.state import background, session
@@ -18,6 +17,7 @@ from cobalance.app.views.widgets.messages import show_error
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database import schema
 from cobalance.graph.errors import OptionError, QueryTextError
+from cobalance.graph.queries.console_query import ConsoleQuery
 
 ASK = "cypher_ask"  # the key of the choice between a saved query and one's own
 SAVED, OWN = "Saved query", "Your own"

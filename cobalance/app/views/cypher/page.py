@@ -4,7 +4,6 @@ import time
 
 import streamlit as st
 
-from cobalance.app.services.console import ConsoleQuery
 from cobalance.app.views.cypher.own import ASK, OWN, SAVED, mistake_of, own_query
 from cobalance.app.views.cypher.result import show_result
 from cobalance.app.views.cypher.saved import saved_query
@@ -13,6 +12,7 @@ from cobalance.app.views.state.background import Run
 from cobalance.app.views.state.refreshing import refreshing, rerun_page
 from cobalance.app.views.widgets.controls import choose_view
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.console_query import ConsoleQuery
 
 REFRESH_S = 0.5
 

@@ -4,8 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.concept_graph.component import concept_graph
-from cobalance.app.services.console import ConsoleQuery
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.components.name_choices import names_of
 from cobalance.app.views.cypher import answers
 from cobalance.app.views.cypher.inspector import in_link, show_node
@@ -19,6 +17,8 @@ from cobalance.app.views.widgets.tables import draw_table
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database import schema
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
+from cobalance.graph.queries.console_query import ConsoleQuery
+from cobalance.workflows.cells import to_csv
 
 TABLE, GRAPH = "Table", "Graph"
 MOST_CLIQUES = 100  # that a result may hand to a plan

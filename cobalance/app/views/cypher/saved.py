@@ -3,7 +3,6 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.console import ConsoleQuery, search_saved
 from cobalance.app.views.components import mine_button
 from cobalance.app.views.cypher import query_form
 from cobalance.app.views.cypher.own import OWN, edit_copy
@@ -15,6 +14,7 @@ from cobalance.app.views.widgets.tables import draw_table
 from cobalance.app.views.widgets.theme import shorten
 from cobalance.graph.database.query import REQUIRED
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.console_query import ConsoleQuery, search_saved
 
 _SHOWN, _LIST, _SEARCH = "cypher_show", "_cypher_list", "cypher_search"
 _QUICK_FIRST = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from cobalance.app.services.datasets import drop_dataset, rename_dataset
 from cobalance.app.views.components import mine_button
 from cobalance.app.views.state import session, tasks
 from cobalance.app.views.state.session import CurrentDataset
@@ -12,6 +11,7 @@ from cobalance.app.views.widgets.messages import show_error
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
+from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 
 _DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
 RENAMED = "_renamed"  # (old, new), until the new one has been chosen

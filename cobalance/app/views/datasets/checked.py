@@ -5,11 +5,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.importing.checking import CheckedImport
 from cobalance.app.views.widgets.tables import count_column, draw_table
 from cobalance.app.views.widgets.theme import escape
 from cobalance.app.views.widgets.wording import in_app
 from cobalance.ingest.summary import skipped_records
+from cobalance.workflows.load.check import CheckedImport
 
 
 def agreed(found: CheckedImport, key: str) -> bool:

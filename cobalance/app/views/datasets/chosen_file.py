@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import streamlit as st
 
-from cobalance.app.services.importing.checking import named_plainly
-from cobalance.app.services.importing.sources import Source
 from cobalance.ingest.preview import FoundFile
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import Source
 
 T = TypeVar("T")
 

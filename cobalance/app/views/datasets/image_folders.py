@@ -5,19 +5,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from cobalance.app.services.importing.image_places import (
+from cobalance.app.views.state import session
+from cobalance.app.views.state.access import require_editor
+from cobalance.app.views.widgets.messages import errors_kept, errors_shown, show_kept_error
+from cobalance.app.views.widgets.theme import escape
+from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.load.image_places import (
     add_place,
     added_places,
     offered_places,
     places_with,
     remove_place,
 )
-from cobalance.app.services.importing.sources import import_roots
-from cobalance.app.views.state import session
-from cobalance.app.views.state.access import require_editor
-from cobalance.app.views.widgets.messages import errors_kept, errors_shown, show_kept_error
-from cobalance.app.views.widgets.theme import escape
-from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.load.sources import import_roots
 
 _FAULT = "_place_fault"
 _FRESH_S = 20.0  # a new folder is offered after this time

@@ -7,9 +7,6 @@ from typing import cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.services.datasets import default_dataset_name
-from cobalance.app.services.importing.checking import ImportRequest, pairs
-from cobalance.app.services.importing.sources import Source
 from cobalance.app.views.datasets.chosen_file import ChosenFile, cached_by_files
 from cobalance.app.views.datasets.column_heads import draw_heads, say_missing
 from cobalance.app.views.widgets.theme import bold
@@ -34,9 +31,13 @@ from cobalance.ingest.options import (
     Refinement,
     TableOptions,
     VocabularyOptions,
+    pairs,
 )
 from cobalance.ingest.preview import FoundFile, TableSample, category_names, sample_table
 from cobalance.ingest.tables import TABLES
+from cobalance.workflows.load.check import ImportRequest
+from cobalance.workflows.load.dataset import default_dataset_name
+from cobalance.workflows.load.sources import Source
 
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
 _CLASS = "Class"

@@ -8,16 +8,6 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.datasets import describe_load, load_dataset
-from cobalance.app.services.importing.checking import CheckedImport, ImportRequest, check_import
-from cobalance.app.services.importing.found_images import find_images
-from cobalance.app.services.importing.sources import (
-    ServerFolder,
-    Source,
-    Uploads,
-    import_roots,
-    inside,
-)
 from cobalance.app.views.components import mine_button
 from cobalance.app.views.datasets import checked, proof
 from cobalance.app.views.datasets.chosen_file import cached_by_files
@@ -35,6 +25,10 @@ from cobalance.graph.errors import worded
 from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
+from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
+from cobalance.workflows.load.dataset import describe_load, load_dataset
+from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
 LOADED = "_loaded"  # the dataset that it has loaded, until the person goes on

@@ -6,8 +6,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
-from cobalance.app.services.presenting.texts import describe_mining
 from cobalance.app.views.components import first_steps
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.datasets import image_folders, importing
@@ -24,6 +22,8 @@ from cobalance.app.views.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import StaleError
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.diagnose.tables import describe_mining
 
 _VIEW = "ds_view"
 _VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}

@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
 from cobalance.app.pictures.thumbnails import GalleryImage, Picture
-from cobalance.app.services.importing.image_places import missing_files
-from cobalance.app.services.importing.proof import Proof, ProofImage
 from cobalance.app.views.components.images.shown_images import image_files
 from cobalance.app.views.datasets import image_folders
 from cobalance.app.views.state import session
 from cobalance.app.views.widgets.theme import bold, escape, shorten
 from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.load.image_places import missing_files
+from cobalance.workflows.load.proof import Proof, ProofImage
 
 _PICTURE_PX = 164
 _THUMBNAIL_PX = 320

@@ -7,13 +7,13 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.app.concept_graph.overview import Axis
 from cobalance.app.views.components.imbalances import details
 from cobalance.app.views.state import url
 from cobalance.app.views.widgets.theme import distinct_labels, names_axis, shorten
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.queries.overview import Overview
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+from cobalance.workflows.concept_graph.overview import Axis
 
 MOST_IN_MATRIX = 40
 MOST_COMBINATIONS, MOST_BARS = 20, 120

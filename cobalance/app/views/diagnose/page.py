@@ -8,25 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.concept_graph.component import concept_graph
-from cobalance.app.concept_graph.overview import Axis, concepts_of, node_id, of_overview
-from cobalance.app.report.contents import ReportOptions
-from cobalance.app.report.writing import report
-from cobalance.app.services.presenting.facets import Facet, read_communities
-from cobalance.app.services.presenting.findings import (
-    describe_leaning,
-    headline,
-    not_compared,
-    small_classes,
-)
-from cobalance.app.services.presenting.glossary import meaning
-from cobalance.app.services.presenting.steps import next_action, steps_of
-from cobalance.app.services.presenting.texts import (
-    are_unequal,
-    cell_text,
-    describe_mining,
-    describe_summary,
-    summary_table,
-)
 from cobalance.app.views.components import mine_button
 from cobalance.app.views.components.graph import accuracy_colors, axis_choice, community_colors
 from cobalance.app.views.components.imbalances import details, model_accuracy
@@ -39,6 +20,7 @@ from cobalance.app.views.state import session, url
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.app.views.widgets.controls import download
+from cobalance.app.views.widgets.glossary import meaning
 from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
@@ -48,6 +30,24 @@ from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
 from cobalance.graph.queries.summary import read_summary
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import cell_text
+from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
+from cobalance.workflows.diagnose.facets import Facet, read_communities
+from cobalance.workflows.diagnose.findings import (
+    describe_leaning,
+    headline,
+    not_compared,
+    small_classes,
+)
+from cobalance.workflows.diagnose.steps import next_action, steps_of
+from cobalance.workflows.diagnose.tables import (
+    are_unequal,
+    describe_mining,
+    describe_summary,
+    summary_table,
+)
+from cobalance.workflows.report.contents import ReportOptions
+from cobalance.workflows.report.writing import report
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"

@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.texts import effect_texts
 from cobalance.app.views.components.images import gallery
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.workflows.diagnose.tables import effect_texts
 
 ROWS = 3
 PER_CLASS = 8

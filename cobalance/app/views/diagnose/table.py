@@ -6,12 +6,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.audits.results import imbalance_verdicts
-from cobalance.app.services.presenting.findings import (
-    describe_disagreements,
-    describe_order,
-    no_clique,
-)
 from cobalance.app.views.components.imbalances import model_accuracy
 from cobalance.app.views.components.imbalances.table import (
     MAX_BARS,
@@ -33,6 +27,8 @@ from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
+from cobalance.workflows.panel.verdicts import imbalance_verdicts
 
 HEIGHT_PX = 560
 REPEATS = "repeats"  # the parameter of whether rows with the same images are shown

@@ -4,10 +4,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.app.views.evaluate.numbers import is_share
 from cobalance.app.views.widgets.theme import distinct_labels, names_axis, shorten
 from cobalance.evaluation.differences import mean_and_sd
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 
 MOST_GROUPS = 24
 _BAR_PX, _FRAME_PX = 13, 90

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.app.services.evaluations.files import delete_evaluations
-from cobalance.app.services.evaluations.summaries import name_rows
 from cobalance.app.views.state import session
 from cobalance.app.views.state.access import may_edit, require_editor
 from cobalance.app.views.widgets.messages import show_error
@@ -13,6 +11,8 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.evaluate.results import name_rows
+from cobalance.workflows.evaluate.stored import delete_evaluations
 
 _OPEN = "_evaluate_deleting"
 

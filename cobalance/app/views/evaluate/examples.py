@@ -9,8 +9,6 @@ import streamlit as st
 
 from cobalance.app.pictures.heat import draw_heat
 from cobalance.app.pictures.thumbnails import Picture
-from cobalance.app.services.evaluations.maps import MapsMissingError, read_maps
-from cobalance.app.services.evaluations.predictions import read_saved_predictions
 from cobalance.app.views.components.images.shown_images import draw_one, image_files
 from cobalance.app.views.state import session
 from cobalance.app.views.state.session import CurrentDataset
@@ -26,6 +24,8 @@ from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.evaluate.stored import read_saved_predictions
+from cobalance.workflows.evaluate.stored_maps import MapsMissingError, read_maps
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"

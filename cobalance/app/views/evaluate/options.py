@@ -6,8 +6,6 @@ from typing import Any, get_origin
 
 import streamlit as st
 
-from cobalance.app.services.importing.checking import named_plainly
-from cobalance.app.services.importing.sources import temporary_files
 from cobalance.app.views.components.option_fields import draw_options
 from cobalance.app.views.state.access import may_edit
 from cobalance.app.views.state.uploading import accept_uploads
@@ -23,6 +21,8 @@ from cobalance.graph.errors import CobalanceError
 from cobalance.graph.options import Options
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
 
 _SHOWN = 6  # concepts of a class
 _NAMES = {"features": tuple(FEATURES)}

@@ -6,7 +6,6 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.evaluations.orders import EvaluationOrder, Ordered, order_evaluations
 from cobalance.app.views.components.work.worker_note import say_needs
 from cobalance.app.views.evaluate.options import (
     choose_learner_options,
@@ -25,6 +24,7 @@ from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.evaluations.reading import origin_of
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 
 MOST_SEEDS = 20
 _USUAL = "augmented"

@@ -6,8 +6,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.evaluations.exports import exported
-from cobalance.app.services.evaluations.summaries import HEADLINE, name_rows, newest, scores_frame
 from cobalance.app.views.evaluate import changes, examples
 from cobalance.app.views.evaluate.charts import draw_bars
 from cobalance.app.views.evaluate.numbers import ALL, cells_of, is_share
@@ -20,6 +18,8 @@ from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.evaluate.export import exported
+from cobalance.workflows.evaluate.results import HEADLINE, name_rows, newest, scores_frame
 
 USUAL = "group_accuracy"
 MOST_RUNS = 8

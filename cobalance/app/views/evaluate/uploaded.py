@@ -7,11 +7,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.evaluations.scoring import score_tables
-from cobalance.app.services.evaluations.tables import keep_scores, read_tables, with_dataset
-from cobalance.app.services.importing.checking import named_plainly
-from cobalance.app.services.importing.sources import temporary_files
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.evaluate.charts import draw_bars
 from cobalance.app.views.evaluate.numbers import ALL
 from cobalance.app.views.state import session
@@ -27,6 +22,11 @@ from cobalance.evaluation.metrics.metric import Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import CobalanceError
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.evaluate.score import score_tables
+from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
 
 _KEPT, _PROBLEM, _SAVED = "_scored_table", "_scored_problem", "_scored_saved"
 _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"

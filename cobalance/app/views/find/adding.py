@@ -5,10 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.services.embeddings.tasks import order_embeddings
-from cobalance.app.services.embeddings.vectors import USUAL, add_embeddings, computing_tasks
-from cobalance.app.services.importing.checking import named_plainly
-from cobalance.app.services.importing.sources import temporary_files
 from cobalance.app.views.components.option_fields import draw_model_options
 from cobalance.app.views.components.viewer_note import viewer_note
 from cobalance.app.views.components.work.task_buttons import task_buttons
@@ -29,6 +25,10 @@ from cobalance.app.views.widgets.theme import duration_text, escape
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.tasks.status import Task
 from cobalance.ingest.embeddings.reading import SUFFIXES
+from cobalance.workflows.embed.compute import order_embeddings
+from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
 
 COMPUTE, FILE = "Compute them", "From a file"
 REFRESH_S = 1

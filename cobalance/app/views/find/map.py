@@ -7,10 +7,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
 from cobalance.app.views.find.images import draw_images
 from cobalance.app.views.state import url
 from cobalance.app.views.state.session import CurrentDataset
+from cobalance.workflows.concept_graph.colors import class_colors
 
 MOST_POINTS = 5_000
 BOX = "find_box"  # the parameter of the URL with the selected part: x0, x1, y0, y1

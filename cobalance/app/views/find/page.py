@@ -3,7 +3,6 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.embeddings.vectors import Embedded, collect_computed, read_embedded
 from cobalance.app.views.find import adding, tags
 from cobalance.app.views.find import map as embedding_map
 from cobalance.app.views.find.images import draw_images
@@ -22,6 +21,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.embeddings.stored import stored_at
+from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
 VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)

@@ -8,13 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.services.results.export_files import (
-    WrittenExport,
-    delete_export,
-    find_export,
-    folder_stem,
-    write_export,
-)
 from cobalance.app.views.state import session, tasks
 from cobalance.app.views.state.access import may_edit, require_editor
 from cobalance.app.views.state.url import choice_in_url, in_url
@@ -25,6 +18,13 @@ from cobalance.app.views.widgets.theme import escape
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress
+from cobalance.workflows.export.files import (
+    WrittenExport,
+    delete_export,
+    find_export,
+    folder_stem,
+    write_export,
+)
 
 _PROBLEM = "_export_problem"
 

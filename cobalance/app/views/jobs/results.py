@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.results.merging import merge_job
 from cobalance.app.views.jobs import exports
 from cobalance.app.views.jobs.fixed import edited
 from cobalance.app.views.state import session, tasks, url
@@ -22,6 +21,7 @@ from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.merge import merge_job
 
 _REAL = {
     "all": "The edited images with what was made of them for the other groups, and real images "

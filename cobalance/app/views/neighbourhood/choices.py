@@ -5,7 +5,6 @@ from typing import NoReturn
 
 import streamlit as st
 
-from cobalance.app.concept_graph.overview import Axis
 from cobalance.app.views.components.graph import axis_choice
 from cobalance.app.views.components.graph.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
 from cobalance.app.views.components.name_choices import read_names
@@ -13,6 +12,7 @@ from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.graph.database import schema
 from cobalance.graph.queries.neighbourhood import Kind
+from cobalance.workflows.concept_graph.overview import Axis
 
 MOST_NEIGHBOURS = 60  # of one node
 NEIGHBOURS = 15

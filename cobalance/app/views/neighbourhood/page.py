@@ -4,10 +4,7 @@ from itertools import pairwise
 
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
 from cobalance.app.concept_graph.component import concept_graph
-from cobalance.app.concept_graph.overview import Axis, concepts_of, node_id
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.components.graph import accuracy_colors
 from cobalance.app.views.components.graph.centre import make_centre
 from cobalance.app.views.components.imbalances import details, model_accuracy
@@ -36,6 +33,9 @@ from cobalance.graph.queries.neighbourhood import (
     shortest_link,
     to_graphml,
 )
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id
 
 HEIGHT_PX = 540
 

@@ -7,15 +7,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.ordering.comparison import budget_curve, compare_all
-from cobalance.app.services.presenting.findings import describe_leaning
-from cobalance.app.services.presenting.glossary import meaning
 from cobalance.app.views.components.imbalances import filters as imbalance_filters
 from cobalance.app.views.components.name_choices import names_of
 from cobalance.app.views.components.option_fields import draw_options
 from cobalance.app.views.state import url
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.views.widgets.glossary import meaning
 from cobalance.app.views.widgets.theme import escape
 from cobalance.app.views.widgets.wording import in_app
 from cobalance.generation.planners import PLANNERS
@@ -31,6 +29,8 @@ from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.diagnose.findings import describe_leaning
+from cobalance.workflows.plan.compare import budget_curve, compare_all
 
 SELECTED, BY_FILTER = "Selected", "By filter"
 EVENLY, LARGEST = "Evenly", "Largest gaps first"

@@ -6,13 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.services.ordering.counterfactual_plans import (
-    CounterfactualPlan,
-    choose_counterfactuals,
-    keep_counterfactuals,
-)
-from cobalance.app.services.ordering.group_words import combined_words
-from cobalance.app.services.ordering.orders import order_plan
 from cobalance.app.views.components.name_choices import names_of
 from cobalance.app.views.components.work import job_form
 from cobalance.app.views.plan.estimate import draw_estimate
@@ -33,8 +26,15 @@ from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
+from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.order.job import order_plan
+from cobalance.workflows.plan.edits import (
+    CounterfactualPlan,
+    choose_counterfactuals,
+    keep_counterfactuals,
+)
 
 SELECTED, ALL = "Selected cliques", "All images"
 _MADE = {"all": "every group", "others": "the other groups"}

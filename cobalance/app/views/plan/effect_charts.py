@@ -4,13 +4,13 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.app.views.components.imbalances import details
 from cobalance.app.views.widgets.tables import count_column, draw_table
 from cobalance.app.views.widgets.theme import clique_labels, names_axis, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own
@@ -213,7 +213,7 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
     Parameters
     ----------
     curve : pandas.DataFrame
-        From `cobalance.app.services.ordering.comparison.budget_curve`.
+        From `cobalance.workflows.plan.compare.budget_curve`.
     budget : int or None
         The budget in use.
     """

@@ -5,14 +5,14 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.ordering.resampling import listed, listed_images
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import choice_in_url, number_in_url
 from cobalance.app.views.widgets.controls import download
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.plan.resample import listed, listed_images
 
 
 def offer_lists(current: CurrentDataset, cliques: Cliques, chosen: IntArray) -> None:

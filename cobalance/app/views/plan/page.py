@@ -8,11 +8,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.services.audits.plans import query_verdicts, unsupported_queries
-from cobalance.app.services.ordering.orders import order_plan
-from cobalance.app.services.ordering.plans import keep_plan
-from cobalance.app.services.presenting.findings import describe_balance, no_clique, no_images
-from cobalance.app.services.presenting.texts import describe_proof
 from cobalance.app.views.components import mine_button
 from cobalance.app.views.components.graph.story import draw_plan
 from cobalance.app.views.components.imbalances import details
@@ -49,6 +44,11 @@ from cobalance.graph.errors import CobalanceError, worded
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.findings import no_clique
+from cobalance.workflows.order.job import order_plan
+from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries
+from cobalance.workflows.plan.planners import keep_plan
+from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
 VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")

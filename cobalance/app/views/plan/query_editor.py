@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.texts import DISAGREEMENT
 from cobalance.app.views.components.imbalances.table import disagreement_column
 from cobalance.app.views.plan.choice import PlanRequest
 from cobalance.app.views.state.url import number_in_url
@@ -16,6 +15,7 @@ from cobalance.app.views.widgets.tables import count_column, table_height
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.evidence import DISAGREEMENTS, disagreements
+from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)
 HEIGHT_PX = 470

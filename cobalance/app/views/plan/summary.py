@@ -5,14 +5,10 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.services.presenting.findings import (
-    describe_widened,
-    larger_than_dataset,
-    smaller_gaps_grow,
-)
-from cobalance.app.services.presenting.texts import change_text
 from cobalance.app.views.widgets.theme import escape
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.workflows.cells import change_text
+from cobalance.workflows.plan.words import describe_widened, larger_than_dataset, smaller_gaps_grow
 
 SUMMARY = "_plan_summary"
 """The summary's key: `cobalance.app.server.appearance` keeps it in sight by it."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.server.login import is_listed
-from cobalance.app.settings import Settings
 from cobalance.app.views.state import session
 from cobalance.graph.errors import CobalanceError
+from cobalance.workflows.login import is_listed
+from cobalance.workflows.settings import Settings
 
 UNPROVEN = (
     "Your login provider does not say that your e-mail address is verified. Have it verified "

@@ -8,10 +8,10 @@ from threading import BoundedSemaphore, Thread
 
 import streamlit as st
 
-from cobalance.app.services.console import ConsoleQuery, names_in
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import QueryRefusedError
+from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 
 FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
 RUN = "_cypher_run"  # the session's last run

@@ -2,13 +2,9 @@
 
 import streamlit as st
 
-from cobalance.app.services.local_workers.supervisor import (
-    LocalWorker,
-    LocalWorkers,
-    workers_allowed,
-)
 from cobalance.app.views.state import session
 from cobalance.app.views.state.access import may_edit, require_editor
+from cobalance.app.views.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
 from cobalance.graph.plugins import is_installed
 
 _workers = LocalWorkers()

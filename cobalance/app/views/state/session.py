@@ -14,13 +14,13 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.stores import open_store
-from cobalance.app.settings import Settings
 from cobalance.app.views.state.url import name_in_url
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import DatasetState, dataset_state, list_datasets
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
 _CHOICE = "_chosen_dataset"

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from cobalance.app.services.studies.answering import ShownTask, answer_task, shown_tasks
 from cobalance.app.views.components.images.one_by_one import Choice, Questions, draw_blind
 from cobalance.app.views.components.person import require_person
 from cobalance.app.views.state import session
 from cobalance.app.views.widgets.messages import errors_in_fragment
 from cobalance.app.views.widgets.theme import escape
 from cobalance.graph.studies.reading import read_answers, read_study
+from cobalance.workflows.panel.study_answers import ShownTask, answer_task, shown_tasks
 
 KEYS = "123456789"
 

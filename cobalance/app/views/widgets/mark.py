@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 
-from cobalance.app.concept_graph.colors import CLASS_COLORS
+from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 
 _DRAWN = f"""
 <circle cx="10.5" cy="12.5" r="7.5" fill="{CLASS_COLORS[0]}"/>

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from cobalance.app.settings import VARIABLES
 from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.settings import VARIABLES
 
 BY_COLUMN, BY_CATEGORY, BY_FILE = "Column", "Category", "Another file"
 BY_CAPTIONS, BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"

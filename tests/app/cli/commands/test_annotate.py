@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from tests.app.cli.calling import call
 from tests.app.cli.commands.conftest import table
 from tests.tiny.vision import save_owlv2

@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.app.cli.calling import call, run_without
 from tests.app.cli.commands.conftest import table
-from tests.app.services.evaluations.conftest import (  # noqa: F401
+from tests.workflows.evaluate.conftest import (  # noqa: F401
     BIASED,
     EVEN,
     animals,

@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 
 from cobalance.annotation.language.endpoint import Endpoint
-from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
-from cobalance.app.services.annotations.extracting import ExtractOrder, extract_concepts
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
+from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
 from tests.app.cli.calling import call
 from tests.app.cli.commands.conftest import table
 

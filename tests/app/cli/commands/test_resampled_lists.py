@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.app.services.ordering.resampling import resample_dataset
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.read import load_incidence
+from cobalance.workflows.plan.resample import resample_dataset
 
 ROWS = """id,class,concepts,split
 =1.jpg,man,tie|dog,train

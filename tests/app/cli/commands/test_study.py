@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 
-from cobalance.app.services.studies.answering import answer_task
 from cobalance.graph.studies.reading import studies_of_job
+from cobalance.workflows.panel.study_answers import answer_task
 from tests.app.cli.commands.conftest import table
 from tests.studied_job import write_studied_job
 

@@ -8,8 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.annotation.proposing.cost import chat_cost
 from cobalance.annotation.proposing.options import read_preset
-from cobalance.app.demo.scripted_endpoint import Answer, scripted_endpoint
-from cobalance.app.settings import Settings
 from cobalance.app.views.state import access, tasks
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import list_runs, read_run
@@ -19,6 +17,8 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
+from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, shown_text
 from tests.app.views.annotate.test_page import labels, press
 from tests.audited_run import CONCEPTS, labelled, shows

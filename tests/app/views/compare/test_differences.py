@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.presenting.frames import to_csv
-from cobalance.app.services.presenting.texts import ARROW
 from cobalance.app.views.compare.differences import surest_differences
 from cobalance.app.views.state import session
 from cobalance.graph.database.store import GraphStore
@@ -17,6 +15,7 @@ from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.workflows.cells import ARROW, to_csv
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 MORE = [

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.compare.chart import marks_of
 from cobalance.app.views.state import session
 from cobalance.app.views.widgets.theme import shorten
@@ -18,6 +17,7 @@ from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.workflows.cells import to_csv
 from tests.app.conftest import OpenPage, WriteDataset, shown_text, stories
 
 MORE = [

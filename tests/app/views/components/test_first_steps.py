@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.demo import NAME
 from cobalance.app.views.components import first_steps
 from cobalance.app.views.state import session, tasks
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import list_datasets
+from cobalance.workflows.demo import NAME
 from tests.app.conftest import Login, OpenPage, shown_text
 
 

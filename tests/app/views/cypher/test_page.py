@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.concept_graph.colors import class_colors
-from cobalance.app.services.presenting.frames import to_csv
 from cobalance.app.views.cypher import answers, pictures
 from cobalance.app.views.cypher.result import MOST_CLIQUES
 from cobalance.app.views.state import session
@@ -17,6 +15,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import list_datasets
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.concept_graph.colors import class_colors
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 PAIR = (

@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.added_images import read_added
-from cobalance.app.services.importing.image_places import remove_place
 from cobalance.app.views.state import tasks
 from cobalance.graph.dataset.cliques import mined_with
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.workflows.folders import read_added
+from cobalance.workflows.load.image_places import remove_place
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 ROWS = b"id,label,objects\n1,country,cow|road\n2,country,\n3,urban,road\n4,urban,cow\n5,,cow\n"

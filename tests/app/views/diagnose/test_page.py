@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.concept_graph.colors import CLASS_COLORS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from tests import unequal
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 

@@ -9,11 +9,6 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.evaluations.maps import write_maps
-from cobalance.app.services.evaluations.orders import EvaluationOrder, Ordered
-from cobalance.app.services.evaluations.predictions import write_predictions
-from cobalance.app.services.evaluations.summaries import name_rows
-from cobalance.app.settings import Settings
 from cobalance.app.views.evaluate import order
 from cobalance.app.views.evaluate.numbers import cells_of
 from cobalance.app.views.state import uploading
@@ -30,6 +25,11 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
+from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered
+from cobalance.workflows.evaluate.results import name_rows
+from cobalance.workflows.evaluate.stored import write_predictions
+from cobalance.workflows.evaluate.stored_maps import write_maps
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 

@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.app.services.workers import run_here
-from cobalance.app.settings import Settings
 from cobalance.app.views.find.map import box_of, in_box
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
@@ -18,6 +16,8 @@ from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.status import list_tasks
 from cobalance.ingest.embeddings.cosine import unit_vectors
 from cobalance.ingest.embeddings.stored import write_embeddings
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.run import run_here
 from tests.app.conftest import OpenPage, shown_text
 
 

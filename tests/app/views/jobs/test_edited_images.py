@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.settings import Settings
 from cobalance.app.views.jobs import images as views
 from cobalance.app.views.state import tasks
 from cobalance.generation.export.counterfactuals import compose_job
@@ -20,6 +19,7 @@ from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_r
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.status import read_job
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.conftest import HOSTILE
 from tests.edited_job import BEST_OF, GROUPS, make, order, write_pictures

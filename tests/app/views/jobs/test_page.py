@@ -12,9 +12,6 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.results import export_files
-from cobalance.app.services.workers import run_here
-from cobalance.app.settings import Settings
 from cobalance.app.views.jobs import candidates as candidates_view
 from cobalance.app.views.jobs import exports
 from cobalance.app.views.jobs.origin import provenance_of
@@ -38,6 +35,9 @@ from cobalance.graph.jobs.reports import (
 )
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
 from cobalance.graph.records import Edit, PlannedQuery
+from cobalance.workflows.export import files as export_files
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.run import run_here
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text
 
 QUERIES = [("urban", ("cow", "field"), 5), ("urban", ("cow",), 3), ("country", ("sign",), 2)]

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.concept_graph.colors import CLASS_COLORS
-from cobalance.app.concept_graph.overview import ALL_OTHERS, Axis, node_id
 from cobalance.app.views.neighbourhood import rings
 from cobalance.app.views.neighbourhood.chain import read_chain, with_chain
 from cobalance.app.views.neighbourhood.rings import links_table, picture_of
@@ -16,6 +14,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.queries.neighbourhood import read_neighbourhood
+from cobalance.workflows.concept_graph.colors import CLASS_COLORS
+from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, node_id
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 BETWEEN = Axis.between(["country", "urban"], "country", "urban")

@@ -7,8 +7,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.ordering.counterfactual_plans import choose_counterfactuals
-from cobalance.app.settings import Settings
 from cobalance.app.views.plan.page import EDITED_IMAGES, KINDS
 from cobalance.app.views.state import tasks
 from cobalance.generation.recipes import RECIPES
@@ -22,6 +20,8 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
+from cobalance.workflows.plan.edits import choose_counterfactuals
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import Login, OpenPage, shown_text
 from tests.conftest import HOSTILE
 

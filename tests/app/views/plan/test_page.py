@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.ordering.plans import plan_dataset
 from cobalance.app.views.plan import query_editor
 from cobalance.app.views.plan.choice import Choice, PlanRequest
 from cobalance.app.views.state import tasks
@@ -20,6 +19,7 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.workflows.plan.planners import plan_dataset
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text, stories
 
 COW_FIELD = json.dumps(["cow", "field"])

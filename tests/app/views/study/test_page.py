@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.services.studies.creating import Sample, draw_study
 from cobalance.app.views.components import person as people
 from cobalance.app.views.state.access import User
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.studies.reading import Study, read_answers
 from cobalance.graph.studies.writing import close_study
+from cobalance.workflows.panel.study import Sample, draw_study
 from tests.app.conftest import OpenPage, shown_text
 from tests.edited_job import GROUPS
 from tests.studied_job import SENTENCE, write_studied_job

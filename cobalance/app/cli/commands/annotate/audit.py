@@ -92,8 +92,8 @@ def audit(
     run says. --results
     tells which imbalances are left once the labels' errors in each class are taken off.
     """
-    from cobalance.app.services.audits.answering import answer_sheet, audit_progress, take_answers
-    from cobalance.app.services.audits.results import audit_imbalances, audit_rates
+    from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
+    from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
 
     check_output(format_, output)
     if sum([people is not None, sheet, answers is not None, rates, results]) > 1:
@@ -106,7 +106,7 @@ def audit(
             names = tuple(name.strip() for name in people.split(",") if name.strip())
             wanted = tuple(map(clean_name, concept or ()))
             folder = output_folder()
-            from cobalance.app.services.audits.creating import AuditSample, draw_audit
+            from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
             cliques = tuple(map(read_clique, clique or ()))
             sample = AuditSample(names, n, overlap, seed, wanted, cliques)

@@ -34,7 +34,7 @@ def compare(
     that the generator makes more frequent.
     """
     from cobalance.annotation.measuring.shift import shift_chart
-    from cobalance.app.services.annotations.comparing import compare_generator
+    from cobalance.workflows.label.compare import compare_generator
 
     check_output(format_, output)
     with opened_store() as (store, _):

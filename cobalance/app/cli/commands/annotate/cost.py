@@ -102,7 +102,7 @@ def cost(
         row["chat_seconds"] = measure_chat(chat, options, caption, 1 if local else at_once)
     if dataset is not None:
         with needs_extra("Measuring an annotator", "worker"):
-            from cobalance.app.services.annotations.costs import label_cost
+            from cobalance.workflows.label.order import label_cost
         texts = options.categories * options.attributes
         with opened_store() as (store, progress):
             row |= label_cost(store, dataset, texts, annotator, assigned(setting), progress)

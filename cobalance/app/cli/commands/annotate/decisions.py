@@ -40,7 +40,7 @@ def threshold(
     ] = None,
 ) -> None:
     """Change from which scores on a run's labels count; no model runs again."""
-    from cobalance.app.services.annotations.decisions import change_thresholds
+    from cobalance.workflows.label.decide import change_thresholds
 
     given = assigned(setting)
     if not all(isinstance(value, int | float) for value in given.values()):
@@ -67,7 +67,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
-    from cobalance.app.services.annotations.decisions import delete_annotations
+    from cobalance.workflows.label.decide import delete_annotations
 
     folder = output_folder()
     with opened_store() as (store, _):
@@ -86,7 +86,7 @@ def delete(
 
 
 def _decide(run: str, *, accepted: bool) -> None:
-    from cobalance.app.services.annotations.decisions import decide_labels
+    from cobalance.workflows.label.decide import decide_labels
 
     with opened_store() as (store, progress):
         report = decide_labels(

@@ -14,8 +14,8 @@ from cobalance.app.cli.commands.annotate.propose import (
     chosen_chat,
 )
 from cobalance.app.cli.common import DatasetName, notes, opened_store, out
-from cobalance.app.settings import Settings
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 
 def extract(
@@ -44,7 +44,7 @@ def extract(
     before `cobalance annotate accept`. Print the run's id.
     """
     folder = output_folder()
-    from cobalance.app.services.annotations.extracting import ExtractOrder, extract_concepts
+    from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
 
     order = ExtractOrder(dataset, Settings.from_environment().captions_folder(), limit)
     chat = chosen_chat(url, model, key_file, timeout, local=local)

@@ -18,7 +18,6 @@ from cobalance.app.cli.common import (
     out,
 )
 from cobalance.app.cli.job_settings import assigned
-from cobalance.app.settings import Settings
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
@@ -26,6 +25,7 @@ from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
 
 
 def _endpoint(
@@ -142,7 +142,7 @@ def label(
     Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
     annotate accept`. Print the run's id.
     """
-    from cobalance.app.services.annotations.labelling import LabelOrder, order_labels
+    from cobalance.workflows.label.order import LabelOrder, order_labels
 
     order = LabelOrder(
         dataset=dataset,
@@ -160,7 +160,7 @@ def label(
     )
     if here:
         with needs_extra("Labelling images", "worker"):
-            from cobalance.app.services.workers import run_here
+            from cobalance.workflows.work.run import run_here
     folder = output_folder()
     with opened_store() as (store, progress):
         run = order_labels(store, folder, order)

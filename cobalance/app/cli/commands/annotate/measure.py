@@ -16,7 +16,7 @@ from cobalance.ingest.concepts.plurals import counted
 
 if TYPE_CHECKING:
     from cobalance.annotation.measuring.truth import GroundTruth
-    from cobalance.app.services.annotations.measuring import Measured
+    from cobalance.workflows.label.measure import Measured
 
 
 def measure(
@@ -86,7 +86,7 @@ def measure(
             frame = _vocabulary(store, which, known, embed, beta)
         else:
             from cobalance.annotation.measuring.truth import read_mapping
-            from cobalance.app.services.annotations.measuring import measure_run
+            from cobalance.workflows.label.measure import measure_run
 
             names = None if mapping is None else read_mapping(mapping)
             run = find_run(store, which).id
@@ -99,7 +99,7 @@ def measure(
 def _truth(store: GraphStore, given: str) -> "GroundTruth":
     """Ground truth of a dataset of that name, or else of a file."""
     from cobalance.annotation.measuring.truth import read_truth
-    from cobalance.app.services.annotations.measuring import truth_of_dataset
+    from cobalance.workflows.label.measure import truth_of_dataset
 
     if find_dataset(store, given) is not None:
         return truth_of_dataset(store, given)
@@ -113,8 +113,8 @@ def _vocabulary(
     embed: str,
     beta: float,
 ) -> pd.DataFrame:
-    from cobalance.app.services.annotations.measuring import measure_vocabulary
-    from cobalance.app.services.annotations.proposing import open_embedder
+    from cobalance.workflows.label.measure import measure_vocabulary
+    from cobalance.workflows.label.propose import open_embedder
 
     embedder, compared_by = open_embedder(embed)
     known = [str(name) for name in truth.shows.columns]

@@ -122,11 +122,7 @@ def propose(
     """
     folder = output_folder()
     from cobalance.annotation.proposing.options import read_preset
-    from cobalance.app.services.annotations.proposing import (
-        ProposeOrder,
-        open_embedder,
-        propose_attributes,
-    )
+    from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 
     options = read_preset(
         preset,
@@ -178,7 +174,7 @@ def chosen_chat(
     url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
 ) -> "ChatModel":
     """Open the one language model that the options name; OptionError for none or two."""
-    from cobalance.app.services.annotations.proposing import open_endpoint, open_local
+    from cobalance.workflows.label.propose import open_endpoint, open_local
 
     if url is not None and not local:
         if model is None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL
-from cobalance.app.concept_graph.elements import GraphPicture
-from cobalance.app.concept_graph.overview import concepts_of
-from cobalance.app.services.evaluations.failures import accuracy_texts
+from cobalance.workflows.concept_graph.colors import NEUTRAL
+from cobalance.workflows.concept_graph.elements import GraphPicture
+from cobalance.workflows.concept_graph.overview import concepts_of
+from cobalance.workflows.evaluate.failures import accuracy_texts
 
 WRONG_COLOR, RIGHT_COLOR = "#E69F00", "#5D3A9B"
 """Orange and purple, which differ in lightness, too, so that any colour vision tells them apart."""

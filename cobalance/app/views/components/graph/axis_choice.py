@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from cobalance.app.concept_graph.overview import ALL_OTHERS, Axis
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import named_in_url
 from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
 
 
 def choose_axis(current: CurrentDataset) -> Axis:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import NEUTRAL
-from cobalance.app.concept_graph.elements import GraphPicture
-from cobalance.app.concept_graph.overview import concepts_of
-from cobalance.app.services.presenting.facets import Facet
 from cobalance.app.views.widgets.theme import shorten
+from cobalance.workflows.concept_graph.colors import NEUTRAL
+from cobalance.workflows.concept_graph.elements import GraphPicture
+from cobalance.workflows.concept_graph.overview import concepts_of
+from cobalance.workflows.diagnose.facets import Facet
 
 # Of those of classes, the ones that are seen on light and on dark ground and that two classes, as
 # most datasets have, leave free.

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 import streamlit as st
 
 from cobalance.app.concept_graph.component import concept_graph
-from cobalance.app.concept_graph.elements import GraphStory
-from cobalance.app.concept_graph.overview import story_of
 from cobalance.app.views.components.graph.axis_choice import choose_axis
 from cobalance.app.views.state import url
 from cobalance.app.views.state.session import CurrentDataset
@@ -14,6 +12,8 @@ from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.steps import Images, Step, StepId, read_steps, with_images
+from cobalance.workflows.concept_graph.elements import GraphStory
+from cobalance.workflows.concept_graph.overview import story_of
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100

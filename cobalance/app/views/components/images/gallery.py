@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
 from cobalance.app.views.components.images import tagging
 from cobalance.app.views.components.images.shown_images import BOXES, OPENED, ShownImages, uris_of
 from cobalance.app.views.state import access, session, url
@@ -17,6 +16,7 @@ from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.concept_graph.colors import class_colors
 
 MOST_CLASSES = 4
 PER_PAGE = (24, 48, 100)

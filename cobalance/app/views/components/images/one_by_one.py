@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from cobalance.app.services.studies.answering import Asked, first_open
 from cobalance.app.views.components.images.shown_images import image_files
 from cobalance.app.views.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.views.widgets.theme import escape
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.panel.study_answers import Asked, first_open
 
 IMAGE_PX = 1600
 

@@ -7,19 +7,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.presenting.findings import describe_lean
-from cobalance.app.services.presenting.glossary import meaning
-from cobalance.app.services.presenting.texts import log_odds_texts, own_texts, q_text
 from cobalance.app.views.components.images import gallery
 from cobalance.app.views.components.images.shown_images import OPENED
 from cobalance.app.views.state import url
 from cobalance.app.views.state.session import CurrentDataset
+from cobalance.app.views.widgets.glossary import meaning
 from cobalance.app.views.widgets.theme import escape, shorten
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.queries.clique_images import count_in_images
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.own_effects import read_own_effects
+from cobalance.workflows.cells import log_odds_texts, q_text
+from cobalance.workflows.diagnose.findings import describe_lean
+from cobalance.workflows.diagnose.tables import own_texts
 
 WIDTH_PX = 820
 NOT_MINED = (

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.services.presenting.facets import Facet, read_facets
-from cobalance.app.services.presenting.glossary import meaning
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import choice_in_url, id_in_url, in_url, number_in_url
+from cobalance.app.views.widgets.glossary import meaning
 from cobalance.app.views.widgets.theme import shorten
 from cobalance.graph.diagnosis.evidence import EVIDENCE, OWN
 from cobalance.graph.queries.imbalances import GAP, Ranking
+from cobalance.workflows.diagnose.facets import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
 GROUP = "group"  # the parameter of the filter by a group of concepts

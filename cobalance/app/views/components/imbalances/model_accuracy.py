@@ -6,8 +6,6 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.services.evaluations.failures import accuracy_by_clique
-from cobalance.app.services.evaluations.summaries import name_rows, newest
 from cobalance.app.views.state import session
 from cobalance.app.views.state.session import CurrentDataset
 from cobalance.app.views.state.url import in_url
@@ -16,6 +14,8 @@ from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.workflows.evaluate.failures import accuracy_by_clique
+from cobalance.workflows.evaluate.results import name_rows, newest
 
 _MODEL = "model"
 

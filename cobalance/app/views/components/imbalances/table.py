@@ -6,20 +6,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.concept_graph.colors import class_colors
-from cobalance.app.services.evaluations.failures import accuracy_texts
-from cobalance.app.services.presenting.texts import (
-    DISAGREEMENT,
-    disagreement_texts,
-    effect_texts,
-    log_odds_texts,
-    own_texts,
-    q_text,
-)
 from cobalance.app.views.widgets.tables import count_column
 from cobalance.graph.diagnosis.evidence import EVIDENCE, OWN
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.queries.imbalances import GAP
+from cobalance.workflows.cells import log_odds_texts, q_text
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.diagnose.tables import (
+    DISAGREEMENT,
+    disagreement_texts,
+    effect_texts,
+    own_texts,
+)
+from cobalance.workflows.evaluate.failures import accuracy_texts
 
 _SHORTER = {
     "fewest images, not the lowest rate": "fewest, not lowest rate",
@@ -132,7 +131,7 @@ def imbalance_view(
 
     Where counts and rates disagree, a column says how. Rates are in percent; many classes have no
     counts beside them. A model's accuracy on each row, from
-    `cobalance.app.services.evaluations.failures`, comes after the q-value; then what audits say of
+    `cobalance.workflows.evaluate.failures`, comes after the q-value; then what audits say of
     each row. A table that is sorted `by` the count gap has that first.
     """
     classes = list(class_sizes)

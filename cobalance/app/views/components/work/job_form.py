@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.services.ordering.job_settings import licence_warnings
 from cobalance.app.views.components.name_choices import names_of
 from cobalance.app.views.components.option_fields import draw_options
 from cobalance.app.views.state.session import CurrentDataset
@@ -26,6 +25,7 @@ from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.installation import install_command
 from cobalance.graph.options import path_options
 from cobalance.graph.plugins import is_installed
+from cobalance.workflows.order.settings import licence_warnings
 
 _USUAL = JobSettings()
 _DOT = " \N{MIDDLE DOT} "

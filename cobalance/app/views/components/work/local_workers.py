@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from cobalance.app.services.local_workers.supervisor import LocalWorker
 from cobalance.app.views.state import local_workers
 from cobalance.app.views.widgets.controls import download
 from cobalance.app.views.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.views.widgets.theme import duration_text
+from cobalance.app.views.workers.supervisor import LocalWorker
 from cobalance.graph.jobs.reports import Worker
 
 LAST_LINES = 15

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from cobalance.app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from cobalance.app.concept_graph.overview import node_id
-from cobalance.app.services.evaluations.failures import accuracy_of_cliques
 from cobalance.app.views.components.graph.accuracy_colors import (
     RIGHT_COLOR,
     WRONG_COLOR,
     cliques_of,
     colored_by_accuracy,
 )
+from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from cobalance.workflows.concept_graph.overview import node_id
+from cobalance.workflows.evaluate.failures import accuracy_of_cliques
 from tests.app.conftest import shown_text
 from tests.app.views.evaluate.test_page import evaluate, output  # noqa: F401
 

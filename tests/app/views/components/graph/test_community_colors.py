@@ -1,10 +1,10 @@
 """Colours of a concept graph by community: of a picture by hand, and on Diagnose."""
 
-from cobalance.app.concept_graph.colors import NEUTRAL
-from cobalance.app.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
-from cobalance.app.concept_graph.overview import node_id
-from cobalance.app.services.presenting.facets import Facet
 from cobalance.app.views.components.graph.community_colors import COLORS, colored_by_community
+from cobalance.workflows.concept_graph.colors import NEUTRAL
+from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
+from cobalance.workflows.concept_graph.overview import node_id
+from cobalance.workflows.diagnose.facets import Facet
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 
 

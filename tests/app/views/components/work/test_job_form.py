@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.settings import Settings
 from cobalance.app.views.state import session
 from cobalance.graph.database.store import GraphStore
+from cobalance.workflows.settings import Settings
 from tests.app.conftest import shown_text
 
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from cobalance.app.services.local_workers.supervisor import LocalWorkers
 from cobalance.app.views.state import local_workers
+from cobalance.app.views.workers.supervisor import LocalWorkers
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import heartbeat, stop_worker

@@ -1,1 +1,0 @@
-"""Load, plan, run jobs and export, on the store and folders that the settings name."""

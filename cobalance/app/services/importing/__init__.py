@@ -1,1 +1,0 @@
-"""Imports of annotations: where files are, what a load would do, a look at its images."""

@@ -1,1 +1,0 @@
-"""From a plan of images to a job that makes them."""

@@ -1,1 +1,0 @@
-"""What is made of a job's accepted images: a rebalanced dataset, and exports."""

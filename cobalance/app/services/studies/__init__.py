@@ -1,1 +1,0 @@
-"""Human studies of a job's images: created, answered by people, and evaluated."""

@@ -1,0 +1,76 @@
+"""Process of a worker that the web app has started, and that ends with the app.
+
+Its standard input is a pipe of which the app alone holds the other end: it closes when the app
+ends, however that happens. The process leads a group of its own, which ends with it.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.progress import Progress
+from cobalance.workflows.settings import Settings, in_environment
+
+IDLE_S = 600.0
+"""A worker that finds nothing to do for so long ends, and frees the GPU."""
+
+GRACE_S = 5.0
+_SAY_EVERY_S = 10.0
+
+
+def main() -> None:
+    """Run a worker until it is told to end, has long had nothing to do, or the app has ended."""
+    threading.Thread(target=end_with_app, name="end with the app", daemon=True).start()
+    from cobalance.workflows.work.run import run_worker  # what takes long to import
+
+    try:
+        run_worker(Settings.from_environment(), idle_s=IDLE_S, say=_say, progress_bars=_progress)
+    except CobalanceError as error:
+        _say(error.worded(in_environment))
+        sys.exit(1)
+
+
+def end_with_app(grace_s: float = GRACE_S) -> None:
+    """Wait for the end of the app; then end gracefully, and with its whole group soon after.
+
+    Parameters
+    ----------
+    grace_s : float
+        Seconds for the images under way.
+    """
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(grace_s)
+    if os.getpid() == os.getpgrp():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Give a progress callback that says how far a job is, now and then."""
+    said: dict[str, tuple[float, int]] = {}
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        before_s, before = said.get(stage, (now - _SAY_EVERY_S, -1))
+        if done != before and (done == total or now - before_s >= _SAY_EVERY_S):
+            said[stage] = now, done
+            _say(f"{stage}: {done:,}" + ("" if total is None else f" of {total:,}"))
+
+    yield report
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What people do with a dataset: load, diagnose, plan, order, merge, label, evaluate, export."""

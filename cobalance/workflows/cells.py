@@ -1,0 +1,173 @@
+"""Values and frames as text, CSV and JSON."""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.safe_text import safe_text
+
+ARROW = "\N{RIGHTWARDS ARROW}"
+
+
+def cell_text(value: Any, most: int | None = None) -> str:
+    """A value as text: names joined by +, intervals, numbers with separators, - where missing.
+
+    Examples
+    --------
+    >>> cell_text(("cow", "road")), cell_text(1414), cell_text(None)
+    ('cow + road', '1,414', '-')
+    >>> cell_text([0.001, 0.05]), cell_text([None, None])
+    ('[0.001, 0.050]', '')
+    """
+    if is_interval(value):
+        known = not any(map(is_missing, value))
+        return f"[{', '.join(cell_text(limit) for limit in value)}]" if known else ""
+    if isinstance(value, (list, tuple)):
+        return " + ".join(
+            f"{cell_text(part[0], most)} {cell_text(part[1], most)}"
+            if isinstance(part, (list, tuple)) and len(part) == 2
+            else cell_text(part, most)
+            for part in value
+        )
+    if is_missing(value):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value != 0 and abs(value) < 1e-3:
+            return f"{value:.1e}"
+        return f"{value:,.3f}"
+    return _cut(safe_text(str(value)), most)
+
+
+def is_interval(value: Any) -> bool:
+    """Whether a cell is two limits, each a float or missing."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(isinstance(limit, float) or is_missing(limit) for limit in value)
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NA or NaN."""
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def _cut(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def change_text(before: Any, after: Any) -> str:
+    """Two counts, before and after; a dash for one that is missing.
+
+    Examples
+    --------
+    >>> change_text(1700, 0), change_text(17, None)
+    ('1,700 → 0', '17 → -')
+    """
+    texts = ("-" if pd.isna(count) else f"{int(count):,}" for count in (before, after))
+    return f" {ARROW} ".join(texts)
+
+
+def change_texts(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
+    """`change_text` of each row."""
+    return [change_text(*counts) for counts in zip(before, after, strict=True)]
+
+
+def q_text(q_value: float) -> str:
+    """A q-value.
+
+    Examples
+    --------
+    >>> q_text(0.00002), q_text(0.0312), q_text(float("nan"))
+    ('<0.001', '0.031', '-')
+    """
+    if is_missing(q_value):
+        return "-"
+    return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
+
+
+def rate_texts(rates: Iterable[float]) -> list[str]:
+    """Shares of a class's images as percentages; a dash where it has none."""
+    return ["-" if is_missing(rate) else f"{rate:.1%}" for rate in rates]
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    r"""A frame as CSV in UTF-8 with a line of column names; lists in cells are JSON text.
+
+    Examples
+    --------
+    >>> to_csv(pd.DataFrame({"concepts": [("cow", "road")], "images": [3]})).decode()
+    'concepts,images\n"[""cow"", ""road""]",3\n'
+    """
+    return frame.map(_as_json_if_list).to_csv(index=False, lineterminator="\n").encode()
+
+
+def to_json(frame: pd.DataFrame) -> bytes:
+    """A frame as a JSON list of objects; missing and infinite values are null.
+
+    Examples
+    --------
+    >>> to_json(pd.DataFrame({"lift": [1.5, float("inf")]})).decode().split()
+    ['[', '{', '"lift":', '1.5', '},', '{', '"lift":', 'null', '}', ']']
+    """
+    rows = [
+        {name: _json_value(value) for name, value in row.items()}
+        for row in frame.to_dict(orient="records")
+    ]
+    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _as_json_if_list(value: Any) -> Any:
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(_json_value(value), ensure_ascii=False)
+    return value
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_json_value(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _json_value(part) for key, part in value.items()}
+    if value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if hasattr(value, "item"):
+        return _json_value(value.item())
+    return value
+
+
+def log_odds_texts(frame: pd.DataFrame, name: str = "log_odds_ratio") -> list[str]:
+    """Log odds ratios of imbalances with their intervals; a dash where one is not defined.
+
+    Examples
+    --------
+    >>> ratios = pd.DataFrame({
+    ...     "log_odds_ratio": [5.531, float("nan")],
+    ...     "log_odds_ratio_low": [4.14, float("nan")],
+    ...     "log_odds_ratio_high": [6.921, float("nan")],
+    ... })
+    >>> log_odds_texts(ratios)
+    ['+5.53 [4.14, 6.92]', '-']
+    """
+    return [
+        "-" if is_missing(low) else f"{value:+.2f} [{low:.2f}, {high:.2f}]"
+        for value, low, high in zip(
+            frame[name], frame[f"{name}_low"], frame[f"{name}_high"], strict=True
+        )
+    ]
+
+
+def class_pairs(frame: pd.DataFrame, first: str, second: str) -> list[str]:
+    """Names of two classes in each row; the first alone where the dataset has no others."""
+    kind = frame[first].dtype
+    two = isinstance(kind, pd.CategoricalDtype) and len(kind.categories) == 2
+    pairs = zip(frame[first], frame[second], strict=True)
+    return [safe_text(str(one) if two else f"{one} vs {other}") for one, other in pairs]

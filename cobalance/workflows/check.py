@@ -1,0 +1,140 @@
+"""Compare a dataset's counts and plan with a file that the authors of ConBias published."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from cobalance.generation.planners import plan
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.graph.counting.chosen import count_chosen
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cooccurrence import cooccurrence
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.errors import Action, OptionError
+from cobalance.ingest.published import Key, Published, read_published
+from cobalance.ingest.tables.columns import listed
+from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
+
+RESULTS = ("differs", "only published", "only here", "equal")
+"""How a row compares, in the order of the table."""
+
+
+def compare_dataset(
+    store: GraphStore, dataset: str, file: str | Path
+) -> tuple[pd.DataFrame, Published]:
+    """Compare a mined dataset of the store with a file; see `compare_published`.
+
+    Raises
+    ------
+    InputError
+        The file is none of ConBias's.
+    StaleError
+        The dataset has not been mined, or has changed since.
+    OptionError
+        The file has combinations of more concepts than were mined.
+    """
+    cliques, mining = load_cliques(store, dataset), mined_with(store, dataset)
+    incidence = dataset_incidence(store, dataset, mining.split)
+    theirs = read_published(file, incidence.classes, incidence.concepts)
+    size = max(theirs.sizes)
+    if theirs.kind != "co-occurrence" and size > mining.max_size:
+        raise OptionError(
+            f"{file} has combinations of {size} concepts, and {dataset!r} is mined for up to "
+            f"{mining.max_size}. ",
+            Action("mine", dataset, max_size=size),
+            " before.",
+        )
+    return compare_published(theirs, incidence, cliques), theirs
+
+
+def compare_published(theirs: Published, incidence: Incidence, cliques: Cliques) -> pd.DataFrame:
+    """Compare counts, cliques or queries with published ones.
+
+    Counts are those of all images, whatever was mined. Mined cliques that a file lacks are listed
+    if they are of its sizes. Queries are compared with those of the planner ``published`` for
+    the file's sizes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for a class (empty for all of them) and concepts: ``class``, ``concepts``, ``theirs``,
+        ``ours`` (Int64: images; missing where a side has none, or only names the concepts) and
+        ``result``, one of `RESULTS`, in that order. Two zeros of a matrix are no row.
+    """
+    ours = _ours(theirs, incidence, cliques)
+    keys = list(dict.fromkeys([*theirs.rows, *ours]))
+    if theirs.kind == "co-occurrence":  # mostly of zeros
+        keys = [key for key in keys if theirs.rows.get(key) or ours.get(key)]
+    frame = pd.DataFrame(
+        {
+            "class": [class_name for class_name, _ in keys],
+            "concepts": pd.Series([concepts for _, concepts in keys], dtype=object),
+            "theirs": pd.array([theirs.rows.get(key) for key in keys], dtype="Int64"),
+            "ours": pd.array([ours.get(key) for key in keys], dtype="Int64"),
+            "result": [_result(key, theirs.rows, ours) for key in keys],
+        }
+    )
+    order = frame["result"].map(RESULTS.index).sort_values(kind="stable").index
+    return frame.loc[order].reset_index(drop=True)
+
+
+def describe_published(frame: pd.DataFrame, theirs: Published) -> str:
+    """How many rows are equal and how many are not, and which names are not the same.
+
+    Examples
+    --------
+    >>> theirs = Published("cliques", {}, {"Cow": "cow"})
+    >>> print(describe_published(pd.DataFrame({"result": ["only here", "equal", "equal"]}), theirs))
+    3 rows: 0 differ, 0 only published, 1 only here, 2 equal. In other letter case: Cow as cow
+    """
+    n = frame["result"].value_counts()
+    parts = (f"{n.get(name, 0):,} {name.replace('differs', 'differ')}" for name in RESULTS)
+    text = f"{len(frame):,} rows: {', '.join(parts)}"
+    pairs = theirs.names.items()
+    if folded := [f"{name} as {ours}" for name, ours in pairs if ours not in (None, name)]:
+        text += f". In other letter case: {listed(folded)}"
+    if unknown := [name for name, ours in pairs if ours is None]:
+        text += f". Names that the dataset lacks: {listed(unknown)}"
+    return text
+
+
+def _result(key: Key, theirs: dict[Key, int | None], ours: dict[Key, int | None]) -> str:
+    if key not in ours:
+        return "only published"
+    if key not in theirs:
+        return "only here"
+    return "equal" if theirs[key] == ours[key] else "differs"
+
+
+def _ours(theirs: Published, incidence: Incidence, cliques: Cliques) -> dict[Key, int | None]:
+    """What the dataset says to what the file says, and beyond it."""
+    if theirs.kind == "queries":
+        sizes = theirs.sizes
+        options = PlanOptions(min(sizes), max(sizes))
+        queries = plan(cliques, "published", options).queries
+        return {(query.class_name, query.concepts): query.n for query in queries}
+    mined = cliques.take(pd.Series(cliques.sizes()).isin(theirs.sizes).to_numpy())
+    if theirs.kind == "common cliques":
+        return {("", names): None for names in mined.names()}
+    found: dict[Key, int | None] = {}
+    asked = [
+        key
+        for key in theirs.rows
+        if (not key[0] or key[0] in incidence.classes) and set(key[1]) <= set(incidence.concepts)
+    ]
+    for key, counts in zip(asked, count_chosen(incidence, [key[1] for key in asked]), strict=True):
+        part = counts[incidence.classes.index(key[0])] if key[0] else counts.sum()
+        found[key] = int(part)
+    if theirs.kind == "cliques":
+        for names, counts in zip(mined.names(), mined.counts.tolist(), strict=True):
+            for class_name, images in zip(mined.classes, counts, strict=True):
+                found.setdefault((class_name, names), images)
+        return found
+    for class_name, concept, images in class_counts(incidence).itertuples(index=False):
+        found.setdefault((class_name, (concept,)), images)
+    edges, names = cooccurrence(incidence), incidence.concepts
+    for pair, images in zip(edges.concept_pairs.tolist(), edges.pair_images.tolist(), strict=True):
+        found.setdefault(("", (names[pair[0]], names[pair[1]])), images)
+    return found

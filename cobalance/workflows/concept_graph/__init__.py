@@ -1,0 +1,1 @@
+"""The concept graph as a picture: nodes, edges and layouts, as data."""

@@ -1,0 +1,299 @@
+"""Digits on photographs: a small image dataset with the shortcuts of UrbanCars.
+
+Each image shows a handwritten three or eight on a background, with a small round thing beside it.
+Background and thing each agree with the class in 95 of 100 training images, independently, as in
+UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023). Test images have every combination
+equally often.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from PIL import Image
+
+from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
+from cobalance.graph.errors import OptionError
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.masks import mask_region
+from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
+
+NAME = "digits"
+SIDE_PX = 48
+TABLE = "annotations.csv"
+
+KINDS: Mapping[str, int] = {"eight": 8, "three": 3}
+BACKGROUNDS: Mapping[str, tuple[str, ...]] = {
+    "eight": ("brick", "gravel", "paper"),
+    "three": ("leaves", "petals", "wood"),
+}
+"""Backgrounds of most training images of a class."""
+THINGS: Mapping[str, tuple[str, ...]] = {
+    "eight": ("coin", "moon", "stars"),
+    "three": ("fur", "retina", "tissue"),
+}
+"""Things in most training images of a class."""
+
+IMAGES: Mapping[tuple[bool, bool], int] = {
+    (True, True): 361,
+    (True, False): 19,
+    (False, True): 19,
+    (False, False): 1,
+}
+"""Training images of a class, by whether the background and the thing agree with it: 95% each, as
+in UrbanCars."""
+
+_JITTER_PX = 3  # largest offset of a digit from the centre
+_INK = 72  # pixels of at least this grey value belong to the digit
+_MARGIN_PX = 1  # between a thing and the image's edge
+_CODES: Mapping[str, int] = {"train": 0, "test": 1, "validation": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Digits:
+    """Images of digits with their masks and labels.
+
+    Parameters
+    ----------
+    split : {"train", "validation", "test"}
+        The split of all images.
+    pixels : uint8 array, shape (n_images, 48, 48, 3)
+    digit_masks, thing_masks : bool array, shape (n_images, 48, 48)
+        Pixels of the digit, and visible pixels of the thing.
+    table : pandas.DataFrame
+        One row per image: ``id``, ``class_name``, ``background``, ``thing``, and whether these two
+        agree with the class: ``background_agrees``, ``thing_agrees``.
+    """
+
+    split: str
+    pixels: npt.NDArray[np.uint8]
+    digit_masks: npt.NDArray[np.bool_]
+    thing_masks: npt.NDArray[np.bool_]
+    table: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def out_of_distribution(self) -> npt.NDArray[np.bool_]:
+        """Whether background and thing both agree with the other class."""
+        rows = self.table
+        return ~(rows["background_agrees"] | rows["thing_agrees"]).to_numpy()
+
+    @property
+    def in_distribution(self) -> npt.NDArray[np.bool_]:
+        """Whether background and thing both agree with the class, as in most training images."""
+        rows = self.table
+        return (rows["background_agrees"] & rows["thing_agrees"]).to_numpy()
+
+    def annotations(self, *, regions: bool = False, folder: str = "") -> Annotations:
+        """Annotations of the images; background and thing are the concepts.
+
+        Parameters
+        ----------
+        regions : bool
+            Add masks, and the digit as a mention of its class, for
+            `cobalance.ingest.images.regions.write_regions`. The graph needs neither: the digit is
+            the class, not a concept.
+        folder : str
+            Prefix of the images' addresses, such as ``"demo/"``.
+        """
+        return Annotations.from_records(
+            self._record(row, regions, folder) for row in range(len(self))
+        )
+
+    def write_exemplars(self, folder: Path, *, most: int = 60) -> int:
+        """Write exemplars of each concept, for the backend ``procedural``.
+
+        Parameters
+        ----------
+        folder : Path
+            Where to write.
+        most : int
+            Use at most this many images per concept.
+
+        Returns
+        -------
+        int
+            Number of exemplars.
+
+        Raises
+        ------
+        OptionError
+            These are held-out or test images, which must not get into training data.
+        """
+        if self.split != "train":
+            raise OptionError(
+                f"Exemplars come from training images, and these are {self.split} images."
+            )
+        written = 0
+        for column in ("background", "thing"):
+            named = self.table[column].to_numpy()
+            for concept in sorted(set(named)):
+                exemplars = (
+                    Exemplar(self.pixels[row], shown)
+                    for row in np.flatnonzero(named == concept)[:most].tolist()
+                    if (shown := self._shown(row, column)).any()
+                )
+                written += write_exemplars(folder, concept, exemplars)
+        return written
+
+    def write(self, folder: Path) -> Path:
+        """Write the images as PNG files, with a table of annotations.
+
+        Returns
+        -------
+        Path
+            The table: ``id``, ``class``, ``concepts``, ``split``, ``path``, ``width``, ``height``.
+        """
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for image_id, pixels in zip(self.table["id"], self.pixels, strict=True):
+            Image.fromarray(pixels).save(folder / uri_of(image_id))
+        table = pd.DataFrame(
+            {
+                "id": self.table["id"],
+                "class": self.table["class_name"],
+                "concepts": self.table["background"] + ";" + self.table["thing"],
+                "split": self.split,
+                "path": [uri_of(image_id) for image_id in self.table["id"]],
+                "width": SIDE_PX,
+                "height": SIDE_PX,
+            }
+        )
+        path = folder / TABLE
+        table.to_csv(path, index=False, lineterminator="\n")
+        return path
+
+    def _shown(self, row: int, column: str) -> npt.NDArray[np.bool_]:
+        things: npt.NDArray[np.bool_] = self.thing_masks[row]
+        if column == "thing":
+            return things
+        shown: npt.NDArray[np.bool_] = ~(things | self.digit_masks[row])
+        return shown
+
+    def _record(self, row: int, regions: bool, folder: str) -> ImageRecord:
+        about = self.table.iloc[row]
+        background, thing = str(about["background"]), str(about["thing"])
+        class_name, image_id = str(about["class_name"]), str(about["id"])
+        mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
+        if regions:
+            mentions = (
+                mask_region(background, self._shown(row, "background")),
+                mask_region(thing, self._shown(row, "thing")),
+                mask_region(class_name, self.digit_masks[row]),
+            )
+        uri = folder + uri_of(image_id)
+        return ImageRecord(image_id, class_name, mentions, self.split, uri, SIDE_PX, SIDE_PX)
+
+
+def make_training_digits(seed: int) -> Digits:
+    """Draw 400 training images of each class with exactly the proportions of UrbanCars."""
+    rng = np.random.default_rng([seed, 7])
+    groups = []
+    for name, other in (("eight", "three"), ("three", "eight")):
+        for (background_agrees, thing_agrees), images in IMAGES.items():
+            pairs = list(
+                product(
+                    BACKGROUNDS[name if background_agrees else other],
+                    THINGS[name if thing_agrees else other],
+                )
+            )
+            order = rng.permutation(len(pairs))
+            groups += [(name, *pairs[order[number % len(pairs)]]) for number in range(images)]
+    return _draw([groups[at] for at in rng.permutation(len(groups))], "train", seed)
+
+
+def make_held_out_digits(seed: int, per_group: int = 4) -> Digits:
+    """Draw further images like the training images, with every combination equally often.
+
+    For methods that need held-out images: handwriting and areas are those of training images.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all random choices.
+    per_group : int
+        Images of each of the 72 combinations.
+    """
+    return _draw(_every_combination(per_group), "train", seed, "validation")
+
+
+def make_test_digits(seed: int, per_group: int = 12) -> Digits:
+    """Draw test images: every combination of class, background and thing equally often.
+
+    They share no pixel with training images: other handwriting, other areas of the photographs.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all random choices.
+    per_group : int
+        Images of each of the 72 combinations.
+    """
+    return _draw(_every_combination(per_group), "test", seed)
+
+
+def uri_of(image_id: str) -> str:
+    """Path of an image's file in the folder.
+
+    Examples
+    --------
+    >>> uri_of("train-00007")
+    'images/train-00007.png'
+    """
+    return f"images/{image_id}.png"
+
+
+def _every_combination(per_group: int) -> list[tuple[str, str, str]]:
+    """Class, background and thing of images with every combination equally often."""
+    backgrounds = BACKGROUNDS["eight"] + BACKGROUNDS["three"]
+    things = THINGS["eight"] + THINGS["three"]
+    return [group for group in product(KINDS, backgrounds, things) for _ in range(per_group)]
+
+
+def _draw(
+    groups: list[tuple[str, str, str]], split: Split, seed: int, name: str | None = None
+) -> Digits:
+    """Draw images from the pieces of a split; `name` is the split that they are called."""
+    name = name or split
+    rng = np.random.default_rng([seed, _CODES[name]])
+    drawn = [_draw_image(*group, split, rng) for group in groups]
+    pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*drawn, strict=True))
+    table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
+    table.insert(0, "id", [f"{name}-{number:05d}" for number in range(len(groups))])
+    table["background_agrees"] = [name in BACKGROUNDS[label] for label, name, _ in groups]
+    table["thing_agrees"] = [name in THINGS[label] for label, _, name in groups]
+    return Digits(name, pixels, digit_masks, thing_masks, table)
+
+
+def _draw_image(
+    class_name: str, background: str, thing: str, split: Split, rng: np.random.Generator
+) -> Iterator[npt.NDArray[np.generic]]:
+    """Draw an image; also its mask of the digit, and of the visible part of the thing."""
+    image = cut_piece(background, split, SIDE_PX, rng).copy()
+    piece = cut_piece(thing, split, THING_PX, rng)
+    near, far = _MARGIN_PX, SIDE_PX - THING_PX - _MARGIN_PX
+    top, left = (near, far)[rng.integers(2)], (near, far)[rng.integers(2)]
+    thing_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
+    there = slice(top, top + THING_PX), slice(left, left + THING_PX)
+    thing_mask[there] = _disc()
+    image[there][_disc()] = piece[_disc()]
+    written = digits(KINDS[class_name], split)
+    digit = written[rng.integers(len(written))]
+    middle = (SIDE_PX - DIGIT_PX) // 2
+    top, left = (middle + rng.integers(-_JITTER_PX, _JITTER_PX, 2, endpoint=True)).tolist()
+    digit_mask = np.zeros((SIDE_PX, SIDE_PX), np.bool_)
+    there = slice(top, top + DIGIT_PX), slice(left, left + DIGIT_PX)
+    digit_mask[there] = digit >= _INK
+    image[there][digit >= _INK] = digit[digit >= _INK, np.newaxis]
+    yield from (image, digit_mask, thing_mask & ~digit_mask)
+
+
+def _disc() -> npt.NDArray[np.bool_]:
+    at = np.arange(THING_PX) - (THING_PX - 1) / 2
+    inside: npt.NDArray[np.bool_] = at[:, np.newaxis] ** 2 + at**2 <= (THING_PX / 2) ** 2
+    return inside

@@ -1,0 +1,210 @@
+"""Drawn figures in front of photographs: a small dataset whose things lean to one group.
+
+The figures are drawn by rule, so that nobody is depicted. Those called men differ from those called
+women in their pattern alone, the one that the backend ``procedural`` paints. Backgrounds and things
+are cut from photographs, see `cobalance.workflows.demo.photographs`.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from cobalance.generation.backends.compositing.draws import Draws
+from cobalance.generation.backends.compositing.looks import paint_look
+from cobalance.generation.backends.compositing.styles import style_of
+from cobalance.ingest.images.masks import mask
+from cobalance.workflows.demo.photographs import areas, cut_object
+from cobalance.workflows.demo.scenes import GROUPS, NO_DERIVATIVES, THINGS, BoxPx, Scene
+
+INSTANCES, CAPTIONS = "instances.json", "captions.json"
+
+_LICENSES: tuple[dict[str, Any], ...] = (
+    {
+        "id": 1,
+        "name": "CC0 1.0 Universal",
+        "url": "https://creativecommons.org/publicdomain/zero/1.0/",
+    },
+    {
+        "id": NO_DERIVATIVES,
+        "name": "Attribution-NoDerivs License",
+        "url": "https://creativecommons.org/licenses/by-nd/2.0/",
+    },
+)
+_CORNERS = 24  # of the polygon about a thing
+_OWN_COLOURS = 0.12  # of a figure, the rest is the look of its group
+
+_BODY = (
+    *((0.42, 0.20), (0.58, 0.20), (0.62, 0.25), (0.82, 0.28), (1.00, 0.55), (0.91, 0.59)),
+    *((0.78, 0.40), (0.74, 0.60), (0.80, 1.00), (0.60, 1.00), (0.50, 0.68), (0.40, 1.00)),
+    *((0.20, 1.00), (0.26, 0.60), (0.22, 0.40), (0.09, 0.59), (0.00, 0.55), (0.18, 0.28)),
+    (0.38, 0.25),
+)
+"""Outline of a figure's body in its box, from 0 to 1 across and down."""
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def write_figures(
+    folder: Path, scenes: Sequence[Scene], *, prefix: str = "", seed: int = 0
+) -> None:
+    """Write the pictures as PNG files, with COCO instances and COCO captions.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to write.
+    prefix : str
+        Of the files' names in the annotations, such as ``"demo/figures/"``.
+    seed : int
+        Seed of all random choices.
+    """
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    names = (*GROUPS, *THINGS)
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
+    captions: list[dict[str, Any]] = []
+    for scene in scenes:
+        pixels, outlines = draw_scene(scene, seed)
+        Image.fromarray(pixels).save(folder / scene.file_name)
+        width, height = scene.size_px
+        images.append(
+            {
+                "id": scene.number,
+                "file_name": prefix + scene.file_name,
+                "width": width,
+                "height": height,
+                "license": scene.license,
+                "attribution": "drawn by cobalance, with pieces of photographs of scikit-image and "
+                "scikit-learn (flower by vultilion)",
+            }
+        )
+        for name, polygons in outlines:
+            annotations.append(
+                {
+                    "id": len(annotations),
+                    "image_id": scene.number,
+                    "category_id": names.index(name),
+                    "bbox": _box_of(polygons),
+                    "segmentation": polygons,
+                    "iscrowd": 0,
+                }
+            )
+        captions += [{"image_id": scene.number, "caption": text} for text in scene.captions]
+    categories = [{"id": at, "name": name} for at, name in enumerate(names)]
+    _write(
+        folder / INSTANCES,
+        images=images,
+        annotations=annotations,
+        categories=categories,
+        licenses=_LICENSES,
+    )
+    told = [{"id": at, **caption} for at, caption in enumerate(captions)]
+    _write(folder / CAPTIONS, images=images, annotations=told, licenses=_LICENSES)
+
+
+def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, list[list[float]]]]]:
+    """Draw a picture; also name and polygons of each figure and thing, as COCO has them.
+
+    Returns
+    -------
+    pixels : uint8 array, shape (height, width, 3)
+    outlines : list of (str, list of polygons)
+        Figures first, in the order of the scene.
+    """
+    rng = np.random.default_rng([seed, 13, scene.number])
+    width, height = scene.size_px
+    image = _ground(scene.ground, scene.size_px, rng)
+    outlines = []
+    for name, box in zip(scene.things, _places(scene, rng), strict=False):
+        polygon = _ellipse(box)
+        piece = cut_object(name, rng).resize(box[2:], Image.Resampling.BOX).convert("RGB")
+        _paste(image, np.asarray(piece), _drawn([polygon], width, height), box)
+        outlines.append((name, [polygon]))
+    figures = []
+    for at, box in enumerate(scene.figures):
+        polygons = _figure(box)
+        shown = _drawn(polygons, width, height)
+        image[shown] = _clothed(polygons, width, height, rng)[shown]
+        draws = Draws("figures", seed, scene.number, at)
+        image = paint_look(image, shown, style_of(scene.group), 1 - _OWN_COLOURS, draws)
+        figures.append((scene.group, polygons))
+    return image, [*figures, *outlines]
+
+
+def _ground(name: str, size_px: tuple[int, int], rng: np.random.Generator) -> Pixels:
+    """A random piece of a photograph, as large as its shape allows, in the size asked for."""
+    (area,) = areas(name, "train")
+    width, height = size_px
+    scale = min(area.shape[1] / width, area.shape[0] / height) * rng.uniform(0.8, 1)
+    wide, tall = int(width * scale), int(height * scale)
+    left = int(rng.integers(area.shape[1] - wide, endpoint=True))
+    top = int(rng.integers(area.shape[0] - tall, endpoint=True))
+    piece = Image.fromarray(area[top : top + tall, left : left + wide])
+    return np.array(piece.convert("RGB").resize(size_px, Image.Resampling.BICUBIC))
+
+
+def _places(scene: Scene, rng: np.random.Generator) -> Iterator[BoxPx]:
+    """Boxes of things to the right of the last figure, above each other, or in a corner."""
+    width, height = scene.size_px
+    left = max(x + w for x, _, w, _ in scene.figures)
+    most = min(width - left - 4, height // 2 - 6)
+    for top in (4, height // 2 + 2):
+        side = int(most * rng.uniform(0.75, 1))
+        x = left + 2 + int(rng.integers(width - left - 2 - side))
+        yield x, top + int(rng.integers(height // 2 - 6 - side, endpoint=True)), side, side
+
+
+def _figure(box: BoxPx) -> list[list[float]]:
+    """Polygons of a figure's head and body; together they are as large as the box."""
+    left, top, width, height = box
+    head = (left + 0.34 * width, top, 0.32 * width, 0.19 * height)
+    return [_ellipse(head), _flat((left + x * width, top + y * height) for x, y in _BODY)]
+
+
+def _ellipse(box: tuple[float, float, float, float]) -> list[float]:
+    left, top, width, height = box
+    turns = np.arange(_CORNERS) * (2 * np.pi / _CORNERS)
+    corners = zip((1 + np.cos(turns)) / 2, (1 + np.sin(turns)) / 2, strict=True)
+    return _flat((left + x * width, top + y * height) for x, y in corners)
+
+
+def _flat(corners: Any) -> list[float]:
+    return [round(float(side), 2) for side in chain.from_iterable(corners)]
+
+
+def _drawn(polygons: list[list[float]], width: int, height: int) -> npt.NDArray[np.bool_]:
+    return mask(json.dumps(polygons), width, height)
+
+
+def _box_of(polygons: list[list[float]]) -> list[float]:
+    x = list(chain.from_iterable(polygon[::2] for polygon in polygons))
+    y = list(chain.from_iterable(polygon[1::2] for polygon in polygons))
+    sides = (min(x), min(y), max(x) - min(x), max(y) - min(y))
+    return [round(side, 2) for side in sides]
+
+
+def _clothed(
+    polygons: list[list[float]], width: int, height: int, rng: np.random.Generator
+) -> Pixels:
+    """Plain colours of a figure before its look: a head, and clothes that get darker downwards."""
+    light = np.linspace(1.1, 0.7, height)[:, np.newaxis, np.newaxis]
+    clothes = np.ones((height, width, 1)) * light * rng.integers(90, 200, 3)
+    clothes[_drawn(polygons[:1], width, height)] = rng.integers(120, 220) * np.array([1, 0.8, 0.7])
+    return np.clip(np.rint(clothes), 0, 255).astype(np.uint8)
+
+
+def _paste(image: Pixels, piece: Pixels, shown: npt.NDArray[np.bool_], box: BoxPx) -> None:
+    left, top, width, height = box
+    window = slice(top, top + height), slice(left, left + width)
+    inside = shown[window]
+    image[window][inside] = piece[inside]
+
+
+def _write(path: Path, **content: Any) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")

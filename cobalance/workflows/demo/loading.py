@@ -1,0 +1,83 @@
+"""Load and mine the demonstration datasets."""
+
+from typing import TYPE_CHECKING
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import write_annotations
+from cobalance.graph.errors import DatasetNotFoundError, StaleError, needs_extra
+from cobalance.graph.private_files import make_folder
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.workflows.demo import NAME, urbancars
+from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.workflows.demo.digits import Digits
+
+
+def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
+    """Load and mine UrbanCars; a repeated call changes nothing."""
+    annotations = Annotations.from_records(urbancars(street=street))
+    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
+    mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
+
+
+def ensure_demo(store: GraphStore, progress: Progress) -> None:
+    """Load and mine UrbanCars unless the store has it."""
+    try:
+        dataset_state(store, NAME).require_mined()
+    except (DatasetNotFoundError, StaleError):
+        load_demo(store, progress)
+
+
+def load_digits(
+    store: GraphStore, settings: Settings, name: str, drawn: "Digits", progress: Progress
+) -> None:
+    """Write the pictures of digits with exemplars of their concepts, load and mine them.
+
+    Raises
+    ------
+    OptionError
+        The output folder is not on this machine.
+    """
+    from cobalance.ingest.images.regions import write_regions
+    from cobalance.workflows.demo.runs import output_folder, pictures_folder, prefix_of
+
+    make_folder(output_folder(settings))
+    folder = pictures_folder(settings, name)
+    drawn.write(folder)
+    drawn.write_exemplars(folder / "exemplars")
+    prefix = prefix_of(name)
+    write_annotations(
+        store,
+        name,
+        drawn.annotations(folder=prefix),
+        source="digits on photographs, with the shortcuts of UrbanCars",
+        replace=True,
+        progress=progress,
+    )
+    regions = drawn.annotations(regions=True, folder=prefix)
+    write_regions(settings.regions_folder(), name, regions, replace=True, progress=progress)
+    mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
+
+
+def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> None:
+    """Load and mine the digits of the first seed unless the store has them.
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-image or scikit-learn is not installed.
+    OptionError
+        The output folder is not on this machine.
+    """
+    with needs_extra("The example with pictures", "demo"):
+        from cobalance.workflows.demo import digits
+    try:
+        dataset_state(store, digits.NAME).require_mined()
+    except (DatasetNotFoundError, StaleError):
+        progress("draw digits", 0, None)
+        load_digits(store, settings, digits.NAME, digits.make_training_digits(0), progress)

@@ -1,0 +1,163 @@
+"""What the pictures of the counterfactual demonstration show: figures and things beside them.
+
+Men mostly have coins and cups beside them, women cats and flowers. Pictures have captions as
+several annotators might write them, of which some name no group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cobalance.ingest.concepts.wording import listed, with_article
+
+NAME = "figures"
+GROUPS = ("man", "woman")
+THINGS = ("cat", "coin", "cup", "flower")
+
+PICTURES: Mapping[str, Mapping[tuple[str, ...], int]] = {
+    "man": {
+        ("coin", "cup"): 14,
+        ("coin",): 9,
+        ("cup",): 7,
+        ("cat",): 3,
+        ("cat", "cup"): 2,
+        ("flower",): 2,
+        (): 3,
+    },
+    "woman": {
+        ("cat", "flower"): 10,
+        ("cat",): 6,
+        ("flower",): 4,
+        ("cup",): 2,
+        ("coin", "flower"): 1,
+        ("coin",): 1,
+        (): 2,
+    },
+}
+"""Pictures of each group by the things in them, of those whose captions name the group."""
+
+SIZES_PX = ((176, 132), (165, 141), (181, 137))
+"""Widths and heights of most pictures."""
+LARGE_PX = (480, 360)
+"""Of a picture with two figures."""
+SECOND_FIGURES_PX = ((175, 325), (160, 343), (172, 330))
+"""Width and height of the second figure's box in pictures with two; one has less than 55,000 px."""
+
+_GROUNDS = {"brick": "bricks", "gravel": "gravel", "leaves": "leaves", "wood": "wood"}
+_POSSESSIVE = {"man": "his", "woman": "her"}
+NO_DERIVATIVES = 2
+"""Number of a licence that forbids changed copies."""
+
+BoxPx = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a picture shows.
+
+    Parameters
+    ----------
+    number : int
+        Its id.
+    group : str
+        Of its figures.
+    things : tuple of str
+        Beside them, in ascending order.
+    ground : str
+        A name in `cobalance.workflows.demo.photographs.PHOTOGRAPHS`.
+    size_px : tuple of two int
+        Width and height.
+    figures : tuple of boxes
+        Left, top, width and height of each figure in pixels.
+    captions : tuple of str
+        What annotators might have written.
+    license : int
+        Its id in the COCO file.
+    """
+
+    number: int
+    group: str
+    things: tuple[str, ...]
+    ground: str
+    size_px: tuple[int, int]
+    figures: tuple[BoxPx, ...]
+    captions: tuple[str, ...]
+    license: int = 1
+
+    @property
+    def file_name(self) -> str:
+        """Path of its file in the folder of the dataset."""
+        return f"images/{self.number:06d}.png"
+
+
+def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
+    """Arrange 66 pictures, and ten that a plan leaves out.
+
+    Of those three have captions that name both groups, two none, two name a child, two are under a
+    licence that forbids changed copies, and one has no captions.
+    """
+    rng = np.random.default_rng([seed, 11])
+    shown = [
+        (group, things)
+        for group, pictures in PICTURES.items()
+        for things, count in pictures.items()
+        for _ in range(count)
+    ]
+    scenes = []
+    for at in rng.permutation(len(shown)):
+        group, things = shown[at]
+        scenes.append(_arrange(group, things, rng))
+    of_two = [at for at, scene in enumerate(scenes) if scene.things][: len(SECOND_FIGURES_PX)]
+    for at, second in zip(of_two, SECOND_FIGURES_PX, strict=True):
+        scenes[at] = _with_second(scenes[at], second)
+    others = [_arrange(group, ("cup",), rng) for group in (GROUPS * 5)]
+    captions: Sequence[tuple[str, ...]] = (
+        *((("A man and a woman beside a cup.", "A woman gives a man her cup."),) * 3),
+        *((("A figure beside a cup.", "A cup of coffee on a saucer."),) * 2),
+        *((("A child beside a cup.", "A little boy with his cup."),) * 2),
+    )
+    for at, texts in enumerate(captions):
+        others[at] = replace(others[at], captions=texts)
+    others[7], others[8] = (replace(one, license=NO_DERIVATIVES) for one in others[7:9])
+    others[9] = replace(others[9], captions=())
+    every = [*scenes, *others]
+    return tuple(
+        replace(every[at], number=number) for number, at in enumerate(rng.permutation(len(every)))
+    )
+
+
+def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> Scene:
+    ground = list(_GROUNDS)[rng.integers(len(_GROUNDS))]
+    width, height = SIZES_PX[rng.integers(len(SIZES_PX))]
+    tall = int(rng.integers(round(height * 0.7), round(height * 0.92)))
+    wide = round(tall * rng.uniform(0.42, 0.52))
+    left = int(rng.integers(4, width // 2 - wide // 2))
+    box = (left, height - tall - int(rng.integers(2, 8)), wide, tall)
+    captions = tuple(_captions(group, things, ground, rng))
+    return Scene(0, group, things, ground, (width, height), (box,), captions)
+
+
+def _with_second(scene: Scene, second: tuple[int, int]) -> Scene:
+    width, height = LARGE_PX
+    first = (8, height - 342 - 6, 188, 342)
+    other = (204, height - second[1] - 6, *second)
+    return replace(scene, size_px=(width, height), figures=(first, other))
+
+
+def _captions(
+    group: str, things: tuple[str, ...], ground: str, rng: np.random.Generator
+) -> Iterator[str]:
+    named = listed([with_article(thing) for thing in things])
+    behind = _GROUNDS[ground]
+    texts = [f"A {group} in front of {behind}.", f"The {group} stands before {behind}."]
+    if things:
+        texts = [
+            f"A {group} beside {named}.",
+            f"A {group} in front of {behind}, with {named}.",
+            f"The {group} looks at {_POSSESSIVE[group]} {things[-1]}.",
+        ]
+    chosen = [texts[at] for at in rng.permutation(len(texts))[:2]]
+    if rng.integers(3) == 0:  # annotators do not always say who it is
+        chosen.insert(0, f"Somebody before {behind}{', with ' + named if named else ''}.")
+    yield from chosen

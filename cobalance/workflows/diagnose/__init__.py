@@ -1,0 +1,1 @@
+"""Mine a dataset; its imbalances and next steps in words and tables."""

@@ -1,0 +1,217 @@
+"""Findings of a diagnosis in sentences: the headline, why it is empty, what misleads."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN
+from cobalance.graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
+from cobalance.graph.errors import Action, Text
+from cobalance.ingest.concepts.plurals import counted
+
+LITTLE = 1.25  # times: below, two rates say more than their ratio
+FEW = 50  # images: a class of fewer is small beside one with ten times as many
+NAMED = 5  # cliques in a sentence
+NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
+
+
+def sizes_of(cliques: Cliques) -> dict[str, int]:
+    """Images of each class, by name."""
+    return dict(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True))
+
+
+def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> str:
+    """Why nothing can be compared, in a sentence; empty if there are two classes with images.
+
+    Examples
+    --------
+    >>> not_compared({"cat": 3, "dog": 0}, "val")
+    "Nothing can be compared: in split 'val' only class 'cat' has images."
+    >>> not_compared({"cat": 3, "dog": 1})
+    ''
+    """
+    shown = [name for name, images in class_sizes.items() if images]
+    if len(shown) > 1:
+        return ""
+    where = "" if split is None else f"in split {split!r} "
+    who = f"only class {shown[0]!r} has" if shown else "no class has"
+    return f"Nothing can be compared: {where}{who} images."
+
+
+def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, int]) -> Text:
+    """Why a mined dataset has no clique at all, and what would give some."""
+    if why := not_compared(class_sizes, options.split):
+        return why
+    if options.common != ():
+        which = "every class" if options.common is None else " and ".join(options.common)
+        often = f" in {options.min_support:,} images" if options.min_support > 1 else ""
+        kept = Action("mine", dataset, common=())
+        said = f"No concept is shown by {which}{often}, so nothing was counted. To keep concepts "
+        return (f"{said}that some class never shows, ", kept, ".")
+    if options.min_support > 1:
+        often = f"No concept is in {options.min_support:,} images of a class. To count rarer ones, "
+        return (often, Action("mine", dataset, min_support=1), ".")
+    return "The images show no concepts."
+
+
+def small_classes(class_sizes: Mapping[str, int], options: MiningOptions) -> str:
+    """Warn of classes with few images beside one with many, which decide what is found.
+
+    Examples
+    --------
+    >>> print(small_classes({"cat": 3000, "dog": 20}, MiningOptions()))
+    Class 'dog' has only 20 images, and 'cat' 3,000: a concept that those few happen not to show \
+is left out as not common, and 'dog' is nearly always too few. Compare rates, not counts.
+    >>> small_classes({"cat": 300, "dog": 200}, MiningOptions())
+    ''
+    """
+    most = max(class_sizes, key=lambda name: class_sizes[name], default="")
+    few = [name for name, n in class_sizes.items() if n < FEW and 10 * n <= class_sizes[most]]
+    if not few:
+        return ""
+    names = ", ".join(map(repr, few))
+    sizes = ", ".join(f"{class_sizes[name]:,}" for name in few)
+    head = "Class" if len(few) == 1 else "Classes"
+    has = "has" if len(few) == 1 else "have"
+    decides = options.common is None or not {*few}.isdisjoint(options.common)
+    common = "a concept that those few happen not to show is left out as not common, and "
+    return (
+        f"{head} {names} {has} only {sizes} images, and {most!r} {class_sizes[most]:,}: "
+        f"{common if decides else ''}{names} {'is' if len(few) == 1 else 'are'} nearly always too "
+        "few. Compare rates, not counts."
+    )
+
+
+def describe_order(by: str, descending: bool | None = None) -> str:
+    """What an imbalance table is sorted by, in a sentence.
+
+    Examples
+    --------
+    >>> print(describe_order("gap"))
+    Sorted by count gap (ConBias), the largest first: images that the class with the fewest lacks, \
+however many images each class has.
+    >>> describe_order("q_value"), describe_order("lift", descending=False)
+    ('Sorted by q-value, the smallest first.', 'Sorted by lift, the smallest first.')
+    """
+    largest = by not in SMALLEST_FIRST if descending is None else descending
+    if by == EVIDENCE:
+        ends = "first, then the others" if largest else "last, after the others"
+        return (
+            f"Sorted by evidence: combinations with a q-value of at most {MAX_Q_VALUE} {ends}, the "
+            f"{'largest' if largest else 'smallest'} difference of rates first."
+        )
+    if by == OWN:
+        return (
+            f"Only combinations that stand on their own: a q-value of at most {MAX_Q_VALUE} beyond "
+            "what their parts explain, the largest own effect first."
+        )
+    name = {"gap": "count gap (ConBias)", "q_value": "q-value", "p_value": "p-value"}.get(by)
+    said = f"{name or by.replace('_', ' ')}, the {'largest' if largest else 'smallest'} first"
+    if by == "gap":
+        said += ": images that the class with the fewest lacks, however many images each class has"
+    if by == "log_odds_ratio":
+        said += ": of the class with the highest rate against the one with the lowest"
+    return f"Sorted by {said}."
+
+
+def headline(
+    leaning: int,
+    cliques: int,
+    strongest: Mapping[str, Any] | None,
+    class_sizes: Mapping[str, int],
+    shown: Callable[[str], str] = str,
+) -> str:
+    """Say how many combinations lean to a class, and how strongly the strongest does.
+
+    Parameters
+    ----------
+    leaning, cliques : int
+        Of `cobalance.graph.dataset.cliques.CliqueTotals`.
+    strongest : mapping or None
+        The first row of an imbalance table in the order of evidence; None without cliques.
+    shown : callable
+        How names are written, such as for Markdown.
+
+    Examples
+    --------
+    >>> row = {"concepts": ("cow",), "highest_rate": "country", "lowest_rate": "urban",
+    ...        "rate_country": 0.19, "rate_urban": 0.01}
+    >>> headline(86, 89, row, {"country": 100, "urban": 100})
+    '86 of 89 combinations lean. cow is 19 times likelier in country.'
+    >>> headline(1, 89, {**row, "rate_urban": 0.0}, {"country": 100, "urban": 100})
+    '1 of 89 combinations leans. cow is in 19.0% of country, and in no image of urban.'
+    >>> headline(0, 89, row, {"country": 100, "urban": 100})
+    'None of 89 combinations leans to a class.'
+    """
+    if not leaning or strongest is None:
+        return f"None of {counted(cliques, 'combinations')} leans to a class."
+    verb = "leans" if leaning == 1 else "lean"
+    said = f"{leaning:,} of {counted(cliques, 'combinations')} {verb}"
+    return f"{said}. {describe_lean(strongest, class_sizes, shown)}"
+
+
+def describe_lean(
+    row: Mapping[str, Any], class_sizes: Mapping[str, int], shown: Callable[[str], str] = str
+) -> str:
+    """Say how much more often the class with the highest rate shows a combination.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of an imbalance table whose rates differ.
+    shown : callable
+        How names are written, such as for Markdown.
+
+    Examples
+    --------
+    >>> describe_lean({"concepts": ("cow",), "highest_rate": "country", "lowest_rate": "urban",
+    ...                "rate_country": 0.19, "rate_urban": 0.01}, {"country": 100, "urban": 100})
+    'cow is 19 times likelier in country.'
+    """
+    high, low = row["highest_rate"], row["lowest_rate"]
+    most, least = float(row[RATE + high]), float(row[RATE + low])
+    name = shown(" + ".join(row["concepts"]))
+    if not least:
+        how = f"in {most:.1%} of {shown(high)}, and in no image of {shown(low)}"
+    elif most / least < LITTLE:
+        how = f"in {most:.1%} of {shown(high)}, and in {least:.1%} of {shown(low)}"
+    else:
+        times = most / least
+        number = f"{times:,.0f}" if times >= 9.95 else f"{times:.1f}".removesuffix(".0")
+        than = f" than in {shown(low)}" if len(class_sizes) > 2 else ""
+        how = f"{number} times likelier in {shown(high)}{than}"
+    return f"{name} is {how}."
+
+
+def describe_disagreements(frame: pd.DataFrame) -> str:
+    """Say in how many rows of an imbalance table rates contradict counts; empty for none.
+
+    Examples
+    --------
+    >>> describe_disagreements(pd.DataFrame({"disagreement": [None, "fewer images, higher rate"]}))
+    'In 1 of 2 rows counts and rates disagree.'
+    """
+    contradicted = int(frame["disagreement"].notna().sum())
+    if not contradicted:
+        return ""
+    return f"In {contradicted:,} of {counted(len(frame), 'rows')} counts and rates disagree."
+
+
+def describe_leaning(leaning: int, unproven: int) -> str:
+    """Say how many combinations lean to a class, and how many more have a gap.
+
+    Examples
+    --------
+    >>> describe_leaning(85, 4107)
+    '85 lean to a class (q \u2264 0.05), 4,107 more have a gap without such evidence'
+    >>> describe_leaning(1, 0)
+    '1 leans to a class (q \u2264 0.05)'
+    """
+    said = f"{leaning:,} {'leans' if leaning == 1 else 'lean'} to a class (q ≤ {MAX_Q_VALUE})"
+    if not unproven:
+        return said
+    more = "has a gap" if unproven == 1 else "have a gap"
+    return f"{said}, {unproven:,} more {more} without such evidence"

@@ -1,0 +1,49 @@
+"""Mine a dataset on the engine that has its images: the kernel here, or Apache Spark."""
+
+from typing import Literal
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining import MiningReport, mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.marks.applying import apply_tags
+from cobalance.graph.progress import Progress, silent
+
+Engine = Literal["auto", "memory", "spark"]
+
+
+def mine(
+    store: GraphStore,
+    dataset: str,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
+    engine: Engine = "auto",
+    master: str | None = None,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
+
+    What tags say of images is applied to them first.
+
+    Parameters
+    ----------
+    engine : {"auto", "memory", "spark"}
+        ``auto`` is Spark where the images stayed in Parquet files, else the kernel here.
+    master : str or None
+        Of Spark, as `cobalance.workflows.spark.session.spark_session` takes it.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``spark`` is needed and not installed.
+    """
+    apply_tags(store, dataset, progress=progress)
+    elsewhere = dataset_state(store, dataset).images_at is not None
+    if engine == "memory" or (engine == "auto" and not elsewhere):
+        return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
+    from cobalance.workflows.spark.images import mine_on_spark
+
+    return mine_on_spark(
+        store, dataset, options, max_cliques=max_cliques, master=master, progress=progress
+    )

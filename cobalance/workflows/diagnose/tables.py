@@ -1,0 +1,159 @@
+"""Imbalances and mining results in tables and sentences."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.safe_text import safe_text
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
+
+COUNT_GAP = "count gap (ConBias)"
+DISAGREEMENT = "counts and rates"
+"""Columns of imbalance tables for people."""
+
+
+def describe_mining(options: MiningOptions) -> str:
+    """What was mined, in one sentence.
+
+    Examples
+    --------
+    >>> describe_mining(MiningOptions())
+    'Counted in all images: cliques of up to 4 concepts that every class shows.'
+    >>> describe_mining(MiningOptions(2, 5, (), "train"))
+    "Counted in split 'train': cliques of up to 2 concepts, in at least 5 images of a class."
+    """
+    images = "all images" if options.split is None else f"split {options.split!r}"
+    shown = "" if options.common == () else " that every class shows"
+    if options.common:
+        shown = f" that {' and '.join(options.common)} show{'s' * (len(options.common) == 1)}"
+    size = counted(options.max_size, "concepts")
+    support = counted(options.min_support, "images")
+    often = f", in at least {support} of a class" if options.min_support > 1 else ""
+    level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
+    return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
+
+
+def imbalance_table(
+    frame: pd.DataFrame, class_sizes: Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """The columns of an imbalance table that people read; files have all.
+
+    What counts and rates disagree on has a column where they do.
+
+    Parameters
+    ----------
+    class_sizes : mapping of str to int, optional
+        Images of each class. Where they are unequal, counts have their rates beside them.
+    """
+    names = [str(name).removeprefix(COUNT) for name in frame if str(name).startswith(COUNT)]
+    counts: dict[str, Any] = {}
+    for name in names:
+        counts[name] = frame[COUNT + name]
+        if are_unequal(class_sizes or {}):
+            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
+    return pd.DataFrame(
+        {
+            "concepts": frame["concepts"],
+            **counts,
+            "rate difference": effect_texts(frame),
+            "q-value": [q_text(q) for q in frame["q_value"]],
+            COUNT_GAP: frame["gap"],
+            **({} if len(names) == 2 else {"most": frame["over_represented"].astype(object)}),
+            "too few": frame["under_represented"].astype(object),
+            **disagreement_texts(frame),
+            "log odds ratio": log_odds_texts(frame),
+            **(own_texts(frame) if "own_effect" in frame else {}),
+        }
+    )
+
+
+def effect_texts(frame: pd.DataFrame) -> list[str]:
+    """Differences of rates, the class with the highest and, of many, the lowest; a dash for none.
+
+    Examples
+    --------
+    >>> effect_texts(pd.DataFrame({"effect": [0.3535, 0.0], "highest_rate": ["country", None],
+    ...                            "lowest_rate": ["urban", None]}))
+    ['+35.4% country vs urban', '-']
+    """
+    pairs = zip(frame["effect"], class_pairs(frame, "highest_rate", "lowest_rate"), strict=True)
+    return [f"+{effect:.1%} {pair}" if effect else "-" for effect, pair in pairs]
+
+
+def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """The column of where rates contradict counts, if any row has such words.
+
+    Examples
+    --------
+    >>> disagreement_texts(pd.DataFrame({"disagreement": [None, "fewer images, higher rate"]}))
+    {'counts and rates': ['', 'fewer images, higher rate']}
+    """
+    if frame["disagreement"].isna().all():
+        return {}
+    words = frame["disagreement"].astype(object)
+    return {DISAGREEMENT: ["" if is_missing(word) else str(word) for word in words]}
+
+
+def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Columns of what is a clique's own, from those of `own_effects` that the frame has."""
+    effects = zip(frame["own_effect"], frame["own_over"], strict=True)
+    q_values = frame.get("own_q_value")
+    return {
+        "own effect": [
+            "-" if is_missing(over) else f"+{effect:.1%} {safe_text(str(over))}"
+            for effect, over in effects
+        ],
+        "by its parts": rate_texts(frame["explained"]),
+        **({} if q_values is None else {"own q-value": [q_text(q) for q in q_values]}),
+    }
+
+
+def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
+    """The columns of `graph.diagnosis.summary.summarize` that people read; files have all.
+
+    Where classes are unequal, counts have their rates beside them.
+    """
+    counts: dict[str, Any] = {}
+    for name in class_sizes:
+        counts[name] = frame[COUNT + name]
+        if are_unequal(class_sizes):
+            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
+    return pd.DataFrame(
+        {
+            "group": [", ".join(names) for names in frame["about"]],
+            "concepts": frame["concepts"],
+            **counts,
+            **own_texts(frame),
+        }
+    ).rename(columns={"own q-value": "q-value"})
+
+
+def describe_summary(shown: int, cliques: int) -> str:
+    """Say how many cliques of a summary are shown, and what that means.
+
+    Examples
+    --------
+    >>> print(describe_summary(0, 1200))
+    None of 1,200 combinations stands on its own.
+    """
+    if not shown:
+        return f"None of {cliques:,} combinations stands on its own."
+    return (
+        f"The {shown:,} of {cliques:,} combinations with the largest effects of their own, beyond "
+        "what smaller combinations explain, in groups of concepts that occur together."
+    )
+
+
+def are_unequal(class_sizes: Mapping[str, int]) -> bool:
+    """Whether counts alone mislead: classes have different numbers of images.
+
+    Examples
+    --------
+    >>> are_unequal({"cat": 100, "dog": 101}), are_unequal({"cat": 100, "dog": 100})
+    (True, False)
+    """
+    return len({*class_sizes.values()}) > 1

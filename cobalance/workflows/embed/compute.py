@@ -1,0 +1,132 @@
+"""Have a worker compute the embeddings of a dataset's images."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.features.features import FixedFeatures
+from cobalance.evaluation.training.features.vision import VisionFeatures
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.worker.resources import RunTask, TaskRun
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.tasks.lifecycle import create_task
+from cobalance.ingest.embeddings.reading import check_vectors
+from cobalance.ingest.embeddings.stored import write_table
+from cobalance.workflows.embed.search import KIND, USUAL, computed_file
+from cobalance.workflows.images import describe_unread, images_with_files, pixel_reader
+from cobalance.workflows.settings import Settings
+
+_BLOCK = 256  # images from one report of the progress to the next
+_LEARNED = 5_000  # images that features without a model learn from
+
+
+def order_embeddings(
+    store: GraphStore,
+    dataset: str,
+    features: str = USUAL,
+    options: Mapping[str, Any] | None = None,
+    *,
+    created_by: str = "",
+) -> str:
+    """Order the embeddings of a dataset's images, in place of those it has; return the task's id.
+
+    Parameters
+    ----------
+    features : str
+        A name in `cobalance.evaluation.training.features.FEATURES`.
+    options : mapping, optional
+        Their options.
+    created_by : str
+        Who orders them; empty without a login.
+
+    Raises
+    ------
+    UnknownNameError
+        There are no such features.
+    OptionError
+        The options are not theirs, or no image has a file.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    checked = FEATURES.check(features, options or {}).model_dump(mode="json")
+    images_with_files(store, dataset)
+    return create_task(
+        store,
+        KIND,
+        FEATURES[features].extra or "worker",
+        dataset=dataset,
+        settings={"features": features, "options": checked},
+        created_by=created_by,
+    )
+
+
+def embedding_tasks(settings: Settings) -> dict[str, RunTask]:
+    """What executes the tasks of embeddings, by their kind."""
+    return {KIND: partial(_embed, settings)}
+
+
+def _embed(settings: Settings, task: TaskRun) -> str:
+    """Compute the embeddings, for `collect_computed`; return which images could not be read."""
+    dataset, name = str(task.dataset), str(task.settings["features"])
+    task.progress("load the model", 0, None)
+    features = FEATURES.open(name, FEATURES.check(name, task.settings["options"]))
+    images = task.graph(partial(images_with_files, dataset=dataset))
+    unread: dict[int, str] = {}
+    examples = _examples(settings, images, unread)
+    rows = np.arange(len(images))
+    _require_one(examples, unread)
+    if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
+        features = features.with_cache(settings.cobalance_cache.expanduser() / "features")
+    elif not isinstance(features, FixedFeatures):
+        step = -(-len(rows) // _LEARNED)
+        features, _ = features.fit(examples.take(rows[::step]), 0)
+    blocks = []
+    for start in range(0, len(rows), _BLOCK):
+        task.progress("embed images", start, len(rows))
+        block = features.read(examples.take(rows[start : start + _BLOCK]))
+        blocks.append(block.astype(np.float32))
+    read = [row for row in rows.tolist() if row not in unread]
+    names = images["id"].iloc[read].tolist()
+    unit = check_vectors(name, names, np.concatenate(blocks)[read])
+    folder = OutputFolder(settings.output_folder())
+    folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
+    return _told(unread)
+
+
+def _require_one(examples: Examples, unread: dict[int, str]) -> None:
+    """Raise OptionError if not a single image can be read."""
+    for row in range(len(examples)):
+        examples.read(np.array([row]))
+        if row not in unread:
+            return
+    raise OptionError(_told(unread))
+
+
+def _told(unread: Mapping[int, str]) -> str:
+    """How many images could not be read, with the reason for the first; empty for none."""
+    return describe_unread([unread[row] for row in sorted(unread)])
+
+
+def _examples(settings: Settings, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
+    """The images, of which those that cannot be read are black and noted in `unread` by row."""
+    read = pixel_reader(settings)
+    ids, files = images["id"].tolist(), [*zip(images["uri"], images["synthetic"], strict=True)]
+
+    def read_one(row: int) -> Pixels:
+        try:
+            return read(*files[row])
+        except CobalanceError as error:
+            unread[row] = f"{ids[row]}: {error}"
+            return np.zeros((8, 8, 3), dtype=np.uint8)
+
+    def read_rows(rows: IntArray) -> list[Pixels]:
+        return [read_one(row) for row in rows.tolist()]
+
+    none = np.full(len(ids), -1)
+    return Examples(ids, np.zeros_like(none), none, none, ("",), read_rows)

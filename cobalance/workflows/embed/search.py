@@ -1,0 +1,193 @@
+"""Embeddings of a dataset: added, searched for similar images and near duplicates, projected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_classes
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import Action, OptionError, UnknownNameError, needs_extra
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.tasks.status import Task, list_tasks
+from cobalance.ingest.embeddings.cosine import (
+    Vectors,
+    groups_of,
+    near_pairs,
+    nearest,
+    principal_axes,
+)
+from cobalance.ingest.embeddings.reading import read_embeddings
+from cobalance.ingest.embeddings.stored import read_stored, read_table, write_embeddings
+from cobalance.workflows.settings import Settings
+
+KIND = "embed"
+"""The kind of the tasks that compute embeddings."""
+USUAL = "clip"
+"""The features of embeddings unless others are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """The images of a dataset that are in its counts and have an embedding.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``id`` and ``class``, a row for each row of `unit`.
+    unit : array, shape (n_images, width)
+        Vectors of length 1.
+    """
+
+    images: pd.DataFrame
+    unit: Vectors
+
+    def row(self, image: str) -> int:
+        """The row of an image; UnknownNameError if it has none."""
+        rows = self.images.index[self.images["id"] == image]
+        if not len(rows):
+            raise UnknownNameError("embedded image", image, self.images["id"])
+        return int(rows[0])
+
+    def similar(self, image: str, k: int) -> pd.DataFrame:
+        """The `k` images most like one: ``id``, ``class``, ``similarity`` (cosine)."""
+        rows, cosines = nearest(self.unit, self.row(image), k)
+        return self.images.iloc[rows].assign(similarity=cosines).reset_index(drop=True)
+
+    def duplicates(self, threshold: float, progress: Progress = silent) -> pd.DataFrame:
+        """Groups of near duplicates, connected by pairs whose cosine is at least `threshold`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an image: ``group`` (from 1, those in several classes first, then the largest),
+            ``id``, ``class``, ``classes`` (of the group, in words).
+        """
+        left, right, _ = near_pairs(
+            self.unit, threshold, lambda done, of: progress("compare images", done, of)
+        )
+        frames = []
+        for rows in groups_of((left, right), len(self.unit)):
+            group = self.images.iloc[rows]
+            names = sorted(set(group["class"]))
+            frames.append(group.assign(classes=" + ".join(names), n=len(names)))
+        frames.sort(key=lambda group: -min(int(group["n"].iloc[0]), 2))
+        columns = ["group", "id", "class", "classes"]
+        if not frames:
+            return pd.DataFrame(columns=columns)
+        numbered = [group.assign(group=at) for at, group in enumerate(frames, start=1)]
+        return pd.concat(numbered, ignore_index=True)[columns]
+
+    def places(self) -> pd.DataFrame:
+        """Each image on the first two principal axes: ``id``, ``class``, ``x``, ``y``."""
+        place = principal_axes(self.unit, 2)
+        return self.images.assign(x=place[:, 0], y=place[:, 1])
+
+
+def add_embeddings(
+    store: GraphStore,
+    settings: Settings,
+    dataset: str,
+    file: Path,
+    ids: Path | None = None,
+    *,
+    id_column: str = "id",
+    vector_column: str | None = None,
+) -> tuple[int, int]:
+    """Keep the embeddings of a dataset's images, in place of those before.
+
+    The other parameters are those of `cobalance.ingest.embeddings.reading.read_embeddings`.
+
+    Returns
+    -------
+    int, int
+        Vectors that were read, and images of the dataset that have one.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    OptionError
+        No row is of an image of the dataset; what was kept before stays.
+    """
+    names, unit = read_embeddings(file, ids, id_column=id_column, vector_column=vector_column)
+    return len(names), keep_embeddings(store, settings, dataset, str(file), names, unit)
+
+
+def keep_embeddings(
+    store: GraphStore,
+    settings: Settings,
+    dataset: str,
+    source: str,
+    names: Sequence[str],
+    unit: Vectors,
+) -> int:
+    """Keep vectors of length 1; return how many images of the dataset have one.
+
+    Raises
+    ------
+    OptionError
+        No row is of an image of the dataset; what was kept before stays.
+    """
+    known = set(read_classes(store, dataset)["id"])
+    found = len(known.intersection(names))
+    if not found:
+        raise OptionError(
+            f"{source}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
+            f"{min(known, default='')!r}. Name the column that has the images' ids."
+        )
+    write_embeddings(settings.embeddings_folder(), dataset, list(names), unit)
+    return found
+
+
+def computed_file(task: str) -> str:
+    """Where in the output folder a task leaves its vectors."""
+    return f"embeddings/{task}.parquet"
+
+
+def computing_tasks(store: GraphStore, dataset: str) -> list[Task]:
+    """The tasks that compute a dataset's embeddings, newest first."""
+    return [one for one in list_tasks(store, dataset) if one.kind == KIND]
+
+
+def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> None:
+    """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
+    tasks = computing_tasks(store, dataset)
+    task = next((one for one in tasks if one.state == "done"), None)
+    if task is None:
+        return
+    with needs_extra("What workers have made", "worker"):
+        from cobalance.generation.output.folder import OutputFolder
+    output, name = OutputFolder(settings.output_folder()), computed_file(task.id)
+    if output.exists(name):
+        names, unit = read_table(BytesIO(output.read(name)))
+        keep_embeddings(store, settings, dataset, name, names, unit)
+        output.delete(name)
+
+
+def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:
+    """Read the embeddings of the images in a dataset's counts; None where it has none."""
+    dataset_state(store, dataset)
+    collect_computed(store, settings, dataset)
+    kept = read_stored(settings.embeddings_folder(), dataset)
+    if kept is None:
+        return None
+    names, unit = kept
+    rows = pd.DataFrame({"id": names, "row": range(len(names))}, dtype=object)
+    images = read_classes(store, dataset).merge(rows, on="id")
+    if images.empty:
+        return None
+    return Embedded(images[["id", "class"]], unit[images["row"].to_numpy(dtype="int64")])
+
+
+def require_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded:
+    """Read a dataset's embeddings; OptionError where it has none."""
+    found = read_embedded(store, settings, dataset)
+    if found is None:
+        raise OptionError(
+            f"{dataset!r} has no embeddings. ", Action("compute_embeddings", dataset), "."
+        )
+    return found

@@ -1,0 +1,111 @@
+"""Where a model fails, by clique: its accuracy on the test images that show each."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.intervals import wilson
+from cobalance.graph.arrays import BoolArray
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.errors import OptionError
+from cobalance.graph.evaluations.reading import read_evaluation
+from cobalance.workflows.evaluate.stored import read_saved_predictions
+
+if TYPE_CHECKING:
+    from cobalance.generation.output.folder import OutputFolder
+
+COLUMNS = ("accuracy", "accuracy_low", "accuracy_high", "test_images")
+
+
+def accuracy_by_clique(
+    store: GraphStore,
+    folder: "OutputFolder",
+    evaluation: str,
+    cliques: Sequence[Collection[str]],
+) -> pd.DataFrame:
+    """An evaluation's accuracy on the test images of each clique, in the cliques' order.
+
+    Parameters
+    ----------
+    cliques : sequence of collection of str
+        Concepts that an image shows all of; every image shows none.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``accuracy``, ``accuracy_low``, ``accuracy_high`` (Wilson, 95%; NaN without test images),
+        ``test_images``.
+
+    Raises
+    ------
+    JobNotFoundError, NoPredictionsError
+        There is no such evaluation, or it has no predictions here.
+    OptionError
+        Its images have several labels each.
+    """
+    found = read_evaluation(store, evaluation)
+    predictions = read_saved_predictions(folder, found)
+    if "predicted" not in predictions:
+        raise OptionError(
+            f"The evaluation {evaluation} predicts several labels an image, of which none is right "
+            "or wrong as a whole. Choose one that predicts classes."
+        )
+    shown = read_image_concepts(store, found.test).set_index("id")["concepts"]
+    right = (predictions["class_name"] == predictions["predicted"]).to_numpy()
+    concepts_of = shown.reindex(predictions["image"]).tolist()
+    return accuracy_of_cliques(
+        right, [one if isinstance(one, tuple) else () for one in concepts_of], cliques
+    )
+
+
+def accuracy_of_cliques(
+    right: BoolArray, concepts_of: Sequence[Iterable[str]], cliques: Sequence[Collection[str]]
+) -> pd.DataFrame:
+    """Accuracy on the images that show all concepts of each clique, see `accuracy_by_clique`.
+
+    Parameters
+    ----------
+    right : bool array, shape (n_images,)
+        Whether each image is predicted right.
+    concepts_of : sequence of iterable of str
+        What each shows.
+
+    Examples
+    --------
+    >>> shown = [("cow", "field"), ("cow",), ("field",)]
+    >>> accuracy_of_cliques(np.array([True, False, True]), shown, [("cow",), ("road",)])[
+    ...     ["accuracy", "test_images"]]
+       accuracy  test_images
+    0       0.5            2
+    1       NaN            0
+    """
+    wanted = {name for clique in cliques for name in clique}
+    shows = {name: np.zeros(len(right), dtype=bool) for name in wanted}
+    for row, names in enumerate(concepts_of):
+        for name in wanted.intersection(names):
+            shows[name][row] = True
+    everywhere = np.ones(len(right), dtype=bool)
+    n = np.zeros(len(cliques))
+    hits = np.zeros(len(cliques))
+    for at, clique in enumerate(cliques):
+        images = np.logical_and.reduce([everywhere, *(shows[name] for name in clique)], axis=0)
+        n[at], hits[at] = images.sum(), (images & right).sum()
+    with np.errstate(invalid="ignore"):
+        accuracy = hits / n
+    columns = (accuracy, *wilson(hits, n, 0.95), n.astype(np.int64))
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def accuracy_texts(frame: pd.DataFrame) -> list[str]:
+    """Accuracy with its interval in percent; a dash without test images.
+
+    Examples
+    --------
+    >>> accuracy_texts(accuracy_of_cliques(np.array([True]), [("cow",)], [("cow",), ("road",)]))
+    ['100.0 [20.7, 100.0]', '-']
+    """
+    rows = zip(*(100 * frame[name] for name in COLUMNS[:3]), strict=True)
+    return ["-" if value != value else f"{value:.1f} [{a:.1f}, {b:.1f}]" for value, a, b in rows]

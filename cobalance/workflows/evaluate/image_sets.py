@@ -1,0 +1,144 @@
+"""Images to score: of a folder, an export or a dataset, and their features."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.images.image_set import ImageSet
+from cobalance.evaluation.training.data.export import TABLE, read_export_images
+from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import InputError, OptionError, check_known
+from cobalance.workflows.evaluate.images import ReadDataset
+
+FEATURES_OF: Mapping[str, str] = {"frechet": "inception", "kernel": "inception", "cmmd": "clip_336"}
+"""The features that metrics of two sets of images have in the papers."""
+
+
+def with_images(
+    inputs: Inputs, images: str, real: str | None, read_dataset: ReadDataset
+) -> tuple[Inputs, ImageSet | None]:
+    """Add images to what is scored, and find the real ones that they are compared with.
+
+    A place is a folder of images, a folder that an export has written, or a dataset. Of exports and
+    datasets the images are the synthetic ones, where they have any, and the real images the others.
+    Their captions are taken where no others are given.
+
+    Raises
+    ------
+    InputError, OptionError
+        There is no such place, or it has no such images.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    found = _find(images, read_dataset)
+    synthetic = found.frame["synthetic"].astype(bool)
+    if synthetic.any():
+        found = found.where(synthetic)
+    captions = inputs.captions
+    if captions is None and "captions" in found.frame:
+        captions = _captions(found.frame)
+    inputs = replace(inputs, images=_image_set(found), captions=captions)
+    if real is None:
+        return inputs, None
+    others = _find(real, read_dataset)
+    others = others.where(~others.frame["synthetic"].astype(bool))
+    if not len(others):
+        raise OptionError(f"{real!r} has no real images. Give a place that has them.")
+    return inputs, _image_set(others)
+
+
+def with_features(
+    inputs: Inputs,
+    real: ImageSet,
+    metrics: Sequence[str],
+    features: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Inputs:
+    """Add features of images and real images to what is scored, as embeddings.
+
+    Parameters
+    ----------
+    features : str, optional
+        A name in `cobalance.evaluation.training.features.FEATURES`; by default those that the
+        chosen metrics have in the papers. What they learn from images they learn from the real
+        ones.
+
+    Raises
+    ------
+    OptionError
+        No features are named, and the metrics do not tell; or the options are not theirs.
+    InputError
+        A file is missing or damaged.
+    MissingExtraError, JobBlockedError, OutOfMemoryError
+        Packages, weights or memory are missing.
+    """
+    images = inputs.images
+    if images is None:
+        raise OptionError("There are no images to compare with the real ones. Give images, too.")
+    usual = sorted({FEATURES_OF[name] for name in metrics if name in FEATURES_OF})
+    if features is None and len(usual) != 1:
+        raise OptionError(
+            "Features make images comparable, and it is not clear which: frechet and kernel have "
+            f"inception in papers, cmmd clip_336. Name features of {', '.join(FEATURES)}, or score "
+            "one of these metrics at a time."
+        )
+    name = features or usual[0]
+    check_known("features", [name], list(FEATURES))
+    opened = FEATURES.open(name, options)
+    opened, of_real = opened.fit(_examples(real), inputs.seed)
+    return replace(
+        inputs,
+        real_embeddings=_table(real, of_real),
+        embeddings=_table(images, opened.read(_examples(images))),
+    )
+
+
+def _find(place: str, read_dataset: ReadDataset) -> LabelledImages:
+    folder = Path(place).expanduser()
+    if not place.strip():
+        raise OptionError("The place of images is empty. Name a folder, an export or a dataset.")
+    if folder.is_dir():
+        if (folder / TABLE).is_file():
+            return read_export_images(folder)
+        return read_folder_images(folder, labelled=False)
+    if folder.exists() or len(folder.parts) > 1 or place.startswith((".", "~")):
+        reason = "it is a file" if folder.exists() else "there is no such folder"
+        raise InputError(place, None, reason, "Give a folder of images, an export or a dataset.")
+    return read_dataset(place)
+
+
+def _image_set(found: LabelledImages) -> ImageSet:
+    frame = found.frame
+    uris, synthetic = frame["uri"].tolist(), frame["synthetic"].astype(bool).tolist()
+    content: Callable[[int], bytes] = lambda row: found.read(uris[row], synthetic[row])  # noqa: E731
+    return ImageSet(found.name, frame["image"].tolist(), content)
+
+
+def _captions(frame: pd.DataFrame) -> pd.DataFrame | None:
+    rows = [
+        (image, caption)
+        for image, captions in zip(frame["image"], frame["captions"], strict=True)
+        for caption in listed(captions)
+    ]
+    return pd.DataFrame(rows, columns=["image", "caption"]) if rows else None
+
+
+def _examples(images: ImageSet) -> Examples:
+    none = np.full(len(images), -1)
+    return Examples(images.names, np.zeros_like(none), none, none, ("",), images.read)
+
+
+def _table(images: ImageSet, values: FloatArray) -> pd.DataFrame:
+    columns = [str(at) for at in range(values.shape[1])]
+    table = pd.DataFrame(values, columns=columns)
+    table.insert(0, "image", list(images.names))
+    return table

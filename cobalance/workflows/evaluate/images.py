@@ -1,0 +1,171 @@
+"""Training, validation and test images of an evaluation, with their groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from cobalance.evaluation.shortcuts import shortcut_groups
+from cobalance.evaluation.training.data.dataset import read_dataset_images
+from cobalance.evaluation.training.data.examples import code_examples
+from cobalance.evaluation.training.data.hold_out import check_held_out, hold_out
+from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.evaluation.training.data.sets import check_apart, thin_synthetic, training_set
+from cobalance.evaluation.training.examples import Examples
+from cobalance.evaluation.training.method import Run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import OptionError
+from cobalance.graph.evaluations.reading import Evaluation
+from cobalance.graph.evaluations.writing import NewEvaluation
+from cobalance.graph.progress import Progress
+from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.workflows.evaluate.settings import RunSettings, declared
+from cobalance.workflows.settings import Settings
+
+ReadDataset = Callable[[str], LabelledImages]
+_KNOWN = 3  # a training, a validation and a test dataset
+_HOLD_OUT, _THIN = 21, 22  # purposes of generators
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationImages:
+    """The images of an evaluation.
+
+    Parameters
+    ----------
+    training, test : Examples
+    validation : Examples or None
+    groups, training_groups : pandas.DataFrame or None
+        ``image`` and a column for each shortcut, of the test and of the training images; None
+        without shortcuts. Those of the training images have ``class_name``, too.
+    notes : tuple of str
+        What people should know of them.
+    """
+
+    training: Examples
+    validation: Examples | None
+    test: Examples
+    groups: pd.DataFrame | None
+    training_groups: pd.DataFrame | None
+    notes: tuple[str, ...] = ()
+
+
+KnownDatasets = dict[str, tuple[int | None, LabelledImages]]
+"""Datasets that were read, by name, with the digest of their images then."""
+
+
+def dataset_reader(
+    store: GraphStore, settings: Settings, progress: Progress, known: KnownDatasets
+) -> ReadDataset:
+    """A function that reads a dataset's labelled images; the last few stay known."""
+    from cobalance.workflows.images import image_reader  # orders do without its packages
+
+    read = image_reader(settings)
+
+    def read_once(name: str) -> LabelledImages:
+        digest = dataset_state(store, name).digest
+        if name not in known or known[name][0] != digest:
+            while len(known) >= _KNOWN:
+                del known[next(iter(known))]
+            texts = read_image_texts(settings.captions_folder(), name)
+            images = read_dataset_images(store, name, read, progress).with_captions(texts)
+            known[name] = (digest, images)
+        return known[name][1]
+
+    return read_once
+
+
+def evaluation_images(
+    evaluation: Evaluation | NewEvaluation,
+    train: str | None,
+    test: str,
+    settings: RunSettings,
+    read: ReadDataset,
+    run: Run,
+) -> EvaluationImages:
+    """Put the images of an evaluation together, and check that it can be run with them.
+
+    Parameters
+    ----------
+    train, test : str or None, str
+        The datasets.
+    read : callable
+        Takes the name of a dataset; nothing reads the files of its images here.
+
+    Raises
+    ------
+    LeakError
+        A test image is synthetic, or is trained on, or something made of it is.
+    OptionError
+        A split, training set or class is empty, images have no files, or the method or the rule of
+        selection needs other ones.
+    DatasetNotFoundError, StaleError
+        A dataset is gone, or not complete.
+    """
+    if train is None:
+        raise OptionError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
+    whole = read(train)
+    training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
+    training = thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
+    tested = read(test).of_split(settings.test_split)
+    check_apart(training, tested)
+    notes: list[str] = []
+    validation: LabelledImages | None = None
+    if settings.validation is not None or settings.validation_split is not None:
+        validation = read(settings.validation or train).of_split(settings.validation_split)
+        check_held_out(training, validation)
+        check_apart(validation, tested)
+    elif settings.validation_share:
+        held = hold_out(
+            training,
+            settings.validation_share,
+            run.generator(_HOLD_OUT),
+            _groups(training, settings),
+        )
+        training, validation = held.training, held.validation
+        if held.left_out:
+            notes.append(
+                f"{held.left_out:,} images that were made from held-out ones are not trained on."
+            )
+    if validation is None and declared(evaluation.method).needs_validation_groups:
+        raise OptionError(
+            f"The method {evaluation.method} needs held-out images. Order it with validation "
+            "images."
+        )
+    parts = {"training": training, "test": tested}
+    parts |= {} if validation is None else {"validation": validation}
+    for images in parts.values():
+        images.require_files()
+    found = {name: _groups(images, settings) for name, images in parts.items()}
+    given = [groups for groups in found.values() if groups is not None]
+    # An image may be in two parts of different datasets, with the same groups.
+    groups = pd.concat(given).drop_duplicates("image") if given else None
+    coded = code_examples(parts, groups, labels=settings.labels)
+    recipe = settings.recipe(evaluation.method)
+    recipe.check_images(coded["training"], coded.get("validation"))
+    seen = found["training"]
+    return EvaluationImages(
+        coded["training"],
+        coded.get("validation"),
+        coded["test"],
+        found["test"],
+        None if seen is None else seen.assign(class_name=training.frame["class_name"].to_numpy()),
+        tuple(notes),
+    )
+
+
+def _of_split(images: LabelledImages, split: str | None) -> LabelledImages:
+    """The training images: of a split, with synthetic ones that have none."""
+    if split is None:
+        return images
+    frame = images.frame
+    found = images.where(
+        (frame["split"] == split) | (frame["synthetic"].astype(bool) & frame["split"].isna())
+    )
+    return found if len(found) else images.of_split(split)
+
+
+def _groups(images: LabelledImages, settings: RunSettings) -> pd.DataFrame | None:
+    shortcuts = settings.opened_shortcuts()
+    return None if shortcuts is None else shortcut_groups(images.frame, shortcuts)

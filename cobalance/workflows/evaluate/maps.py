@@ -1,0 +1,173 @@
+"""Class activation maps of an evaluation's model, and how much of them lies on the object."""
+
+import io
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from cobalance.evaluation.metrics import cam_energy
+from cobalance.evaluation.training.examples import Examples
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.sources.object_regions import (
+    annotated_px,
+    box_of,
+    fill_box,
+    object_regions,
+)
+from cobalance.graph.arrays import BoolArray
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.evaluations.writing import save_scores
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.images.masks import SegmentationError, mask
+from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.evaluate.stored_maps import COLUMNS, write_maps
+from cobalance.workflows.evaluate.train import train_again
+from cobalance.workflows.settings import Settings
+
+STORED_PX = 224
+"""The longer side of the maps that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Activations:
+    """Maps of some test images.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``image``, ``class_name``, ``predicted``, ``cam_energy`` and ``mask_share`` (NaN without
+        regions of the object).
+    scores : pandas.DataFrame
+        ``cam_energy`` and ``mask_share`` by class, of the images with regions.
+    without_regions : int
+        Images whose object has no outline or box.
+    """
+
+    images: pd.DataFrame
+    scores: pd.DataFrame
+    without_regions: int
+
+
+def map_activations(
+    store: GraphStore,
+    settings: Settings,
+    evaluation: str,
+    *,
+    most: int = 200,
+    objects: Collection[str] = (),
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Activations:
+    """Map where an evaluation's network sees each image's class; keep maps and scores.
+
+    Parameters
+    ----------
+    most : int
+        Test images, drawn at random where there are more.
+    objects : collection of str
+        Concepts whose regions are the object, or ``"*"`` for those of any; by default the class's
+        own name, see `cobalance.generation.sources.object_regions.object_regions`.
+    seed : int
+        Of the draw.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such evaluation.
+    OptionError
+        Its model is no network, or its images have several labels each.
+    MissingExtraError
+        torch is not installed.
+    CobalanceError
+        The model is not kept and cannot be trained again, or an image not be read.
+    """
+    with needs_extra("Class activation maps", "train"):
+        import pytorch_grad_cam  # noqa: F401
+
+        from cobalance.evaluation.training.networks.cam import grad_cam
+        from cobalance.evaluation.training.networks.model import NetworkModel
+    if most < 1:
+        raise OptionError(f"{most} images are to be mapped; give 1 or more.")
+    done = train_again(lambda ask: ask(store), settings, evaluation, progress)
+    model = done.model
+    if not isinstance(model, NetworkModel):
+        raise OptionError(
+            f"The model of the evaluation {evaluation} is linear on frozen features, which have no "
+            "maps. Train one with a preset of a network, such as conbias."
+        )
+    images = _drawn(done.images.test, most, seed)
+    if images.several_labels:
+        raise OptionError("Its images have several labels each. Map a model of classes.")
+    regions = read_regions(settings.regions_folder(), done.evaluation.test, list(images.ids))
+    of_image = dict(list(regions.groupby("id")))
+    predicted = model.probabilities(images).argmax(axis=1)
+    rows, kept = list[dict[str, Any]](), list[tuple[Any, BoolArray, str]]()
+    for row, found in enumerate(grad_cam(model, images, images.labels)):
+        progress("map activations", row, len(images))
+        class_name = images.classes[int(images.labels[row])]
+        own = of_image.get(images.ids[row], regions.iloc[:0])
+        outline = object_mask(own, class_name, found.shape, objects)
+        energy = share = float("nan")
+        if outline is not None:
+            kept.append((found, outline, class_name))
+            total = float(found.sum())
+            energy = float(found[outline].sum()) / total if total else float("nan")
+            share = float(outline.mean())
+        named = images.ids[row], class_name, images.classes[int(predicted[row])]
+        rows.append(dict(zip(COLUMNS, (*named, energy, share, _png(found)), strict=True)))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    write_maps(OutputFolder(settings.output_folder()), evaluation, frame)
+    maps, masks, classes = zip(*kept, strict=True) if kept else ((), (), ())
+    scores = cam_energy(maps, masks, classes)
+    save_scores(store, evaluation, scores)
+    return Activations(frame.drop(columns="map"), scores, len(frame) - len(kept))
+
+
+def object_mask(
+    regions: pd.DataFrame,
+    class_name: str,
+    shape: tuple[int, ...],
+    objects: Collection[str] = (),
+) -> BoolArray | None:
+    """The object's outlines and boxes together, scaled to an image's shape; None without any.
+
+    Regions of an image of another orientation, and outlines that cannot be read, are left out.
+    """
+    chosen = object_regions(regions, class_name, objects)
+    height, width = shape[:2]
+    size = annotated_px(chosen) or (width, height)
+    if chosen.empty or ((size[0] > size[1]) != (width > height) and width != height):
+        return None
+    together = np.zeros(size[::-1], dtype=bool)
+    for region in chosen.to_dict("records"):
+        if isinstance(region["segmentation"], str):
+            try:
+                together |= mask(region["segmentation"], *size)
+            except SegmentationError:
+                continue
+        elif not pd.isna(region["x_px"]):
+            together |= fill_box(box_of(region), *size)
+    scaled = Image.fromarray(together).resize((width, height), Image.Resampling.NEAREST)
+    found: BoolArray = np.asarray(scaled, dtype=bool)
+    return found if found.any() else None
+
+
+def _drawn(images: Examples, most: int, seed: int) -> Examples:
+    if len(images) <= most:
+        return images
+    rng = np.random.default_rng(seed)
+    return images.take(np.sort(rng.choice(len(images), most, replace=False)))
+
+
+def _png(found: Any) -> bytes:
+    """A map from 0 to 1 as a greyscale PNG."""
+    picture = Image.fromarray((np.clip(found, 0, 1) * 255).astype(np.uint8))
+    picture.thumbnail((STORED_PX, STORED_PX))
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

@@ -1,0 +1,312 @@
+"""Order evaluations: which datasets, splits, methods and seeds, checked before any is created."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.evaluation.training.data.dataset import read_dataset_images
+from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS, Preset
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import OptionError, Setting, check_known
+from cobalance.graph.evaluations.reading import (
+    Evaluation,
+    count_synthetic,
+    list_evaluations,
+    origin_of,
+    read_evaluation,
+)
+from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, settings_text
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.tasks.lifecycle import retry_task
+from cobalance.workflows.evaluate.images import evaluation_images
+from cobalance.workflows.evaluate.settings import (
+    RunSettings,
+    choose_shortcuts,
+    declared,
+    shortcut_settings,
+)
+
+VALIDATION_SHARE = 0.2
+"""Of the training images, where a method needs some held out and nothing says how many."""
+_TRAIN, _TEST, _VALIDATION = ("train",), ("test",), ("validation", "val", "valid", "dev")
+
+
+@dataclass(frozen=True)
+class EvaluationOrder:
+    """What to evaluate.
+
+    Parameters
+    ----------
+    train : tuple of str
+        Datasets to train on, each by itself.
+    training_sets : tuple of str
+        Names in `cobalance.evaluation.training.data.sets.SETS`.
+    methods : tuple of str
+        Names in `cobalance.evaluation.training.methods.METHODS`.
+    preset : str
+        A name in `cobalance.evaluation.training.presets.PRESETS`.
+    seeds : tuple of int or None
+        None for 0, 1, ..., as many as the preset has.
+    test : str or None
+        The dataset with the test images; by default the one that the first training dataset is made
+        of, or else that itself.
+    train_split, test_split : str or None
+        By default ``train`` and ``test`` where there are such splits.
+    validation, validation_split : str or None
+        Images to select by; by default the split ``validation`` or ``val`` of the training dataset
+        where the method or the preset needs one and there is one, or else held-out training images.
+    shortcuts : Path, Shortcuts, "none" or None
+        A TOML file, or what it says; by default the concepts of the original dataset that lean to a
+        class.
+    learner_options, method_options : mapping
+        Other options than those of the preset; a method takes those that it has.
+    equal_numbers : bool
+        Whether training sets get as many synthetic images each as the one with the fewest.
+    again : bool
+        Whether evaluations that exist already, of the same images, are ordered once more.
+    """
+
+    train: tuple[str, ...]
+    training_sets: tuple[str, ...] = ("augmented",)
+    methods: tuple[str, ...] = ("erm",)
+    preset: str = "small"
+    seeds: tuple[int, ...] | None = None
+    test: str | None = None
+    train_split: str | None = None
+    test_split: str | None = None
+    validation: str | None = None
+    validation_split: str | None = None
+    shortcuts: Path | Shortcuts | Literal["none"] | None = None
+    learner_options: Mapping[str, Any] = field(default_factory=dict)
+    method_options: Mapping[str, Any] = field(default_factory=dict)
+    equal_numbers: bool = False
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Evaluations that were ordered.
+
+    Parameters
+    ----------
+    ids : tuple of str
+        All of them.
+    known : tuple of str
+        Those that were ordered before, of the same images.
+    extras : tuple of str
+        What the workers of the others need.
+    """
+
+    ids: tuple[str, ...]
+    known: tuple[str, ...]
+    extras: tuple[str, ...]
+
+
+def order_evaluations(
+    store: GraphStore,
+    order: EvaluationOrder,
+    *,
+    created_by: str = "",
+    progress: Progress = silent,
+) -> Ordered:
+    """Create the evaluations of an order: one for each dataset, training set, method and seed.
+
+    What a worker would refuse is refused before any is created, but for files that are missing.
+
+    Those that exist already are not created anew unless the order says so; of these, failed and
+    cancelled ones are queued again. So an interrupted order can be repeated.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such method, preset or training set.
+    OptionError, LeakError
+        An option cannot be used, or the images cannot: see `evaluation_images`.
+    DatasetNotFoundError, StaleError
+        A dataset is missing or not complete, or its imbalances are asked for and it is not mined.
+    """
+    preset = _checked(order)
+    for name in order.train:
+        dataset_state(store, name).require_complete()
+    origin = origin_of(store, order.train[0]) or order.train[0]
+    test = order.test or origin
+    splits = {name: split_sizes(store, name) for name in {*order.train, test}}
+    test_split = order.test_split or _usual(splits[test], _TEST)
+    _check_test(order.train, test, test_split, splits[test])
+    shortcuts = shortcut_settings(choose_shortcuts(store, order.shortcuts, origin))
+    seeds = order.seeds or tuple(range(preset.seeds))
+    added = _most_synthetic(store, order)
+    most = added if order.equal_numbers else None
+    checked = {
+        (train, method): _settings(order, preset, method, splits[train], test_split, shortcuts)
+        for train in order.train
+        for method in order.methods
+    }
+    wanted: dict[tuple[str, str], list[NewEvaluation]] = {}
+    read = cache(partial(read_dataset_images, store, read=lambda *_: b"", progress=progress))
+    for (train, method), settings in checked.items():
+        is_made = count_synthetic(store, train) > 0
+        evened = {
+            chosen: _with_equal_numbers(
+                method, settings, None if is_made and chosen != "real" else added
+            )
+            for chosen in order.training_sets
+        }
+        wanted[train, method] = [
+            NewEvaluation(
+                *(method, seed, own.model_dump(mode="json"), chosen, most), **own.compared()
+            )
+            for chosen, own in evened.items()
+            for seed in seeds
+        ]
+        for one in wanted[train, method][:: len(seeds)]:
+            evaluation_images(one, train, test, evened[one.training_set], read, Run(seeds[0]))
+    ids, known, extras = list[str](), list[str](), set[str]()
+    for (train, method), asked in wanted.items():
+        there = {} if order.again else _there(store, train, test)
+        found = [there.get(_identity(one)) for one in asked]
+        new = [one for one, same in zip(asked, found, strict=True) if same is None]
+        ids += [same or one.id for one, same in zip(asked, found, strict=True)]
+        known += filter(None, found)
+        if new:
+            extra = checked[train, method].needed_extra(method)
+            extras.add(extra)
+            create_evaluations(
+                store, new, train=train, test=test, extra=extra, created_by=created_by
+            )
+    for same in known:
+        if read_evaluation(store, same).state in ("failed", "cancelled"):
+            retry_task(store, same)
+    return Ordered(tuple(ids), tuple(known), tuple(sorted(extras)))
+
+
+def _settings(
+    order: EvaluationOrder,
+    preset: Preset,
+    method: str,
+    sizes: Mapping[str | None, int],
+    test_split: str | None,
+    shortcuts: dict[str, dict[str, list[str]]],
+) -> RunSettings:
+    """Settings of a method on a training dataset with splits of these sizes, checked."""
+    settings = RunSettings(
+        preset=order.preset,
+        learner=preset.learner,
+        learner_options=dict(preset.learner_options) | dict(order.learner_options),
+        method_options=dict(preset.method_options.get(method, {}))
+        | _own_options(method, order.method_options),
+        labels="concepts" if preset.labels == "concepts" else "class",
+        train_split=order.train_split or _usual(sizes, _TRAIN),
+        test_split=test_split,
+        shortcuts=shortcuts,
+        **_validation(order, preset, method, sizes),
+    )
+    _check(method, settings)
+    return settings
+
+
+def _there(store: GraphStore, train: str, test: str) -> dict[object, str]:
+    """Ids of evaluations of the images that two datasets have now, the newest of each."""
+    found = list_evaluations(store, train)
+    of_both = [one for one in found if (one.train, one.test) == (train, test) and not one.outdated]
+    return {_identity(one): one.id for one in reversed(of_both)}
+
+
+def _identity(one: NewEvaluation | Evaluation) -> object:
+    """What tells evaluations of the same datasets apart."""
+    settings = settings_text(one.settings)
+    return one.method, one.seed, settings, one.training_set, one.most_synthetic
+
+
+def _checked(order: EvaluationOrder) -> Preset:
+    """The order's preset; UnknownNameError and OptionError for what cannot be ordered."""
+    check_known("method", order.methods, list(METHODS))
+    check_known("training set", order.training_sets, SETS)
+    if not (order.train and order.methods and order.training_sets):
+        raise OptionError("Name at least one dataset, one method and one training set.")
+    if order.seeds is not None and (not order.seeds or min(order.seeds) < 0):
+        raise OptionError("A seed is a whole number from 0 on; give one or more.")
+    known = {option for name in order.methods for option in METHODS[name].options.model_fields}
+    check_known("option of the methods", order.method_options, known)
+    return PRESETS[order.preset]
+
+
+def _own_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a method has."""
+    own = METHODS[method].options.model_fields
+    return {name: value for name, value in options.items() if name in own}
+
+
+def _with_equal_numbers(method: str, settings: RunSettings, added: int | None) -> RunSettings:
+    """Settings with which an augmentation of real images sees as many as a rebalanced set has."""
+    options = settings.method_options
+    if added is None or "added" not in METHODS[method].options.model_fields or "added" in options:
+        return settings
+    return settings.model_copy(update={"method_options": {**options, "added": added}})
+
+
+def _usual(sizes: Mapping[str | None, int], names: Sequence[str]) -> str | None:
+    """The first of the usual names of a split that a dataset has."""
+    return next((name for name in names if name in sizes), None)
+
+
+def _check_test(
+    train: Sequence[str], test: str, split: str | None, sizes: Mapping[str | None, int]
+) -> None:
+    """Raise OptionError unless the test dataset has images that are no training images."""
+    known = ", ".join(repr(name) for name in sizes if name is not None) or "none"
+    if split is not None and split not in sizes:
+        raise OptionError(
+            f"{test!r} has no split {split!r}. Its splits: {known}. Name one of them with ",
+            *(Setting("test_split"), ", or another dataset with ", Setting("test"), "."),
+        )
+    if split is None and test in train:
+        raise OptionError(
+            f"{test!r} has no split 'test' (its splits: {known}), so there is nothing to test on. "
+            "Name a split with ",
+            *(Setting("test_split"), ", or a dataset of test images with ", Setting("test"), "."),
+        )
+
+
+def _validation(
+    order: EvaluationOrder, preset: Preset, method: str, sizes: Mapping[str | None, int]
+) -> dict[str, Any]:
+    """Where an evaluation's validation images come from, as `RunSettings` has it."""
+    if order.validation is not None or order.validation_split is not None:
+        return {"validation": order.validation, "validation_split": order.validation_split}
+    select = {**preset.learner_options, **order.learner_options}.get("select", "last")
+    plugin = declared(method)
+    select = order.method_options.get("select", select) if plugin.own_model else select
+    by_default = plugin.needs_validation and "select" not in order.method_options
+    needed = plugin.needs_validation_groups or by_default or select != "last"
+    if not needed and not preset.validation_share:
+        return {}
+    usual = _usual(sizes, _VALIDATION)
+    if usual is not None:
+        return {"validation_split": usual}
+    return {"validation_share": preset.validation_share or VALIDATION_SHARE}
+
+
+def _check(method: str, settings: RunSettings) -> None:
+    """Raise unless a method can be trained with these settings."""
+    settings.recipe(method).check()
+    needs = declared(method).needs_groups or declared(method).needs_validation_groups
+    if needs and not settings.shortcuts and settings.labels == "class":
+        raise OptionError(
+            f"The method {method} needs groups, and there are no shortcuts that make them. Name "
+            "them in a TOML file with ",
+            *(Setting("shortcuts"), ", or leave the method out."),
+        )
+
+
+def _most_synthetic(store: GraphStore, order: EvaluationOrder) -> int | None:
+    """The synthetic images of the training dataset that has the fewest, but not none."""
+    return min(filter(None, (count_synthetic(store, name) for name in order.train)), default=None)

@@ -1,0 +1,123 @@
+"""Score predictions: those of evaluations, and anybody's tables."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobalance.evaluation.cells import lower_names, read_frame
+from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics.metric import Scored, stack
+from cobalance.evaluation.predictions import known_rows
+from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.errors import CobalanceError, InputError, check_known
+from cobalance.workflows.evaluate.settings import choose_shortcuts
+
+OF_PREDICTIONS = (
+    *("accuracy", "balanced_accuracy", "out_of_distribution", "worst_group", "group_accuracy"),
+    *("shortcut_gaps", "mean_average_precision"),
+)
+"""Metrics of the predictions of each evaluation, where they apply."""
+
+
+def score_run(inputs: Inputs, metrics: Sequence[str] = OF_PREDICTIONS) -> Scored:
+    """Score one evaluation's predictions with those of some metrics that apply.
+
+    Raises
+    ------
+    CobalanceError
+        None of them does.
+    """
+    frames, left_out = list[pd.DataFrame](), dict[str, str]()
+    last: CobalanceError | None = None
+    for name in metrics:
+        if not METRICS[name].fits(inputs):
+            continue
+        try:
+            frames.append(METRICS.open(name)(inputs))
+        except CobalanceError as error:
+            left_out[name], last = str(error), error
+    if not frames and last is not None:
+        raise last
+    return Scored(stack(frames), left_out)
+
+
+def score_tables(
+    inputs: Inputs, metrics: Sequence[str] = (), options: Mapping[str, Any] | None = None
+) -> Scored:
+    """Score tables with some metrics, by default all that what is given suffices for.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+        Names in `cobalance.evaluation.metrics.METRICS`.
+    options : mapping of str to mapping
+        Options by the metric's name.
+
+    Raises
+    ------
+    UnknownNameError, OptionError, InputError
+        There is no such metric or option, or one that is named cannot be computed.
+    """
+    options = options or {}
+    check_known("metric", [*metrics, *options], list(METRICS))
+    if not metrics and not options:
+        return METRICS.score(inputs)
+    return METRICS.score(inputs, {name: options.get(name, {}) for name in [*metrics, *options]})
+
+
+def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:
+    """Predictions with a column for each shortcut, so that they can be scored by themselves.
+
+    Raises
+    ------
+    InputError
+        An image has no group, or the groups cannot be used.
+    """
+    if groups is None:
+        return predictions
+    checked = check_groups(groups)
+    rows = known_rows(predictions["image"], checked["image"], "predictions")
+    states = checked.drop(columns="image").iloc[rows].reset_index(drop=True)
+    own = predictions.reset_index(drop=True).drop(columns=list(states), errors="ignore")
+    return own.join(states)
+
+
+def read_groups(path: Path) -> pd.DataFrame:
+    """Read a table of groups: ``image`` and a column for each shortcut or attribute.
+
+    Raises
+    ------
+    InputError
+        It cannot be read or used.
+    """
+    frame = lower_names(read_frame(path, "groups"), ("image",))
+    renamed = {} if "image" in frame else {"image_id": "image", "id": "image"}
+    return check_groups(frame.rename(columns=renamed), str(path))
+
+
+def dataset_groups(
+    store: GraphStore, dataset: str, shortcuts: Path | None
+) -> tuple[pd.DataFrame, Shortcuts]:
+    """Groups of a dataset's images by shortcuts of a file or its imbalances.
+
+    The frame has ``class_name`` and ``split`` of each image, too.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or its imbalances are needed and it is not mined.
+    InputError, OptionError
+        The file cannot be read, or no concept leans to a class.
+    """
+    chosen = choose_shortcuts(store, shortcuts, dataset)
+    if chosen is None:
+        raise InputError(str(shortcuts), None, "names no shortcuts", "Give a TOML file.")
+    concepts = read_image_concepts(store, dataset).rename(columns={"id": "image"})
+    groups = shortcut_groups(concepts, chosen)
+    classes = concepts["class_name"].astype("str").to_numpy()
+    return groups.assign(class_name=classes, split=concepts["split"].to_numpy()), chosen

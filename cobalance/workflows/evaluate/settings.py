@@ -1,0 +1,160 @@
+"""Settings of one evaluation, as its node keeps them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypedDict, cast
+
+from pydantic import Field
+
+from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.learners import LEARNERS
+from cobalance.evaluation.training.method import MethodPlugin
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.run import Recipe
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.options import Options, read_options
+from cobalance.graph.plugins import EXTRAS, needed_extras
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+
+Labels = Literal["class", "concepts"]
+
+
+class Compared(TypedDict):
+    """Settings that have to be equal in comparisons, as `NewEvaluation` takes them."""
+
+    same_method: dict[str, Any]
+    other_methods: dict[str, Any]
+
+
+class RunSettings(Options):
+    """All that decides an evaluation's result but its datasets, training set, method and seed.
+
+    Parameters
+    ----------
+    preset : str
+        A name in `cobalance.evaluation.training.presets.PRESETS`; what follows from it is below.
+    learner, learner_options, method_options
+        As `cobalance.evaluation.training.run.Recipe` takes them.
+    labels : {"class", "concepts"}
+        What is predicted.
+    train_split, test_split : str or None
+        Splits of the training and of the test dataset; None for all of their images.
+    validation : str or None
+        The dataset of the validation images; by default the training one.
+    validation_split : str or None
+        Its split; None, and no dataset named, to hold out some of the training images.
+    validation_share : float
+        How many of them; 0 for none.
+    shortcuts : mapping
+        Concepts that go with each class, by shortcut, as `cobalance.evaluation.shortcuts.Shortcuts`
+        has them.
+    """
+
+    preset: str = "small"
+    learner: str = "linear"
+    learner_options: dict[str, Any] = Field(default_factory=dict)
+    method_options: dict[str, Any] = Field(default_factory=dict)
+    labels: Labels = "class"
+    train_split: str | None = None
+    test_split: str | None = None
+    validation: str | None = None
+    validation_split: str | None = None
+    validation_share: float = Field(default=0.0, ge=0, lt=1)
+    shortcuts: dict[str, dict[str, list[str]]] = Field(default_factory=dict)
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any]) -> "RunSettings":
+        """Check settings that an evaluation's node keeps; OptionError if they cannot be used."""
+        return read_options(cls, settings, "The evaluation")
+
+    def compared(self) -> Compared:
+        """The settings that comparisons need equal.
+
+        Of training sets: all but how many images an augmentation adds, with which those without
+        generated ones catch up. Of methods: all but their own options and the validation images,
+        which some select by and others do without.
+        """
+        settings = self.model_dump(mode="json")
+        options = {name: one for name, one in self.method_options.items() if name != "added"}
+        of_method = ("method_options", "validation", "validation_split", "validation_share")
+        return {
+            "same_method": settings | {"method_options": options},
+            "other_methods": {key: settings[key] for key in settings if key not in of_method},
+        }
+
+    def recipe(self, method: str, label: str = "") -> Recipe:
+        """The method and the learner with their options."""
+        return Recipe(method, self.method_options, self.learner, self.learner_options, label)
+
+    def opened_shortcuts(self) -> Shortcuts | None:
+        """The shortcuts; None where there are none."""
+        if not self.shortcuts:
+            return None
+        return Shortcuts(
+            {
+                name: {class_name: tuple(concepts) for class_name, concepts in classes.items()}
+                for name, classes in self.shortcuts.items()
+            }
+        )
+
+    def needed_extra(self, method: str) -> str:
+        """The extra that a worker needs, which has all that the others have."""
+        options = LEARNERS.check(self.learner, self.learner_options).model_dump()
+        plugins = [METHODS[method], LEARNERS[self.learner]]
+        if "features" in options:
+            plugins.append(FEATURES[options["features"]])
+        return ([name for name in EXTRAS if name in needed_extras(plugins)] or ["evaluate"])[-1]
+
+
+def declared(method: str) -> MethodPlugin:
+    """The declaration of a training method; UnknownNameError where there is none."""
+    return cast("MethodPlugin", METHODS[method])
+
+
+def shortcut_settings(shortcuts: Shortcuts | None) -> dict[str, dict[str, list[str]]]:
+    """Shortcuts as `RunSettings` keeps them."""
+    if shortcuts is None:
+        return {}
+    return {
+        name: {class_name: sorted(concepts) for class_name, concepts in sorted(classes.items())}
+        for name, classes in shortcuts.concepts.items()
+    }
+
+
+_ALL = 1_000_000  # concepts, of which those that lean to a class are shortcuts
+
+
+def choose_shortcuts(
+    store: GraphStore, chosen: Path | Shortcuts | Literal["none"] | None, origin: str
+) -> Shortcuts | None:
+    """Shortcuts as given, from a TOML file, none, or by default the concepts that lean to a class.
+
+    Parameters
+    ----------
+    origin : str
+        The dataset whose imbalances decide: the one that was rebalanced, since a rebalanced one
+        may have none left.
+
+    Raises
+    ------
+    InputError, OptionError
+        The file cannot be read, or no concept leans to a class.
+    StaleError
+        The dataset is not mined.
+    """
+    if chosen == "none":
+        return None
+    if isinstance(chosen, Shortcuts):
+        return chosen
+    if chosen is not None:
+        return Shortcuts.from_toml(chosen)
+    table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=_ALL))
+    try:
+        return Shortcuts.from_imbalances(table)
+    except OptionError as error:
+        raise OptionError(
+            f"{origin!r}: {error} Set ",
+            *(Setting("shortcuts"), " to such a file, or to none to go without."),
+        ) from error

@@ -1,0 +1,108 @@
+"""Files of evaluations in the output folder: predictions and checkpoints."""
+
+import io
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
+from cobalance.graph.evaluations.writing import delete_evaluation
+from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.generation.output.folder import OutputFolder
+
+
+def checkpoints_folder(settings: Settings, evaluation: str) -> Path:
+    """Where an evaluation's checkpoints are: beside its predictions, or in the cache for a URL."""
+    place = settings.output_folder()
+    root = Path(place) if "://" not in place else settings.cobalance_cache.expanduser()
+    return root / FOLDER / evaluation / "checkpoints"
+
+
+def delete_evaluations(
+    store: GraphStore, settings: Settings, folder: "OutputFolder", evaluations: Sequence[str]
+) -> None:
+    """Delete evaluations one after the other, with their scores, predictions and checkpoints.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        Where predictions and maps are.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no evaluation of one of these ids; nothing is deleted.
+    EvaluationRunningError
+        A worker runs one; those before it are deleted.
+    JobBlockedError
+        Files cannot be deleted; the graph has nothing of their evaluation any more.
+    """
+    for one in evaluations:
+        read_evaluation(store, one)
+    for one in dict.fromkeys(evaluations):
+        delete_evaluation(store, one)
+        folder.delete_folder(f"{FOLDER}/{one}")
+        shutil.rmtree(checkpoints_folder(settings, one).parent, ignore_errors=True)
+
+
+FOLDER = "evaluations"
+"""The folder in the output folder."""
+
+
+class NoPredictionsError(CobalanceError):
+    """An evaluation has no predictions, or not where they should be."""
+
+
+def predictions_uri(evaluation: str) -> str:
+    """Where an evaluation's predictions are in the output folder.
+
+    Examples
+    --------
+    >>> predictions_uri("5f1c")
+    'evaluations/5f1c/predictions.parquet'
+    """
+    return f"{FOLDER}/{evaluation}/predictions.parquet"
+
+
+def write_predictions(folder: "OutputFolder", evaluation: str, predictions: pd.DataFrame) -> str:
+    """Write an evaluation's predictions, and return their address in the output folder."""
+    buffer = io.BytesIO()
+    predictions.to_parquet(buffer, index=False)
+    uri = predictions_uri(evaluation)
+    folder.write(uri, buffer.getvalue())
+    return uri
+
+
+def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd.DataFrame:
+    """Read an evaluation's predictions.
+
+    Raises
+    ------
+    NoPredictionsError
+        It has none yet, or they are not in this output folder.
+    """
+    from cobalance.generation.output.folder import OutputMissingError
+
+    if evaluation.predictions_uri is None:
+        why = f": {evaluation.error.rstrip('.')}" if evaluation.error else ""
+        ended = evaluation.state in ("failed", "cancelled")
+        raise NoPredictionsError(
+            f"The evaluation {evaluation.id} is {evaluation.state} and has no predictions{why}. "
+            f"{'Queue it again, or order another one.' if ended else 'Wait until it is done.'}"
+        )
+    try:
+        content = folder.read(evaluation.predictions_uri)
+    except OutputMissingError as error:
+        raise NoPredictionsError(
+            f"{folder.place} has no {evaluation.predictions_uri}. Name the folder that its worker "
+            "wrote to with COBALANCE_OUTPUT."
+        ) from error
+    return check_predictions(pd.read_parquet(io.BytesIO(content)), evaluation.predictions_uri)

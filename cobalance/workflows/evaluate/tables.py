@@ -1,0 +1,171 @@
+"""Score tables from files, with or without a graph, and keep the scores of predictions."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.cells import lower_names, read_frame
+from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
+from cobalance.evaluation.predictions import known_rows, read_predictions, runs
+from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import InputError, OptionError, check_known
+from cobalance.graph.evaluations.writing import (
+    NewEvaluation,
+    create_evaluations,
+    save_predictions_uri,
+    save_scores,
+)
+from cobalance.workflows.evaluate.score import dataset_groups, read_groups, with_groups
+from cobalance.workflows.evaluate.settings import shortcut_settings
+from cobalance.workflows.evaluate.stored import write_predictions
+
+if TYPE_CHECKING:
+    from cobalance.generation.output.folder import OutputFolder
+
+TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
+"""Names of the tables that metrics take."""
+
+
+def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = False) -> Inputs:
+    """Read tables to score, by their names in `cobalance.evaluation.metrics.Inputs`.
+
+    There must be one, unless there are `images`.
+
+    Raises
+    ------
+    InputError
+        One cannot be read, or is not of the form that it should have, or an image has no group.
+    UnknownNameError, OptionError
+        Metrics take no such table, or there is none.
+    """
+    check_known("table", files, TABLES)
+    if not files and not images:
+        raise OptionError("There is nothing to score. Give a table of predictions.")
+    frames: dict[str, Any] = {name: _read(name, path) for name, path in files.items()}
+    if "predictions" in frames and "groups" in frames:
+        ids = frames["predictions"]["image"], frames["groups"]["image"]
+        known_rows(*ids, str(files["predictions"]), str(files["groups"]))
+    return Inputs(**frames, seed=seed)
+
+
+def with_baseline(inputs: Inputs, path: Path) -> tuple[Inputs, str]:
+    """Predictions together with those of a baseline in a file of its own, and its method.
+
+    That is the file's name without its suffix, unless the table names one.
+
+    Raises
+    ------
+    InputError
+        The file cannot be used, or has several methods.
+    OptionError
+        There are no predictions to compare.
+    """
+    predictions, of_baseline = inputs.need("predictions"), read_predictions(path)
+    names = of_baseline["method"].unique().tolist()
+    if len(names) > 1:
+        reason = f"has {len(names)} methods: {', '.join(names)}"
+        raise InputError(str(path), None, reason, "Keep the rows of one.")
+    name = names[0] or path.stem
+    if name in predictions["method"].to_numpy():
+        name = f"{name} (baseline)"
+    both = [predictions, of_baseline.assign(method=name)]
+    return replace(inputs, predictions=pd.concat(both, join="inner", ignore_index=True)), name
+
+
+def _read(name: str, path: Path) -> pd.DataFrame:
+    if name in ("predictions", "edited"):
+        return read_predictions(path)
+    if name == "groups":
+        return read_groups(path)
+    frame = lower_names(read_frame(path), TABLE_COLUMNS)
+    return _numbers(frame, str(path)) if name.endswith("embeddings") or name == "texts" else frame
+
+
+def _numbers(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A table of embeddings, of which CSV has the numbers as text."""
+    columns = {}
+    for name in frame:
+        column = frame[name]
+        if name != "image":
+            column = pd.to_numeric(column, errors="coerce").astype(np.float64)
+            if column.isna().any():
+                row = int(np.flatnonzero(column.isna())[0])
+                reason = f"{name} is {frame[name].iloc[row]!r}, which is no number"
+                raise InputError(source, f"row {row + 1}", reason, "Correct or remove the column.")
+        columns[name] = column
+    return pd.DataFrame(columns)
+
+
+def with_dataset(
+    store: GraphStore, dataset: str, shortcuts: Path | None, inputs: Inputs
+) -> tuple[Inputs, Shortcuts]:
+    """Tables with the groups of a dataset's images, and the shortcuts that make them.
+
+    Where no training images are given, they are the dataset's other images of the split ``train``,
+    or of any split where it has no such one.
+
+    Raises
+    ------
+    InputError
+        A predicted image is not in the dataset.
+    DatasetNotFoundError, StaleError, OptionError
+        As `cobalance.workflows.evaluate.scoring.dataset_groups`.
+    """
+    groups, chosen = dataset_groups(store, dataset, shortcuts)
+    training = inputs.training
+    if inputs.predictions is not None:
+        known_rows(inputs.predictions["image"], groups["image"], "predictions", repr(dataset))
+        others = ~groups["image"].isin(inputs.predictions["image"])
+        of_train = groups["split"] == "train"
+        others &= of_train if of_train.any() else True
+        if training is None and others.any():
+            training = groups[others].drop(columns="split").reset_index(drop=True)
+    own = groups.drop(columns=["class_name", "split"])
+    return replace(inputs, groups=own, training=training), chosen
+
+
+def keep_scores(
+    store: GraphStore,
+    folder: "OutputFolder",
+    dataset: str,
+    inputs: Inputs,
+    scores: pd.DataFrame,
+    shortcuts: Shortcuts | None,
+    *,
+    created_by: str = "",
+) -> list[str]:
+    """Keep predictions from elsewhere with their scores as evaluations, one for each run.
+
+    Parameters
+    ----------
+    dataset : str
+        The dataset of the images.
+
+    Raises
+    ------
+    InputError
+        An image is not in the dataset.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    predictions = with_groups(inputs.need("predictions"), inputs.groups)
+    ids = list[str]()
+    for method, seed, rows in runs(predictions):
+        new = NewEvaluation(
+            method or "predictions", seed, {"shortcuts": shortcut_settings(shortcuts)}
+        )
+        create_evaluations(
+            store, [new], train=None, test=dataset, extra=None, created_by=created_by
+        )
+        uri = write_predictions(folder, new.id, rows)
+        save_predictions_uri(store, new.id, uri)
+        of_run = (scores["method"] == method) & (scores["seed"] == seed)
+        save_scores(store, new.id, scores[of_run])
+        ids.append(new.id)
+    return ids

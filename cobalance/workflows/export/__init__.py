@@ -1,0 +1,1 @@
+"""Export a job's dataset with its accepted images for training."""

@@ -1,0 +1,99 @@
+"""Read files of real and of generated images."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.decoding import decode
+from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.ingest.images.roots import ImageRoots
+from cobalance.workflows.settings import Settings, in_environment
+
+
+def image_reader(settings: Settings) -> Callable[[str | None, bool], bytes]:
+    """A function that reads an image's file: a real one's from the image folders, or a made one's.
+
+    It raises OptionError where there is no such file, or no address of one.
+    """
+    roots = ImageRoots(settings.image_roots())
+    output = OutputFolder(settings.output_folder())
+
+    def read(uri: str | None, synthetic: bool) -> bytes:
+        if uri is None:
+            raise OptionError(
+                "An image has no address of its file, so that it cannot be looked at. Load "
+                "the dataset with addresses of its images."
+            )
+        if synthetic and output.exists(uri):
+            return output.read(uri)
+        try:
+            return roots.find(uri).read()
+        except ImageFileError as error:
+            raise OptionError(f"{uri}: {error.worded(in_environment)}") from error
+
+    return read
+
+
+def pixel_reader(settings: Settings) -> Callable[[str | None, bool], ImageArray]:
+    """A function that reads an image's pixels, as `image_reader` finds its file.
+
+    They are upright and in RGB, of shape (height, width, 3).
+    """
+    read = image_reader(settings)
+
+    def read_pixels(uri: str | None, synthetic: bool) -> ImageArray:
+        return np.asarray(decode(read(uri, synthetic)).upright().convert("RGB"))
+
+    return read_pixels
+
+
+def images_with_files(store: GraphStore, dataset: str, split: str | None = None) -> pd.DataFrame:
+    """Read the images of a dataset, or of one split, that have an address of their file, by id.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``uri`` and ``synthetic``.
+
+    Raises
+    ------
+    OptionError
+        There is none.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    images = read_annotations(store, dataset).images
+    if split is not None:
+        images = images[images["split"] == split]
+    images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
+    if images.empty:
+        lacking = (
+            f"No image of {dataset!r} has an address of its file"
+            if split is None
+            else f"{dataset!r} has no split {split!r} with addresses of their files"
+        )
+        raise OptionError(
+            f"{lacking}, so there is nothing to look at. Load the dataset with addresses of its "
+            "images."
+        )
+    return images.reset_index(drop=True)
+
+
+def describe_unread(problems: Sequence[str]) -> str:
+    """How many images could not be read, with the first problem; empty for none.
+
+    Examples
+    --------
+    >>> describe_unread(["a: there is no such file", "b: it is empty"])
+    '2 images could not be read, such as a: there is no such file'
+    """
+    if not problems:
+        return ""
+    return f"{counted(len(problems), 'images')} could not be read, such as {problems[0]}"

@@ -1,0 +1,159 @@
+"""Accept and reject labelling runs, and change their thresholds; the dataset's labels follow."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import pandas as pd
+
+from cobalance.annotation.labelling.labels import read_labels
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import link_concepts, list_attributes
+from cobalance.graph.annotations.found import apply_runs, still_labelled
+from cobalance.graph.annotations.runs import (
+    AnnotationRun,
+    change_settings,
+    decide_run,
+    delete_run,
+    read_run,
+)
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.errors import OptionError
+from cobalance.graph.progress import Progress, silent
+from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
+
+
+def decide_labels(
+    store: GraphStore,
+    folder: OutputFolder,
+    run: str,
+    state: Literal["accepted", "rejected"],
+    *,
+    decided_by: str = "",
+    progress: Progress = silent,
+) -> IngestReport:
+    """Accept or reject what a run found; the dataset's concepts are then those of accepted runs.
+
+    Rejecting the last one brings the former dataset back.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It is not done, or it labels nothing.
+    OutputMissingError
+        Scores are missing, of this run if it is to be accepted, or of another accepted one.
+    """
+    found = _labelling(store, run)
+    if state == "accepted" and found.has_labels:
+        ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
+    if not decide_run(store, run, state, decided_by):
+        raise OptionError(
+            f"The run {run} is {found.state}, and can be {state} once it is done. "
+            f"{found.error}".strip()
+        )
+    return apply_accepted(store, folder, found.dataset, progress)
+
+
+def change_thresholds(
+    store: GraphStore,
+    folder: OutputFolder,
+    run: str,
+    *,
+    threshold: float | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    multi: bool | None = None,
+    progress: Progress = silent,
+) -> IngestReport | None:
+    """Change from which scores on a run's labels count; no model is needed.
+
+    Returns
+    -------
+    IngestReport or None
+        What changed in the dataset; None where the run is not accepted.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It has no such concept, or it compares with a base caption and has no threshold, or has a
+        threshold and is told whether several attributes count.
+    """
+    found = _labelling(store, run)
+    settings = LabelSettings.read(found.settings)
+    unknown = sorted(set(thresholds or {}) - {one.concept for one in settings.attributes})
+    if unknown:
+        raise OptionError(f"The run {run} does not look for {unknown[0]!r}.")
+    if settings.rule == "base" and (threshold is not None or thresholds):
+        raise OptionError(
+            f"The run {run} compares scores with that of its base caption, {settings.base!r}, and "
+            "has no threshold. Order one with a threshold."
+        )
+    if settings.rule == "threshold" and multi is not None:
+        raise OptionError(f"The run {run} has a threshold. {SEVERAL_ANYWAY}")
+    changed = LabelSettings.read(
+        {
+            **settings.model_dump(mode="json"),
+            "threshold": settings.threshold if threshold is None else threshold,
+            "thresholds": {**settings.thresholds, **(thresholds or {})},
+            "multi": settings.multi if multi is None else multi,
+        }
+    )
+    change_settings(store, run, changed.model_dump(mode="json"))
+    if found.state != "accepted":
+        return None
+    return apply_accepted(store, folder, found.dataset, progress)
+
+
+def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> None:
+    """Delete a run with its scores and replies, and its audits with their answers.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It is accepted: its dataset's labels are derived from it.
+    OutputMissingError, StoreError
+        Its rejection was interrupted, and cannot be ended; see `apply_accepted`.
+    """
+    found = read_run(store, run)
+    if found.state == "accepted":
+        raise OptionError(f"The run {run} is accepted. Reject it first.")
+    if still_labelled(store, found):
+        apply_accepted(store, folder, found.dataset)
+    delete_run(store, run)
+    folder.delete_folder(f"annotations/{run}")
+
+
+def _labelling(store: GraphStore, run: str) -> AnnotationRun:
+    found = read_run(store, run)
+    if found.kind == "propose":
+        raise OptionError(f"The run {run} proposed attributes. Review these; it labels nothing.")
+    return found
+
+
+def apply_accepted(
+    store: GraphStore, folder: OutputFolder, dataset: str, progress: Progress = silent
+) -> IngestReport:
+    """Derive a dataset's labels from its accepted runs anew, as after loading other annotations.
+
+    Raises
+    ------
+    OutputMissingError
+        The scores of an accepted run are gone.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails.
+    """
+
+    def read_found(run: str) -> pd.DataFrame:
+        settings = LabelSettings.read(read_run(store, run).settings)
+        return read_labels(ScoreFiles(folder, run), settings)
+
+    report = apply_runs(store, dataset, read_found, progress=progress)
+    link_concepts(store, dataset, concepts_of(list_attributes(store, dataset)))
+    return report

@@ -1,0 +1,265 @@
+"""Order labelling runs: which attributes, by which annotator, of which images, at what cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+import pandas as pd
+import pyarrow as pa
+
+from cobalance.annotation.labelling.asked import check_asked
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
+from cobalance.annotation.language.endpoint_settings import EndpointSettings
+from cobalance.annotation.proposing.cost import measure_seconds
+from cobalance.annotation.proposing.guards import PERCEIVED, is_sensitive, tells_sensitive
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import AttributeKey, Level, list_attributes
+from cobalance.graph.annotations.runs import NewRun, create_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.images import images_with_files, pixel_reader
+from cobalance.workflows.settings import Settings
+
+_AS_ORDERED = ("level", "base", "multi", "threshold", "split", "chunk_images")
+WORKER = "worker"
+"""The extra of tasks whose annotator needs no other."""
+SEVERAL_ANYWAY = (
+    "Every attribute from the threshold on counts, several of a category too. Whether the best "
+    "alone counts is a choice only where scores are compared with a base caption."
+)
+
+
+@dataclass(frozen=True)
+class LabelOrder:
+    """What to label a dataset's images with.
+
+    Parameters
+    ----------
+    dataset : str
+    annotator : str
+        A name in `cobalance.ingest.annotators.ANNOTATORS`.
+    options : mapping
+        Its options.
+    endpoint : EndpointSettings or None
+        Where to ask its model, for the annotators ``vlm`` and ``captions``: all images are sent
+        there.
+    level : {"image", "object"}
+        Of the attributes; those of the other level are left to another run.
+    base : str
+        The caption that names the domain alone, such as "a photo of a bird".
+    concepts : tuple of str
+        What to look for instead of the dataset's accepted attributes.
+    rule : {"base", "threshold"} or None
+        By default ``base`` for whole images and ``threshold`` for objects.
+    multi, threshold, thresholds, split, chunk_images
+        As in `cobalance.annotation.labelling.settings.LabelSettings`.
+    """
+
+    dataset: str
+    annotator: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    level: str = "image"
+    base: str = ""
+    concepts: tuple[str, ...] = ()
+    rule: str | None = None
+    multi: bool = False
+    threshold: float = 0.3
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    split: str | None = None
+    chunk_images: int = 1000
+    endpoint: EndpointSettings | None = None
+
+
+def order_labels(
+    store: GraphStore, folder: OutputFolder, order: LabelOrder, *, created_by: str = ""
+) -> str:
+    """Create a labelling run with its tasks, which workers then take; return its id.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such annotator.
+    OptionError
+        There is nothing to look for, no base caption where the rule needs one, or no image;
+        ``multi`` is asked for where a threshold decides; or images may not be sent to the address,
+        or the annotator cannot ask one.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    JobBlockedError
+        The output folder cannot be written to.
+    """
+    plugin, endpoint = ANNOTATORS[order.annotator], order.endpoint
+    if endpoint is not None:
+        options = check_asked(order.annotator, order.options, endpoint)
+    else:
+        options = ANNOTATORS.check(order.annotator, order.options).model_dump(mode="json")
+    check_known("level", [order.level], get_args(Level))
+    check_known("rule", filter(None, [order.rule]), get_args(Rule))
+    attributes = _attributes(store, order)
+    rule = order.rule or ("base" if order.level == "image" else "threshold")
+    if rule == "base" and not order.base.strip():
+        raise OptionError(
+            "An attribute of a whole image is present where it fits better than the caption that "
+            "names the domain alone, such as 'a photo of a bird'. Give that caption with ",
+            *(Setting("base"), ", or take ", Setting("rule", "threshold"), "."),
+        )
+    if rule == "threshold" and order.multi:
+        raise OptionError(SEVERAL_ANYWAY)
+    unknown = sorted(set(order.thresholds) - {one.concept for one in attributes})
+    if unknown:
+        raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
+    images = _images(store, order)
+    settings = LabelSettings.read(
+        {
+            "annotator": order.annotator,
+            "options": options,
+            "endpoint": endpoint,
+            "attributes": [one.model_dump() for one in attributes],
+            "rule": rule,
+            "images": len(images),
+            "thresholds": dict(order.thresholds),
+            **{name: getattr(order, name) for name in _AS_ORDERED},
+        }
+    )
+    new = NewRun(
+        "label",
+        str(options.get("model", order.annotator)),
+        settings.model_dump(mode="json"),
+        licence=plugin.licence or None if endpoint is None else None,
+    )
+    files = ScoreFiles(folder, new.id)
+    files.write_images(images)
+    return create_run(
+        store,
+        order.dataset,
+        NewRun(**{**new.__dict__, "scores_uri": files.uri}),
+        tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
+        extra="annotate" if endpoint is not None else plugin.extra or WORKER,
+        created_by=created_by,
+    )
+
+
+def concepts_of(attributes: pd.DataFrame) -> dict[AttributeKey, str]:
+    """The concept of each accepted attribute, and of those merged into one.
+
+    Attributes of two categories with the same name are told apart by the category. Those that say
+    of people what images only hint at are called perceived, such as "young (perceived age)", and
+    "elderly woman (perceived)" of a category that is not sensitive: a model sees how people look.
+    """
+    accepted = attributes[attributes["state"] == "accepted"]
+    names = accepted["name"]
+    shared = set(names[names.duplicated()])
+    found: dict[AttributeKey, str] = {
+        (row["category"], row["proposed"]): _concept(
+            row["name"], row["category"], shared=row["name"] in shared
+        )
+        for row in accepted.to_dict("records")
+    }
+    for row in attributes[attributes["state"] == "merged"].to_dict("records"):
+        if row["merged_into"] in found:
+            found[(row["category"], row["proposed"])] = found[row["merged_into"]]
+    return found
+
+
+def _concept(name: str, category: str, *, shared: bool) -> str:
+    """The concept of an attribute, whose name may be that of another category's, too."""
+    if is_sensitive(category):
+        return f"{name} ({category})"
+    if tells_sensitive(name) and PERCEIVED not in name.lower().split():
+        return f"{name} ({PERCEIVED}{f', {category}' if shared else ''})"
+    return f"{name} ({category})" if shared else name
+
+
+def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:
+    """What to look for: the concepts of the order, or the accepted attributes of its level."""
+    if order.concepts:
+        return [
+            # a category of its own: it competes with the base caption alone
+            LabelledAttribute(category=name, concept=name, caption=f"a photo of {readable(name)}")
+            for name in dict.fromkeys(order.concepts)
+        ]
+    attributes = list_attributes(store, order.dataset)
+    concepts = concepts_of(attributes)
+    level = attributes[attributes["level"] == order.level]
+    found = [
+        LabelledAttribute(
+            category=row["category"],
+            concept=concepts[(row["category"], row["proposed"])],
+            caption=row["caption"],
+        )
+        for row in level.to_dict("records")
+        if (row["category"], row["proposed"]) in concepts
+    ]
+    if not found:
+        raise OptionError(
+            f"{order.dataset!r} has no accepted attributes of the level {order.level!r}. ",
+            *(Action("review_attributes", order.dataset), " first, or name concepts with "),
+            *(Setting("concepts"), "."),
+        )
+    return found
+
+
+def _images(store: GraphStore, order: LabelOrder) -> pa.Table:
+    """The images to label, by id; OptionError if there are none with a file."""
+    images = images_with_files(store, order.dataset, order.split)
+    return pa.table(
+        {
+            "id": pa.array(images["id"].tolist(), pa.string()),
+            "uri": pa.array(images["uri"].tolist(), pa.string()),
+            "synthetic": pa.array(images["synthetic"].tolist(), pa.bool_()),
+        }
+    )
+
+
+LEVELS = 2
+"""Each image goes through one model for whole images and one for objects, once, whatever the number
+of attributes."""
+
+
+def label_cost(
+    store: GraphStore,
+    dataset: str,
+    texts: int,
+    annotator: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> dict[str, float]:
+    """Passes of images through models, and the seconds of one of them.
+
+    Parameters
+    ----------
+    texts : int
+        How many captions are scored in each image.
+    annotator : str or None
+        Opened, and measured on two batches of the dataset's first images.
+
+    Returns
+    -------
+    dict
+        ``images``, ``image_passes`` (through a model of each level), and with an annotator
+        ``seconds`` of its passes.
+    """
+    images = read_annotations(store, dataset).images
+    images = images[images["uri"].notna()]
+    total = len(images)
+    cost: dict[str, float] = {"images": total, "image_passes": LEVELS * total}
+    if annotator is None:
+        return cost
+    if not total:
+        raise OptionError(f"{dataset!r} has no images with addresses of their files to measure.")
+    opened = ANNOTATORS.open(annotator, dict(options or {}))
+    batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
+    sample = images.sort_values("id").head(2 * batch)
+    read = pixel_reader(Settings.from_environment())
+    progress("measure two batches", 0, None)
+    shown = [
+        read(uri, bool(synthetic))
+        for uri, synthetic in zip(sample["uri"], sample["synthetic"], strict=True)
+    ]
+    captions = [f"a photo of attribute {at}" for at in range(texts)]
+    return {**cost, "seconds": measure_seconds(opened, shown, captions, total)}

@@ -1,0 +1,305 @@
+"""Have a language model propose attributes for a dataset, and keep them in the graph."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobalance.annotation.language.chat import ChatModel
+from cobalance.annotation.language.endpoint_settings import read_key
+from cobalance.annotation.language.transcript import Transcript, Usage
+from cobalance.annotation.proposing.guards import Embed, flagged, ngram_vectors
+from cobalance.annotation.proposing.options import ProposeOptions
+from cobalance.annotation.proposing.propose import propose
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.attributes import save_attributes
+from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.errors import (
+    CobalanceError,
+    JobBlockedError,
+    JobNotFoundError,
+    OptionError,
+    check_known,
+    needs_extra,
+)
+from cobalance.graph.plugins import is_installed
+from cobalance.graph.progress import Progress, silent
+from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.annotation.language.chat import ChatModel
+    from cobalance.annotation.language.endpoint import Endpoint
+
+
+BY_LETTERS = "groups of letters"
+
+
+@dataclass(frozen=True)
+class ProposeOrder:
+    """What to propose attributes for.
+
+    Parameters
+    ----------
+    dataset : str
+    caption : str
+        Names the domain, such as "a photo of a bird".
+    options : ProposeOptions
+        From `cobalance.annotation.proposing.options.read_preset`.
+    """
+
+    dataset: str
+    caption: str
+    options: ProposeOptions
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """What came of an order.
+
+    Parameters
+    ----------
+    run : str
+        Its id.
+    attributes : int
+        How many were proposed.
+    flagged : int
+        How many of them a person should look at closely.
+    left_out : tuple of str
+        Sensitive categories that were not asked for.
+    usage : Usage
+        Questions and tokens.
+    compared_by : str
+        What near synonyms were found by.
+    """
+
+    run: str
+    attributes: int
+    flagged: int
+    left_out: tuple[str, ...]
+    usage: Usage
+    compared_by: str
+
+
+def open_endpoint(
+    url: str, model: str, key_file: Path | None = None, timeout_s: float = 120.0
+) -> "Endpoint":
+    """Open a language model behind a URL.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``annotate`` is not installed.
+    OptionError
+        The address or the key cannot be used.
+    """
+    with needs_extra("Asking a language model", "annotate"):
+        from cobalance.annotation.language.endpoint import Endpoint
+    key = None if key_file is None else read_key(key_file)
+    return Endpoint(url, model, key=key, timeout_s=timeout_s)
+
+
+def open_local(model: str | None = None) -> ChatModel:
+    """Open a language model that runs here; None for the default one.
+
+    Raises
+    ------
+    MissingExtraError
+        The extra ``models`` is not installed.
+    JobBlockedError
+        The model is missing or incomplete.
+    OutOfMemoryError
+        The device has no room for it.
+    """
+    with needs_extra("A language model on this machine", "models"):
+        from cobalance.annotation.language.local import LocalModel, LocalOptions
+    return LocalModel(LocalOptions() if model is None else LocalOptions(model=model))
+
+
+def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
+    """What near synonyms are found by, and its name.
+
+    Parameters
+    ----------
+    kind : str
+        ``letters``; ``clip``, which is downloaded if need be; or ``auto``: CLIP where it is on this
+        machine.
+
+    Raises
+    ------
+    UnknownNameError
+        It is none of these.
+    MissingExtraError, JobBlockedError
+        ``clip`` cannot be loaded.
+    """
+    check_known("embedding", [kind], ("auto", "clip", "letters"))
+    if kind == "auto":
+        kind = "clip" if is_installed("models") and _has_clip() else "letters"
+    if kind == "letters":
+        with needs_extra("Comparing names by their letters", "annotate"):
+            import sklearn  # noqa: F401
+        return ngram_vectors, BY_LETTERS
+    with needs_extra("CLIP", "models"):
+        from cobalance.evaluation.training.tuning.clip import open_clip
+        from cobalance.generation.filters.clip import ClipOptions
+    clip = open_clip(ClipOptions())
+    return clip.embed_texts, clip.vision.checkpoint.label
+
+
+def _has_clip() -> bool:
+    from cobalance.generation.filters.clip import CLIP_REVISION, ClipOptions
+    from cobalance.ingest.models.hub import find_in_cache
+
+    try:
+        find_in_cache(ClipOptions().model, CLIP_REVISION)
+    except JobBlockedError:
+        return False
+    return True
+
+
+def run_id(chat: ChatModel, order: ProposeOrder, earlier: int = 0) -> str:
+    """The id of an order's run: the same order has the same one, and finds its replies.
+
+    Parameters
+    ----------
+    earlier : int
+        Datasets that had this name when the order was given, and have another one now.
+    """
+    described = json.dumps([order.dataset, earlier, _settings(chat, order)], sort_keys=True)
+    return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+
+def propose_attributes(
+    store: GraphStore,
+    folder: OutputFolder,
+    chat: ChatModel,
+    order: ProposeOrder,
+    *,
+    embed: Embed = ngram_vectors,
+    compared_by: str = BY_LETTERS,
+    created_by: str = "",
+    at_once: int = 1,
+    progress: Progress = silent,
+) -> Proposed:
+    """Have a language model propose attributes for a dataset, and write them to the graph.
+
+    Requests and replies are kept in the output folder. An order that was interrupted, or that is
+    given again, asks nothing that has a kept reply; what people decided of an attribute stays.
+
+    Parameters
+    ----------
+    embed : Embed
+        For near synonyms.
+    compared_by : str
+        What `embed` is.
+    at_once : int
+        Questions that the model gets at a time; the result does not depend on it.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    LanguageModelError
+        The model gives no reply that can be read in three tries; the run has then failed.
+    OptionError
+        The caption is empty.
+    """
+    if not order.caption.strip():
+        raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
+    classes = list(class_sizes(store, order.dataset))
+    run = _start(store, chat, order, created_by)
+    transcript = Transcript(chat, folder, f"annotations/{run}/replies")
+    try:
+        proposal = propose(transcript, order.caption, order.options, progress, at_once=at_once)
+        attributes = flagged(proposal.attributes, classes, embed, compared_by)
+    except CobalanceError as error:
+        end_run(store, run, error=str(error))
+        raise
+    save_attributes(store, run, attributes)
+    usage = transcript.usage
+    end_run(store, run)
+    spent = {
+        "replies": usage.asked + usage.kept,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+    }
+    known = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
+    change_settings(store, run, {**_settings(chat, order), **known})
+    looked_at = sum(bool(one.flags) for one in attributes)
+    return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
+
+
+def _start(store: GraphStore, chat: ChatModel, order: ProposeOrder, created_by: str) -> str:
+    """Create the order's run, unless there is one; return its id."""
+    earlier = 0
+    run = run_id(chat, order)
+    try:
+        while read_run(store, run).dataset != order.dataset:
+            earlier += 1
+            run = run_id(chat, order, earlier)
+    except JobNotFoundError:
+        described = chat.describe()
+        known = {
+            name: str(described[name])
+            for name in ("revision", "weights_sha256", "licence")
+            if described.get(name)
+        }
+        questions = order.options.questions.model_dump_json()
+        new = NewRun(
+            "propose",
+            str(described["model"]),
+            _settings(chat, order),
+            prompt_sha256=hashlib.sha256(questions.encode()).hexdigest(),
+            scores_uri=f"annotations/{run}",
+            id=run,
+            **known,
+        )
+        create_run(store, order.dataset, new, created_by=created_by)
+    return run
+
+
+def _settings(chat: ChatModel, order: ProposeOrder) -> Mapping[str, Any]:
+    described = chat.describe()
+    options = order.options.model_dump(mode="json")
+    model = {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
+    return {"caption": order.caption, **model, **options}
+
+
+ENDPOINT, LOCAL = "endpoint", "local"
+ENDPOINT_HOW = (
+    "To have a model at an address asked, whoever runs this app sets COBALANCE_CHAT_URL and "
+    "COBALANCE_CHAT_MODEL, and COBALANCE_CHAT_KEY_FILE where it needs a key, and installs the "
+    "extra `annotate`."
+)
+
+
+def available_models(settings: Settings) -> tuple[str, ...]:
+    """The models that the app may ask, of `ENDPOINT` and `LOCAL`."""
+    has_endpoint = settings.cobalance_chat_url is not None and is_installed("annotate")
+    return (*[ENDPOINT] * has_endpoint, *[LOCAL] * is_installed("models"))
+
+
+def open_model(settings: Settings, which: str) -> "ChatModel":
+    """Open a model as the operator has set it.
+
+    Raises
+    ------
+    UnknownNameError
+        It is not available.
+    OptionError
+        The address, its model or its key cannot be used.
+    MissingExtraError, JobBlockedError, OutOfMemoryError
+        A model on this machine cannot be loaded.
+    """
+    check_known("language model", [which], available_models(settings))
+    model, url = settings.cobalance_chat_model, settings.cobalance_chat_url
+    if which == LOCAL:
+        return open_local(model if url is None else None)
+    if model is None or url is None:
+        raise OptionError(
+            "COBALANCE_CHAT_URL is set without COBALANCE_CHAT_MODEL. Name the model there."
+        )
+    return open_endpoint(url, model, settings.cobalance_chat_key_file)

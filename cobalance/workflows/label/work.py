@@ -1,0 +1,159 @@
+"""Execute labelling runs in a worker: open the annotator, label chunk by chunk."""
+
+import threading
+from functools import partial
+from pathlib import Path
+
+from cobalance.annotation.labelling.chunk import score_chunk
+from cobalance.annotation.labelling.labels import label_summary
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.proposing.guards import UNSEEN, unseen
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.worker.resources import RunTask, TaskRun
+from cobalance.graph.annotations.attributes import list_attributes, write_flags
+from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError, needs_extra
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.annotators.annotator import Annotator
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.workflows.images import describe_unread, pixel_reader
+from cobalance.workflows.label.order import concepts_of
+from cobalance.workflows.settings import Settings
+
+
+def annotation_tasks(settings: Settings) -> dict[str, RunTask]:
+    """What executes the tasks of labelling runs, by their kind."""
+    return {TASK_KIND: _Labelling(settings)}
+
+
+class _Labelling:
+    """Labels chunks of images; the annotator of the last chunk stays loaded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._opened: tuple[str, Annotator] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, task: TaskRun) -> str:
+        run = task.graph(partial(read_run, run=str(task.settings["run"])))
+        settings = LabelSettings.read(run.settings)
+        files = ScoreFiles(OutputFolder(self._settings.output_folder()), run.id)
+        chunk = int(task.settings["chunk"])
+        note = ""
+        if chunk not in files.scored(settings.chunks):
+            note = self._score(task, run.id, files, settings, chunk)
+        if len(files.scored(settings.chunks)) == settings.chunks:
+            flag = partial(flag_unseen, dataset=run.dataset, files=files, settings=settings)
+            task.graph(flag)
+            task.graph(partial(end_run, run=run.id))
+        return note
+
+    def _score(
+        self, task: TaskRun, run: str, files: ScoreFiles, settings: LabelSettings, chunk: int
+    ) -> str:
+        task.progress("load the model", 0, None)
+        with self._lock:
+            annotator = self._annotator(task, run, settings)
+            start = chunk * settings.chunk_images
+            images = files.read_images(start, start + settings.chunk_images)
+            ids = images["id"].to_pylist()
+            shown = [*zip(images["uri"].to_pylist(), images["synthetic"].to_pylist(), strict=True)]
+            read = pixel_reader(self._settings)
+            unread: list[str] = []
+
+            def read_one(at: int) -> ImageArray | None:
+                try:
+                    return read(*shown[at])
+                except CobalanceError as error:
+                    unread.append(f"{ids[at]}: {error}")
+                    return None
+
+            scores = score_chunk(
+                annotator,
+                read_one,
+                len(ids),
+                settings.texts,
+                lambda done: task.progress("label images", done, len(ids)),
+            )
+        files.write_description(annotator.describe())
+        files.write_scores(chunk, ids, scores)
+        return describe_unread(unread)
+
+    def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
+        if self._opened is None or self._opened[0] != run:
+            self._opened = None  # before another one is loaded beside it
+            folder = OutputFolder(self._settings.output_folder())
+            self._opened = (run, open_annotator(settings, folder, run))
+            described = self._opened[1].describe()
+            known = {
+                name: str(described[name])
+                for name in ("model", "revision", "weights_sha256")
+                if described.get(name) is not None
+            }
+            task.graph(partial(describe_run, run=run, values=known))
+        return self._opened[1]
+
+
+def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> Annotator:
+    """Open a run's annotator; the replies of an address are kept in the run's folder.
+
+    Raises
+    ------
+    OptionError
+        An option, the address or its key cannot be used.
+    MissingExtraError
+        It needs packages that are not installed.
+    JobBlockedError
+        Its model is missing, incomplete or of the wrong kind.
+    """
+    endpoint = settings.endpoint
+    if endpoint is None:
+        return ANNOTATORS.open(settings.annotator, settings.options)
+    with needs_extra("Asking a language model", "annotate"):
+        from cobalance.annotation.language.endpoint import Endpoint
+    from cobalance.annotation.labelling.asked import open_asked
+    from cobalance.annotation.language.endpoint_settings import read_key
+    from cobalance.annotation.language.transcript import Transcript
+
+    chat = Endpoint(
+        endpoint.url,
+        endpoint.model,
+        key=None if endpoint.key_file is None else read_key(Path(endpoint.key_file)),
+        timeout_s=endpoint.timeout_s,
+        send_images=endpoint.send_images,
+    )
+    kept = Transcript(chat, folder, f"annotations/{run}/replies")
+    return open_asked(settings.annotator, settings.options, endpoint, kept)
+
+
+def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: LabelSettings) -> int:
+    """Flag a run's attributes that no image shows, and take the flag from those that one shows.
+
+    GELDA itself proposed "object detection", and found it in 0.0% of its images of cars.
+
+    Returns
+    -------
+    int
+        How many are flagged; none where no image could be read.
+    """
+    found = label_summary(files, settings)
+    found = found[found["share"].notna()]
+    images = dict(zip(found["concept"], found["images"], strict=True))
+    nowhere = set(unseen(images))
+    attributes = list_attributes(store, dataset)
+    flags = dict(
+        zip(
+            zip(attributes["category"], attributes["proposed"], strict=True),
+            attributes["flags"],
+            strict=True,
+        )
+    )
+    changed = {
+        key: (*(one for one in flags[key] if one != UNSEEN), *[UNSEEN] * (concept in nowhere))
+        for key, concept in concepts_of(attributes).items()
+        if concept in images
+    }
+    write_flags(store, dataset, changed)
+    return sum(UNSEEN in one for one in changed.values())

@@ -1,0 +1,223 @@
+"""Check an import: read all of it, compare it with the dataset, write nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
+from cobalance.graph.dataset.write import IngestReport, dry_run
+from cobalance.graph.errors import InputError, parts_of
+from cobalance.graph.progress import Progress
+from cobalance.graph.records import Annotations
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.problems import SkippedRecord
+from cobalance.ingest.summary import first_images, images_by_class, images_by_concept
+from cobalance.workflows.load.proof import Proof, proof_of
+from cobalance.workflows.load.sources import Source, inside
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A file to load, and how to read it.
+
+    Parameters
+    ----------
+    file : str
+        Name of the annotation file in its folder.
+    dataset : str
+        Name of the dataset to load into.
+    options : ReadOptions
+        As for `read_annotations`, with the names of companion files in place of their paths.
+    input_format : str or None
+        A name in `FORMATS`; None finds it from the content.
+    replace : bool
+        Delete the dataset's images that the file lacks.
+    sample : Sample or None
+        The images that the graph keeps; None for all.
+    """
+
+    file: str
+    dataset: str
+    options: ReadOptions
+    input_format: str | None = None
+    replace: bool = False
+    sample: Sample | None = None
+
+
+MANY_LEFT_OUT = 0.1
+"""The share of images left out from which on a person has to agree."""
+_WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedImport:
+    """A checked import: what loading would write, and what it would change.
+
+    Parameters
+    ----------
+    request : ImportRequest
+        The import that was checked.
+    annotations : Annotations
+        As read; messages name files without their folder.
+    changes : IngestReport
+        Changes that loading would make.
+    classes, concepts, first : pandas.DataFrame
+        From `cobalance.ingest.summary`.
+    proof : Proof
+        Some of the images.
+    kept_classes : tuple of str
+        Of images that the dataset has already and keeps.
+    """
+
+    request: ImportRequest
+    annotations: Annotations
+    changes: IngestReport
+    classes: pd.DataFrame
+    concepts: pd.DataFrame
+    first: pd.DataFrame
+    proof: Proof
+    kept_classes: tuple[str, ...] = ()
+
+    def nothing_to_compare(self) -> str | None:
+        """Why no class could be compared with another after loading; None if some could."""
+        names = {*self.classes["class"], *self.kept_classes}
+        if len(names) == 1:
+            return (
+                f"All {len(self.annotations.images):,} images have one class, {min(names)!r}: "
+                "there is nothing to compare it with. Choose where the class is, or keep more "
+                "classes."
+            )
+        if self.kept_classes:
+            return None
+        if self.concepts.empty:
+            return "No image shows a concept. Choose the column or the file that names them."
+        if not (incidence_of(self.annotations).class_concept_counts() > 0).sum(axis=0).max() > 1:
+            return (
+                "No concept occurs in images of two classes: there is nothing to compare. Look "
+                "whether the columns of class and concepts are the right ones."
+            )
+        return None
+
+    def left_out(self) -> tuple[int, list[str]]:
+        """Images that are left out though nobody asked for it, and the reasons with their counts.
+
+        Nothing if they are fewer than a tenth of all images.
+        """
+        found = {
+            why: count
+            for why, count in self.annotations.set_aside.items()
+            if why.startswith("images") and why not in _WANTED
+        }
+        total = sum(found.values())
+        if total < MANY_LEFT_OUT * (total + len(self.annotations.images)):
+            return 0, []
+        return total, [f"{count:,} {why}" for why, count in found.items()]
+
+
+def check_import(
+    source: Source, request: ImportRequest, store: GraphStore, progress: Progress
+) -> CheckedImport:
+    """Read the whole file and compare it with the dataset.
+
+    Raises
+    ------
+    InputError
+        The file, a record in it, or a companion cannot be used, or nothing is left.
+    OptionError
+        An option does not go with the format, or the dataset's name cannot be used.
+    """
+    # All files are opened: a companion may be any of them.
+    with source.opened() as folder, named_plainly(folder):
+        annotations = read_annotations(
+            _in_folder(request.file, folder),
+            _placed(request.options, folder),
+            request.input_format,
+            progress,
+        )
+        annotations = _without_folders(annotations, folder)
+    name, replaced = request.dataset, request.replace
+    if request.sample is None:
+        changes = dry_run(store, name, annotations, replace=replaced, progress=progress)
+    else:
+        changes = dry_run_sampled(store, name, annotations, replace=replaced)
+    return CheckedImport(
+        request,
+        annotations,
+        changes,
+        images_by_class(annotations),
+        images_by_concept(annotations),
+        first_images(annotations),
+        proof_of(annotations),
+        tuple(class_sizes(store, request.dataset)) if changes.kept else (),
+    )
+
+
+def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
+    """The options with companion files placed in the folder."""
+
+    def at(path: Path | None) -> Path | None:
+        return None if path is None else _in_folder(str(path), folder)
+
+    words = options.classes.words
+    if words is not None and words.endswith(".toml"):
+        words = str(_in_folder(words, folder))
+    return replace(
+        options,
+        captions=at(options.captions),
+        classes=replace(
+            options.classes,
+            file=at(options.classes.file),
+            captions=at(options.classes.captions),
+            words=words,
+        ),
+        vocabulary=replace(options.vocabulary, file=at(options.vocabulary.file)),
+        refine=replace(options.refine, concept_table=at(options.refine.concept_table)),
+    )
+
+
+def _in_folder(name: str, folder: Path) -> Path:
+    """The path of a file in the folder; raises if it leads out of it."""
+    inside(name, folder.resolve())
+    return folder / name
+
+
+@contextmanager
+def named_plainly(folder: Path) -> Iterator[None]:
+    """Name files in errors without their folder, which is a temporary one."""
+    try:
+        yield
+    except InputError as error:
+        raise _without_folder(error, folder) from None
+
+
+def _without_folder(error: InputError, folder: Path) -> InputError:
+    reason, remedy = (
+        [_plainly(part, folder) if isinstance(part, str) else part for part in parts_of(text)]
+        for text in (error.reason, error.remedy)
+    )
+    record = error.record and _plainly(error.record, folder)
+    return InputError(_plainly(error.file, folder), record, reason, remedy)
+
+
+def _plainly(text: str, folder: Path) -> str:
+    return text.replace(f"{folder}/", "")
+
+
+def _without_folders(annotations: Annotations, folder: Path) -> Annotations:
+    return replace(
+        annotations,
+        skipped=tuple(
+            SkippedRecord(_without_folder(message.error, folder))
+            if isinstance(message, SkippedRecord)
+            else _plainly(message, folder)
+            for message in annotations.skipped
+        ),
+        notes=tuple(_plainly(note, folder) for note in annotations.notes),
+    )

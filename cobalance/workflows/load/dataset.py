@@ -1,0 +1,156 @@
+"""Load, drop and rename a dataset together with its regions and captions."""
+
+from pathlib import Path
+
+from cobalance.graph.annotations.runs import has_accepted, list_runs
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import drop_rename
+from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.write import IngestReport, write_annotations
+from cobalance.graph.errors import needs_extra
+from cobalance.graph.marks.applying import apply_tags
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations
+from cobalance.ingest.captions.image_texts import (
+    drop_image_texts,
+    rename_image_texts,
+    write_image_texts,
+)
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.embeddings.stored import embedding_files
+from cobalance.ingest.images.regions import drop_regions, rename_regions, write_regions
+from cobalance.workflows.settings import Settings
+
+ALL_RUNS = 2**31 - 1
+
+
+def default_dataset_name(file: Path | str) -> str:
+    """The name of the dataset that a file is loaded into by default.
+
+    Examples
+    --------
+    >>> default_dataset_name("annotations/cars.train.csv")
+    'cars'
+    """
+    return clean_name(Path(file).name.partition(".")[0])
+
+
+def load_dataset(
+    store: GraphStore,
+    settings: Settings,
+    dataset: str,
+    annotations: Annotations,
+    *,
+    source: str,
+    replace: bool = False,
+    sample: Sample | None = None,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Load annotations into the graph, and regions and captions into files beside it.
+
+    What accepted annotation runs found is added to them again, and what tags say is applied.
+
+    Parameters
+    ----------
+    source : str
+        Where the annotations came from, for people.
+    replace : bool
+        Delete the dataset's images that are not in `annotations`.
+    sample : Sample or None
+        The images that the graph keeps, without regions and captions; None for all.
+
+    Raises
+    ------
+    OptionError, DatasetExistsError
+        A sample is asked for where all images are, or the other way round; or counts would have
+        to be added to those of other images.
+    StoreError
+        Another process writes the same dataset at the same time, or the database fails, or the
+        images' regions or captions cannot be written.
+    """
+    if sample is not None:
+        return write_sampled(
+            store, dataset, annotations, sample, source=source, replace=replace, progress=progress
+        )
+    report = write_annotations(
+        store, dataset, annotations, source=source, replace=replace, progress=progress
+    )
+    folder = settings.regions_folder()
+    write_regions(folder, dataset, annotations, replace=replace, progress=progress)
+    write_image_texts(
+        settings.captions_folder(),
+        dataset,
+        annotations,
+        replace=replace,
+        afresh=not (report.updated or report.deleted or report.unchanged or report.kept),
+        progress=progress,
+    )
+    # Also where nothing is new: an earlier loading may have been interrupted before this.
+    if has_accepted(store, dataset):
+        with needs_extra("Labels of models", "worker"):
+            from cobalance.generation.output.folder import OutputFolder
+            from cobalance.workflows.label.decide import apply_accepted
+        apply_accepted(store, OutputFolder(settings.output_folder()), dataset, progress)
+    apply_tags(store, dataset, progress=progress)
+    return report
+
+
+def drop_dataset(
+    store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
+) -> None:
+    """Delete a dataset from the graph, its regions and captions, and annotation runs' files.
+
+    Images that jobs made stay; scores and replies mean nothing without the dataset. Files go first:
+    if interrupted, run it again.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        There is no dataset of this name.
+    JobBlockedError
+        The files cannot be deleted; the graph is as it was.
+    """
+    dataset_state(store, dataset)
+    runs = list_runs(store, dataset, limit=ALL_RUNS)
+    if runs:
+        with needs_extra("Deleting files of annotation runs", "worker"):
+            from cobalance.generation.output.folder import OutputFolder
+        folder = OutputFolder(settings.output_folder())
+        for run in runs:
+            folder.delete_folder(f"annotations/{run.id}")
+    drop_rename.drop_dataset(store, dataset, progress)
+    drop_regions(settings.regions_folder(), dataset)
+    drop_image_texts(settings.captions_folder(), dataset)
+    embedding_files(settings.embeddings_folder()).drop(dataset)
+
+
+def rename_dataset(
+    store: GraphStore, settings: Settings, dataset: str, new: str, progress: Progress = silent
+) -> None:
+    """Rename a dataset in the graph, and its regions and captions.
+
+    Raises
+    ------
+    DatasetExistsError
+        The new name is taken.
+    """
+    drop_rename.rename_dataset(store, dataset, new, progress)
+    rename_regions(settings.regions_folder(), dataset, new)
+    rename_image_texts(settings.captions_folder(), dataset, new)
+    embedding_files(settings.embeddings_folder()).rename(dataset, new)
+
+
+def describe_load(dataset: str, report: IngestReport) -> str:
+    """Summarize a load in one sentence.
+
+    Examples
+    --------
+    >>> describe_load("cars", IngestReport(4, 1, 0, 2, 0))
+    'cars: 4 images new, 1 changed, 0 deleted, 2 as before.'
+    """
+    return (
+        f"{dataset}: {counted(report.created, 'images')} new, {report.updated:,} changed, "
+        f"{report.deleted:,} deleted, {report.unchanged:,} as before."
+    )

@@ -1,0 +1,202 @@
+"""Files to import annotations from: uploads from the browser, or a folder on the server.
+
+Uploads are written to a private temporary folder while they are read.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.ingest.preview import FoundFile, describe_file, find_files
+from cobalance.workflows.login import is_loopback
+from cobalance.workflows.settings import Settings
+
+_LONGEST_NAME = 120  # characters; file systems allow 255 bytes
+
+
+@contextmanager
+def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path]:
+    """Write what was sent to files of a private folder; CobalanceError where its disk is full."""
+    with TemporaryDirectory(prefix="cobalance-") as temporary:
+        folder = Path(temporary)
+        try:
+            for name, content in contents.items():
+                (folder / name).write_bytes(content)
+        except OSError as error:
+            said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
+            raise CobalanceError(said) from error
+        yield folder
+
+
+class Source(Protocol):
+    """Source of an import's files."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Differs when the files differ."""
+
+    def files(self) -> list[FoundFile]:
+        """The files to choose from."""
+
+    def opened(self, *names: str) -> AbstractContextManager[Path]:
+        """Open a folder with these files, or with all of them."""
+
+
+class Content(Protocol):
+    """A file uploaded by a browser."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the browser, perhaps with folders."""
+
+    @property
+    def file_id(self) -> str:
+        """Differs for every upload."""
+
+    def getbuffer(self) -> memoryview:
+        """Its bytes."""
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """Files from the browser.
+
+    Parameters
+    ----------
+    contents : tuple of Content
+        At least one.
+    """
+
+    contents: tuple[Content, ...]
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The uploads' ids."""
+        return tuple(content.file_id for content in self.contents)
+
+    def files(self) -> list[FoundFile]:
+        """All files, described."""
+        found = []
+        for name in self._names():
+            with self.opened(name) as folder:
+                file = describe_file(folder / name, name)
+                size = (folder / name).stat().st_size
+            found.append(file or FoundFile(name, size, None, "is no text"))
+        return found
+
+    def opened(self, *names: str) -> AbstractContextManager[Path]:
+        """Write files to a private folder, and remove it afterwards."""
+        contents = dict(zip(self._names(), self.contents, strict=True))
+        return temporary_files({name: contents[name].getbuffer() for name in names or contents})
+
+    def _names(self) -> list[str]:
+        """Each file's name on disk: without folders, printable, unique."""
+        names: list[str] = []
+        for content in self.contents:
+            name = safe_name(content.name)
+            number = 2
+            while name in names:
+                name = f"{number} {safe_name(content.name)}"
+                number += 1
+            names.append(name)
+        return names
+
+
+def safe_name(name: str) -> str:
+    r"""A safe file name for an upload: it cannot lead to another folder.
+
+    Examples
+    --------
+    >>> safe_name("../../etc/passwd"), safe_name("C:\\cars.csv"), safe_name("..")
+    ('passwd', 'cars.csv', 'file')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2][-_LONGEST_NAME:]
+    readable = "".join(c if c.isprintable() else "_" for c in last).strip(". ")
+    return readable.encode()[-2 * _LONGEST_NAME :].decode(errors="ignore") or "file"
+
+
+@dataclass(frozen=True)
+class ServerFolder:
+    """A folder on the server.
+
+    Parameters
+    ----------
+    path : Path
+        From `inside`.
+    file : str or None
+        The file in it that was chosen.
+    """
+
+    path: Path
+    file: str | None = None
+
+    @classmethod
+    def at(cls, path: Path) -> "ServerFolder":
+        """The folder at a path, or that of the file at a path."""
+        return cls(path.parent, path.name) if os.path.isfile(path) else cls(path)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The paths, with the time when a file came or went."""
+        try:
+            changed = self.path.stat().st_mtime_ns
+        except OSError:
+            changed = None
+        return (str(self.path), self.file, changed)
+
+    def files(self) -> list[FoundFile]:
+        """The annotation files and companion files in it; the chosen file first."""
+        found = find_files(self.path)
+        if self.file is None:
+            return found
+        chosen = describe_file(self.path / self.file, self.file)
+        others = [file for file in found if file.name != self.file]
+        return [chosen, *others] if chosen is not None else others
+
+    @contextmanager
+    def opened(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
+        """Open the folder itself."""
+        yield self.path
+
+
+def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:
+    """The folders that annotations may be loaded from.
+
+    Without COBALANCE_IMPORTS it is the working folder, and only while no other machine can reach
+    the app: it listens on loopback, and there is no login.
+
+    Parameters
+    ----------
+    address : str or None
+        That the server listens on; None for all.
+    """
+    if settings.cobalance_imports is not None:
+        return tuple(path.expanduser().resolve() for path in settings.cobalance_imports)
+    if address is not None and is_loopback(address) and settings.cobalance_auth_file is None:
+        return (Path.cwd(),)
+    return ()
+
+
+def inside(path: str, root: Path) -> Path:
+    """Resolve a path in one of the folders of `import_roots`, following links.
+
+    Raises
+    ------
+    OptionError
+        It leads out of the folder, even if it does not exist.
+    """
+    try:
+        found = (root / path.strip()).resolve()
+    except (OSError, ValueError, RuntimeError):  # a NUL, a name too long, or a loop of links
+        found = root.parent
+    if found != root and not found.is_relative_to(root):
+        raise OptionError(
+            f"{path!r} is not in {root}. Name a path in it, or have COBALANCE_IMPORTS name the "
+            "folder that it is in."
+        )
+    return found

@@ -1,0 +1,245 @@
+"""Add a job's accepted images to a copy of its dataset."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.export import ExportError
+from cobalance.generation.export.counterfactuals import compose_job
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
+from cobalance.graph.dataset.names import concept_names
+from cobalance.graph.dataset.read import read_classes
+from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.errors import StaleError
+from cobalance.graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
+from cobalance.graph.jobs.status import Job
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import Annotations, Mention
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.captions.credits import CREDITS, joined_credits
+from cobalance.ingest.captions.image_texts import (
+    copy_image_texts,
+    read_image_texts,
+    write_image_texts,
+)
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.decoding import decode, rgb_array
+from cobalance.ingest.images.regions import copy_regions
+from cobalance.workflows.settings import Settings
+
+_BATCH = 16  # images that an annotator looks at together
+
+
+@dataclass(frozen=True)
+class RebalancedDataset:
+    """A copy of a dataset with a job's accepted images.
+
+    Parameters
+    ----------
+    dataset : str
+        The copy's name.
+    generated : int
+        How many of its images the job generated.
+    real : int or None
+        How many others it has, where not all of the job's dataset.
+    report : IngestReport
+        Changes that writing it made.
+    left_out, stay : mapping of str to int
+        Of a job that edits images, how many images it does not have, and how many it has without a
+        counterfactual of each group, by reason.
+    counted : str
+        How many images mining it has counted, as a sentence.
+    """
+
+    dataset: str
+    generated: int
+    report: IngestReport
+    real: int | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    stay: Mapping[str, int] = field(default_factory=dict)
+    counted: str = ""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What people should know of images that are not in it, or are there unedited."""
+        counts = (("Left out", self.left_out), ("Kept", self.stay))
+        return tuple(
+            f"{what}: {counted(n, reason)}." for what, by in counts for reason, n in by.items()
+        )
+
+
+def merge_job(
+    store: GraphStore,
+    settings: Settings,
+    job: Job,
+    into: str | None = None,
+    *,
+    annotator: str | None = None,
+    annotator_options: Mapping[str, Any] | None = None,
+    result: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> RebalancedDataset:
+    """Write a job's dataset with its accepted images into another dataset, and mine it alike.
+
+    Parameters
+    ----------
+    annotator : str or None
+        A name in `cobalance.ingest.annotators.ANNOTATORS`: the images then have the concepts that
+        it finds, not those that they were generated for.
+    result : mapping, optional
+        Of a job that edits images, what differs from the recipe's `ResultOptions`: which images the
+        other dataset has.
+
+    Raises
+    ------
+    DatasetExistsError, OptionError, StaleError
+        See `rebalanced_dataset`.
+    ExportError
+        Accepted images are not in the output folder. Nothing is changed.
+    """
+    options = None
+    if annotator is not None:
+        options = ANNOTATORS.check(annotator, annotator_options or {})
+    output = OutputFolder(settings.output_folder())
+    images = read_accepted(store, job.id)
+    _check_files(output, job.id, images)
+    if annotator is not None:
+        annotate = ANNOTATORS.open(annotator, options).annotate
+        vocabulary = concept_names(store, job.dataset)
+        images = _annotated(images, output, partial(annotate, vocabulary=vocabulary), progress)
+    merged = rebalanced_dataset(
+        store, settings, job, into, images=images, result=result, progress=progress
+    )
+    try:
+        mining = mined_with(store, job.dataset)
+    except StaleError:  # has changed since the plan; there is nothing to compare with
+        return merged
+    report = mine_dataset(
+        store,
+        merged.dataset,
+        mining,
+        max_cliques=MAX_CLIQUES,
+        since=job.dataset,
+        progress=progress,
+    )
+    return replace(merged, counted=report.counted())
+
+
+def rebalanced_dataset(
+    store: GraphStore,
+    settings: Settings,
+    job: Job,
+    into: str | None = None,
+    *,
+    images: Sequence[AcceptedImage],
+    result: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> RebalancedDataset:
+    """Copy a job's dataset and its accepted images into another dataset, ready for mining.
+
+    A repeated call writes only what has changed. The job's own dataset is not touched.
+
+    Parameters
+    ----------
+    into : str or None
+        Name of the other dataset; by default the job's dataset with ``-rebalanced`` appended.
+    images : sequence of AcceptedImage
+        The job's accepted images; each takes the split of the image that its object comes from.
+    result : mapping, optional
+        As `merge_job` takes it.
+
+    Raises
+    ------
+    DatasetExistsError
+        `into` is a dataset that was not made here for the same job.
+    OptionError
+        There are no images, or `into` cannot name a dataset.
+    StaleError
+        The job's dataset is incomplete: an ingest of it has not ended.
+    """
+    name = f"{job.dataset}-rebalanced" if into is None else clean_name(into)
+    composed = compose_job(store, job, lambda: read_classes(store, job.dataset), result)
+    real: Sequence[str] | None = None
+    left_out: Mapping[str, int] = {}
+    stay: Mapping[str, int] = {}
+    if composed is not None:
+        chosen = set(map(generated_id, composed.generated))
+        images = [image for image in images if image.id in chosen]
+        real, left_out, stay = composed.real, composed.left_out, composed.stay
+    report = write_rebalanced(store, job, name, images, real=real, progress=progress)
+    copy_regions(settings.regions_folder(), job.dataset, name)
+    _write_captions(settings.captions_folder(), job.dataset, name, images)
+    n_real = None if real is None else len(real)
+    return RebalancedDataset(name, len(images), report, n_real, left_out, stay)
+
+
+def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
+    """Copy a dataset's captions, and add those of edited images, with their sources' licences."""
+    copy_image_texts(folder, dataset, into)
+    edited = [image for image in images if image.edited]
+    sources = [(image.source_image, image.patch_image) for image in edited]
+    ids = {one for pair in sources for one in pair if one is not None}
+    rows = read_image_texts(folder, dataset, ids).to_dict("records")
+    if not rows:
+        return
+    known = {str(row["id"]): {name: row[name] for name in CREDITS} for row in rows}
+    told = [[known.get(one, {}) for one in pair if one is not None] for pair in sources]
+    texts = pd.DataFrame([joined_credits(one) for one in told], dtype=object)
+    texts.insert(0, "image", range(len(edited)))
+    texts.insert(1, "captions", [list(image.captions) or None for image in edited])
+    write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))
+
+
+def _annotated(
+    images: Sequence[AcceptedImage],
+    output: OutputFolder,
+    annotate: Callable[[list[ImageArray]], Sequence[Sequence[Mention]]],
+    progress: Progress,
+) -> list[AcceptedImage]:
+    """The images with the concepts that an annotator finds in their files."""
+    annotated: list[AcceptedImage] = []
+    for start in range(0, len(images), _BATCH):
+        batch = images[start : start + _BATCH]
+        found = annotate([rgb_array(decode(output.read(str(image.uri))).stored) for image in batch])
+        annotated += [
+            replace(image, mentions=tuple(mentions))
+            for image, mentions in zip(batch, found, strict=True)
+        ]
+        progress("annotate", len(annotated), len(images))
+    return annotated
+
+
+def _check_files(output: OutputFolder, job: str, images: Iterable[AcceptedImage]) -> None:
+    """Check that the output folder has the files of a job's accepted images.
+
+    Raises
+    ------
+    ExportError
+        Some are missing.
+    """
+    wanted = [image.uri for image in images]
+    folder = f"{job}/images"
+    there = {f"{folder}/{name}" for name in output.names(folder)}
+    gone = [uri for uri in wanted if uri not in there]
+    if gone:
+        raise not_all(output, job, len(wanted) - len(gone), len(wanted), str(gone[0]))
+
+
+def not_all(
+    output: OutputFolder, job: str, found: int, wanted: int, gone: str | None = None
+) -> ExportError:
+    """The error where an output folder lacks accepted images of a job."""
+    lost = f", put back what is gone, such as {gone}, or reject it in the web app" if found else ""
+    return ExportError(
+        f"{output.place} has {found:,} of the {wanted:,} accepted images of job {job}. Name the "
+        f"folder that its workers wrote to with COBALANCE_OUTPUT{lost if gone else ''}."
+    )

@@ -1,0 +1,1 @@
+"""Order a plan's images as a job."""

@@ -1,0 +1,206 @@
+"""Draw audits of what labelling runs found."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from cobalance.annotation.auditing.sample import PER_STRATUM, assign_people, draw_labels
+from cobalance.annotation.labelling.labels import present
+from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import AnnotationRun, read_run
+from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.audits.reading import CLIQUES, COUNTS, Audit, clique_name, read_audit
+from cobalance.graph.audits.writing import create_audit
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import OptionError, check_known
+from cobalance.workflows.panel.answers import people_named
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """How an audit is drawn.
+
+    Parameters
+    ----------
+    people : tuple of str
+        Who checks; addresses, where people log in.
+    n : int
+        Images of each concept, class and verdict; all where there are fewer.
+    overlap : int or None
+        How many people check each label; None for all of them.
+    seed : int
+        Of the draw.
+    concepts : tuple of str
+        Whose labels are checked; all of the run where neither these nor cliques are given.
+    cliques : tuple of tuple of str
+        Combinations that are checked as one: whether an image shows all of these concepts. Some
+        are the run's; others may be any of the dataset, as its images have them.
+    """
+
+    people: tuple[str, ...]
+    n: int = PER_STRATUM
+    overlap: int | None = None
+    seed: int = 0
+    concepts: tuple[str, ...] = ()
+    cliques: tuple[tuple[str, ...], ...] = ()
+
+
+def draw_audit(
+    store: GraphStore, folder: OutputFolder, run: str, sample: AuditSample, created_by: str = ""
+) -> Audit:
+    """Create an audit of a run's labels, with a blind sample for each person.
+
+    Parameters
+    ----------
+    created_by : str
+        Who creates it; empty without a login.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such run.
+    OptionError
+        It is not done or labels nothing, a name of a person is missing, twice or none, the overlap
+        is not one of these people, or a clique is none.
+    UnknownNameError
+        It does not look for a concept, nor does the dataset have one of a clique.
+    OutputMissingError
+        Its scores are gone.
+    """
+    found = read_run(store, run)
+    people = people_named(sample.people)
+    overlap = len(people) if sample.overlap is None else sample.overlap
+    labels = _Labels(store, folder, found)
+    subjects = _subjects(labels, sample, run)
+    wanted = list(subjects)
+    labelled = np.column_stack([labels.showing(of) for of in subjects.values()])
+    rng = np.random.default_rng(sample.seed)
+    drawn = draw_labels(labels.class_codes, labelled, sample.n, rng)
+    if drawn.empty:
+        raise OptionError(
+            f"The run {run} has no image of {found.dataset!r} whose labels could be checked."
+        )
+    assigned = assign_people(drawn["concept"].to_numpy(), len(people), overlap, rng)
+    at = drawn["image"].to_numpy()
+    audit = create_audit(
+        store,
+        run,
+        people=people,
+        labels=pd.DataFrame(
+            {
+                "image": labels.images["id"].to_numpy(object)[at],
+                "uri": labels.images["uri"].to_numpy(object)[at],
+                "concept": np.array(wanted, dtype=object)[drawn["concept"]],
+                "class_name": labels.images["class_name"].astype(object).to_numpy(object)[at],
+                "labelled": drawn["labelled"],
+            }
+        ),
+        tasks=assigned,
+        counts=_counts(labels, labelled, wanted),
+        settings={
+            "n": sample.n,
+            "overlap": overlap,
+            "seed": sample.seed,
+            CLIQUES: {name: list(of) for name, of in subjects.items() if len(of) > 1},
+        },
+        created_by=created_by,
+    )
+    return read_audit(store, audit)
+
+
+def _subjects(labels: "_Labels", sample: AuditSample, run: str) -> dict[str, tuple[str, ...]]:
+    """What is checked: the concepts of each concept or clique, by its name."""
+    check_known("concept", sample.concepts, labels.concepts)
+    named = sample.concepts or (() if sample.cliques else labels.concepts)
+    subjects: dict[str, tuple[str, ...]] = {name: (name,) for name in named}
+    for given in sample.cliques:
+        clique = tuple(sorted(set(given)))
+        name = clique_name(clique)
+        if len(clique) < 2:
+            raise OptionError(f"The clique {name!r} has fewer than two concepts. Name others.")
+        check_known("concept", clique, [*labels.concepts, *labels.others])
+        if not set(clique) & set(labels.concepts):
+            raise OptionError(
+                f"The run {run} labels no concept of the clique {name!r}. Name one that it labels: "
+                f"{', '.join(labels.concepts)}."
+            )
+        if subjects.setdefault(name, clique) != clique:
+            raise OptionError(f"Two of what is checked are called {name!r}. Audit them apart.")
+    return subjects
+
+
+class _Labels:
+    """Which images of a dataset a run labels with which concepts, by the images' ids.
+
+    Images that the run could not read, and those that are no longer in the dataset, are left out.
+    """
+
+    def __init__(self, store: GraphStore, folder: OutputFolder, run: AnnotationRun) -> None:
+        if run.kind == "propose":
+            raise OptionError(
+                f"The run {run.id} proposed attributes. Review these; it labels nothing."
+            )
+        if not run.has_labels:
+            raise OptionError(
+                f"The run {run.id} is {run.state}, and can be audited once it is done. "
+                f"{run.error}".strip()
+            )
+        settings = LabelSettings.read(run.settings)
+        names = [one.concept for one in settings.attributes]
+        self.concepts = list(dict.fromkeys(names))
+        ids: list[str] = []
+        # Sparse, as an image shows few concepts of an open vocabulary.
+        parts = [sparse.csr_array((0, len(names)), dtype=bool)]
+        for chunk, scores in ScoreFiles(folder, run.id).read_scores(
+            settings.chunks, len(settings.texts)
+        ):
+            read = np.flatnonzero(~np.isnan(scores.matrix).all(axis=1))
+            parts.append(sparse.csr_array(present(scores.matrix, settings)[read]))
+            ids += [chunk[at] for at in read]
+        self._place = {name: at for at, name in enumerate(self.concepts)}
+        of_concept = sparse.csr_array(
+            (np.ones(len(names), bool), (range(len(names)), [self._place[name] for name in names])),
+            shape=(len(names), len(self.concepts)),
+        )
+        labelled = sparse.vstack(parts, format="csr") @ of_concept
+        annotations = read_annotations(store, run.dataset)
+        images = annotations.images
+        rows = pd.Index(ids).get_indexer(pd.Index(images["id"]))
+        self._read = rows >= 0
+        self.images = images[self._read].reset_index(drop=True)
+        self._labelled = labelled[rows[self._read]].tocsc()
+        self._mentions = annotations.mentions[["image", "concept"]]
+        known = annotations.mentions["concept"].cat.categories
+        self.others = [name for name in known if name not in self._place]
+        codes = self.images["class_name"].cat.remove_unused_categories()
+        self.classes = codes.cat.categories.tolist()
+        self.class_codes: IntArray = codes.cat.codes.to_numpy(np.int64)
+
+    def showing(self, concepts: Collection[str]) -> BoolArray:
+        """Which images have all of some concepts: the run's by its labels, others as they are."""
+        result = np.ones(len(self.images), bool)
+        for name in concepts:
+            if name in self._place:
+                result &= self._labelled[:, [self._place[name]]].toarray()[:, 0]
+            else:
+                shown = np.zeros(len(self._read), bool)
+                shown[self._mentions.loc[self._mentions["concept"] == name, "image"]] = True
+                result &= shown[self._read]
+        return result
+
+
+def _counts(labels: _Labels, labelled: BoolArray, concepts: list[str]) -> pd.DataFrame:
+    """Images with and without each label, by class; see `cobalance.graph.audits.reading.COUNTS`."""
+    rows = []
+    for code, class_name in enumerate(labels.classes):
+        of = labelled[labels.class_codes == code]
+        for at, concept in enumerate(concepts):
+            n = int(of[:, at].sum())
+            rows.append((concept, class_name, n, len(of) - n))
+    return pd.DataFrame(rows, columns=list(COUNTS))

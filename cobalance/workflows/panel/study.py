@@ -1,0 +1,134 @@
+"""Draw a human study from a job's accepted edits, and read its results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.study.questions import blind_sentence
+from cobalance.evaluation.study.results import study_results
+from cobalance.evaluation.study.sample import assign, draw_pairs
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.plans import read_plan_options
+from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.studies.reading import (
+    Assignment,
+    Study,
+    StudyPair,
+    read_answers,
+    read_pairs,
+    read_study,
+)
+from cobalance.graph.studies.writing import create_study
+from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.workflows.panel.answers import people_named
+
+MOST_PAIRS = 300
+"""That are drawn unless told otherwise, as in Resampled Datasets (section 3.4)."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How a study's sample is drawn.
+
+    Parameters
+    ----------
+    people : tuple of str
+        Who judges; addresses, where people log in.
+    pairs : int or None
+        How many are drawn; None for `MOST_PAIRS`, or all that there are if fewer.
+    overlap : int or None
+        How many people judge each pair; None for all of them.
+    seed : int
+        Of the draw.
+    words : tuple of str
+        Lists of the words of groups, for the gap in captions; those that the job's images were
+        planned with where it is empty.
+    """
+
+    people: tuple[str, ...]
+    pairs: int | None = None
+    overlap: int | None = None
+    seed: int = 0
+    words: tuple[str, ...] = ()
+
+
+def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = "") -> Study:
+    """Create a study of a job's accepted edits, with a blind sample for each person.
+
+    Parameters
+    ----------
+    created_by : str
+        Who creates it; empty without a login.
+
+    Raises
+    ------
+    JobNotFoundError
+        There is no such job.
+    OptionError
+        It has too few accepted edits with files, a name of a person is missing, twice or none, or
+        the overlap is not one of these people.
+    UnknownNameError, InputError
+        A word list cannot be used.
+    """
+    found = read_job(store, job)
+    people = people_named(sample.people)
+    edits = read_pairs(store, job).rename(columns={"candidate": "pair"})
+    originals = edits["original"].nunique()
+    n = sample.pairs
+    if n is None:
+        n = min(MOST_PAIRS, max(originals, 1))
+    overlap = len(people) if sample.overlap is None else sample.overlap
+    rng = np.random.default_rng(sample.seed)
+    drawn = draw_pairs(edits, n, rng)
+    assigned = assign(n, len(people), overlap, rng)
+    groups = sorted({*edits["asked"], *edits["own"]} - {""})
+    words = _words(store, found, sample.words)
+    study = create_study(
+        store,
+        job,
+        groups=groups,
+        people=people,
+        pairs=_pairs(drawn, words, groups),
+        assignments=[
+            Assignment(*row)
+            for row in zip(*(assigned[name].tolist() for name in assigned), strict=True)
+        ],
+        settings={"pairs": n, "overlap": overlap, "seed": sample.seed},
+        created_by=created_by,
+    )
+    return read_study(store, study)
+
+
+def _words(store: GraphStore, job: Job, given: Sequence[str]) -> GroupWords | None:
+    """The words of groups: those given, else of the job's plan, else of its recipe."""
+    recipe = str(job.settings.get("recipe", ""))
+    usual = RECIPES[recipe].plan if recipe in RECIPES else None
+    planned = read_plan_options(store, job.dataset, job.plan)
+    names = given or planned.get("words", () if usual is None else usual.words)
+    return combined_words(names) if names else None
+
+
+def _pairs(drawn: pd.DataFrame, words: GroupWords | None, groups: Sequence[str]) -> list[StudyPair]:
+    columns = ("pair", "original", "uri", "original_uri", "asked", "own", "caption")
+    rows = zip(*(drawn[name].tolist() for name in columns), strict=True)
+    pairs = (StudyPair(*map(str, row)) for row in rows)  # the caption where the sentence stands
+    return [replace(pair, sentence=blind_sentence(pair.sentence, words, groups)) for pair in pairs]
+
+
+def results_frame(store: GraphStore, study: Study) -> pd.DataFrame:
+    """All results of a study so far; see `cobalance.evaluation.study.results.study_results`.
+
+    Raises
+    ------
+    MissingExtraError
+        krippendorff is not installed.
+    """
+    pairs = pd.DataFrame(
+        [(pair.candidate, pair.asked, pair.own) for pair in study.pairs],
+        columns=["pair", "asked", "own"],
+    )
+    return study_results(read_answers(store, study.id), pairs, study.groups, study.people)

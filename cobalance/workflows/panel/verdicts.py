@@ -1,0 +1,149 @@
+"""What audits say of imbalances, and which queries of plans rest on supported ones."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.generation.planning.plan import GenerationQuery
+from cobalance.graph.annotations.runs import list_runs
+from cobalance.graph.audits.reading import audits_of_dataset
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.database.store import GraphStore
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.panel.audit_results import CORRECTED, audit_rates
+
+
+def query_verdicts(
+    store: GraphStore, dataset: str, cliques: Cliques, queries: Sequence[GenerationQuery]
+) -> list[Verdict | None] | None:
+    """What audits say of the imbalance that each query closes.
+
+    It is that of the query's class and the class with the most images of its concepts.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        Those that the queries were planned for.
+
+    Returns
+    -------
+    list of str or None
+        None for a query without concepts of a model, or whose class has the most images already;
+        None in place of the list where no accepted run is audited.
+    """
+    corrections = read_corrections(store, dataset)
+    if corrections is None:
+        return None
+    most = [cliques.classes[code] for code in cliques.counts.argmax(axis=1)]
+    over = dict(zip(cliques.names(), most, strict=True))
+    rows = [(query.concepts, over.get(query.concepts), query.class_name) for query in queries]
+    frame = pd.DataFrame(
+        [(concepts, None if most == name else most, name) for concepts, most, name in rows],
+        columns=["concepts", "over_represented", "under_represented"],
+        dtype=object,
+    )
+    return corrections.verdicts(frame)
+
+
+def is_supported(verdict: Verdict | None) -> bool:
+    """Whether a query may stay in a plan of supported imbalances alone."""
+    return verdict in (None, "supported")
+
+
+def unsupported_queries(
+    queries: Sequence[GenerationQuery], verdicts: Sequence[Verdict | None] | None
+) -> str:
+    """Warn of queries that no audit supports; empty where all are, or nothing is audited.
+
+    Examples
+    --------
+    >>> queries = [GenerationQuery("owl", ("sky",), 30), GenerationQuery("owl", ("sea",), 5)]
+    >>> unsupported_queries(queries, ["not supported", "supported"])
+    'No audit supports the imbalances of 1 query of 2 (30 images): 1 not supported.'
+    >>> unsupported_queries(queries, ["supported", None]), unsupported_queries(queries, None)
+    ('', '')
+    """
+    left = [
+        (query.n, said)
+        for query, said in zip(queries, verdicts or (), strict=verdicts is not None)
+        if said is not None and not is_supported(said)
+    ]
+    if not left:
+        return ""
+    how = ", ".join(
+        f"{n:,} {said}" for said, n in sorted(Counter(said for _, said in left).items())
+    )
+    return (
+        f"No audit supports the imbalances of {counted(len(left), 'queries')} of "
+        f"{len(queries):,} ({counted(sum(n for n, _ in left), 'images')}): {how}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Corrections:
+    """Corrected counts of the concepts that a dataset's accepted runs label.
+
+    Parameters
+    ----------
+    counts : pandas.DataFrame
+        From `audit_rates`, of each concept and clique by its newest audit that has answers;
+        ``concepts`` (tuple of str) in place of ``concept``.
+    by_models : frozenset of str
+        All concepts that accepted runs label.
+    """
+
+    counts: pd.DataFrame
+    by_models: frozenset[str]
+
+    def verdicts(self, cliques: pd.DataFrame) -> list[Verdict | None]:
+        """See `cobalance.annotation.auditing.imbalance.clique_verdicts`."""
+        return clique_verdicts(cliques, self.counts, self.by_models)
+
+
+def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
+    """Read what the audits of a dataset's accepted runs say; None where none is audited."""
+    audits = audits_of_dataset(store, dataset)
+    if not audits:
+        return None
+    runs = {
+        run.id: LabelSettings.read(run.settings)
+        for run in list_runs(store, dataset)
+        if run.state == "accepted" and run.kind != "propose"
+    }
+    audits = [audit for audit in audits if audit.run in runs]
+    if not audits:
+        return None
+    known: dict[tuple[str, ...], pd.DataFrame] = {}
+    for audit in audits:
+        found = audit_rates(store, audit)
+        found["concepts"] = found["concept"].map(audit.members)
+        for concept, of in found.groupby("concept", observed=True):
+            if of["corrected"].notna().any():
+                known.setdefault(audit.members(str(concept)), of)
+    frames = [*known.values()] or [pd.DataFrame(columns=["concepts", *CORRECTED])]
+    by_models = {one.concept for settings in runs.values() for one in settings.attributes}
+    return Corrections(pd.concat(frames, ignore_index=True), frozenset(by_models))
+
+
+def imbalance_verdicts(
+    store: GraphStore, dataset: str, cliques: pd.DataFrame
+) -> list[Verdict | None] | None:
+    """What the audits of a dataset's accepted runs say of the imbalances of cliques.
+
+    Parameters
+    ----------
+    cliques : pandas.DataFrame
+        ``concepts``, ``over_represented`` and ``under_represented``.
+
+    Returns
+    -------
+    list of str or None
+        See `cobalance.annotation.auditing.imbalance.clique_verdicts`; None where no accepted run is
+        audited.
+    """
+    corrections = read_corrections(store, dataset)
+    return None if corrections is None else corrections.verdicts(cliques)

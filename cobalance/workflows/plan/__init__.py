@@ -1,0 +1,1 @@
+"""Plans of missing images, of edits and of baselines: made, compared, and worded."""

@@ -1,0 +1,197 @@
+"""Plan counterfactuals of a dataset's images, and keep the plan in the graph."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.jobs.patches import check_patches
+from cobalance.generation.planning.counterfactuals import (
+    CounterfactualOptions,
+    plan_counterfactuals,
+)
+from cobalance.generation.planning.plan import Plan, PlanOptions
+from cobalance.generation.planning.source_selection import (
+    CHILDREN,
+    NO_DERIVATIVES,
+    Selection,
+    select_sources,
+)
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.plans import write_plan
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.dataset.state import check_name
+from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.concepts.plurals import counted
+
+
+@dataclass(frozen=True)
+class CounterfactualPlan:
+    """A plan that edits images, and how its images were chosen.
+
+    Parameters
+    ----------
+    plan : Plan
+        As kept in the graph.
+    selection : Selection
+        The images that it edits, and why others are left out.
+    """
+
+    plan: Plan
+    selection: Selection
+
+    def summary(self) -> dict[str, Any]:
+        """Images that are edited, to be made of each group, and left out by reason."""
+        return {
+            "sources": len(self.selection.sources),
+            "images": self.plan.images_by_class(),
+            "left_out": dict(self.selection.left_out),
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """The summary as a table: ``images`` are what, and how many."""
+        rows = [("edited", self.selection.sources.shape[0])]
+        rows += [(f"to make: {name}", n) for name, n in self.plan.images_by_class().items()]
+        rows += [(f"left out: {reason}", n) for reason, n in self.selection.left_out.items()]
+        return pd.DataFrame(rows, columns=["images", "number"])
+
+
+def plan_counterfactual_dataset(
+    store: GraphStore,
+    captions: Path,
+    dataset: str,
+    recipe: str,
+    changes: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> CounterfactualPlan:
+    """Plan to edit a dataset's images as a recipe does, and keep the plan in the graph.
+
+    Parameters
+    ----------
+    captions : Path
+        Folder of all datasets' captions.
+    recipe : str
+        A name in `cobalance.generation.recipes.RECIPES`; one that edits images.
+    changes : mapping, optional
+        Fields of `CounterfactualOptions` that differ from the recipe's.
+    name : str or None
+        The plan's name in the dataset; the recipe's by default.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such recipe, option, word list, group, concept or split.
+    OptionError
+        The recipe edits no images, an option cannot be used, captions are needed and there are
+        none, no image is left to edit, or none of a group that objects are to be taken of.
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    if name is not None:
+        check_name(name, "plan")
+    made = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
+    if made.selection.sources.empty:
+        raise _nothing_left(dataset, recipe, made.selection.left_out)
+    keep_counterfactuals(store, dataset, recipe if name is None else name, made, progress)
+    return made
+
+
+def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> OptionError:
+    """The error where no image is left to edit, with the reasons, and what takes images in."""
+    reasons = "; ".join(counted(n, reason) for reason, n in left_out.items())
+    settings = {NO_DERIVATIVES: "plan.no_derivatives", CHILDREN: "plan.children"}
+    keep = [Setting(name, "keep") for reason, name in settings.items() if reason in left_out]
+    remedy = [part for setting in keep for part in (" and ", setting)][1:]
+    return OptionError(
+        f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are "
+        f"{reasons or 'none, as it has no images'}.",
+        *((" Where you may edit them, take them in with ", *remedy, ".") if keep else ()),
+    )
+
+
+def choose_counterfactuals(
+    store: GraphStore,
+    captions: Path,
+    dataset: str,
+    recipe: str,
+    changes: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> CounterfactualPlan:
+    """Plan to edit a dataset's images as a recipe does, and keep nothing; there may be no image.
+
+    Parameters and errors are those of `plan_counterfactual_dataset`.
+    """
+    options = options_of(recipe, changes or {})
+    words = combined_words(options.words) if options.words else None
+    progress("read images", 0, None)
+    images = read_image_concepts(store, dataset)
+    texts = read_image_texts(captions, dataset)
+    groups = groups_of(options, words, images)
+    progress("plan", 0, None)
+    selection = select_sources(images, texts, groups, options, words)
+    if len(selection.sources):
+        check_patches(RECIPES[recipe].backend, groups, set(selection.sources["class_name"]))
+    queries = plan_counterfactuals(selection.sources, groups, options.made)
+    kept = {key: list(value) if isinstance(value, tuple) else value
+            for key, value in (changes or {}).items()}  # fmt: skip
+    return CounterfactualPlan(Plan(recipe, PlanOptions(), queries, kept), selection)
+
+
+def keep_counterfactuals(
+    store: GraphStore,
+    dataset: str,
+    name: str,
+    made: CounterfactualPlan,
+    progress: Progress = silent,
+) -> None:
+    """Write a plan that edits images to the graph under a name, in place of an earlier one."""
+    write_plan(
+        store,
+        dataset,
+        name,
+        made.plan.rows(),
+        planner=made.plan.planner,
+        planner_options=made.plan.planner_options,
+        progress=progress,
+    )
+
+
+def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions:
+    """The plan options of a recipe, some changed.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such recipe, or an option that no plan has.
+    OptionError
+        The recipe edits no images, or an option cannot be used.
+    """
+    usual = RECIPES[recipe].plan
+    if usual is None:
+        editing = [name for name in RECIPES if RECIPES[name].plan is not None]
+        raise OptionError(
+            f"The recipe {recipe} edits no images: it makes those of a planner's plan. ",
+            Action("plan", ...),
+            f" without a recipe, or name one that edits images: {', '.join(editing)}.",
+        )
+    check_known("option of a plan", changes, [each.name for each in fields(usual)])
+    return replace(usual, **changes)
+
+
+def groups_of(
+    options: CounterfactualOptions, words: GroupWords | None, images: pd.DataFrame
+) -> tuple[str, ...]:
+    """The groups that images are to show: those named, of the words, or else the classes."""
+    if options.made == "own" or options.groups:
+        return options.groups
+    if words is not None:
+        return words.groups
+    return tuple(sorted(set(images.loc[~images["synthetic"].astype(bool), "class_name"])))

@@ -1,0 +1,107 @@
+"""Lists of a dataset's images as a baseline without generation takes them, for trainers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.resampling import BASELINES, image_list
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.errors import check_known
+from cobalance.graph.progress import Progress, silent
+from cobalance.workflows.plan.compare import compare_all
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """A list of images, and what it does to the imbalances.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        A row an image, by id: ``image``, ``class``, ``split`` (None for none), and ``times``, how
+        often it is taken (int64, 0 where it is dropped), or for weights ``weight`` (float64).
+    effect : pandas.DataFrame
+        One row, as `cobalance.workflows.plan.compare.compare_all` has it.
+    """
+
+    images: pd.DataFrame
+    effect: pd.DataFrame
+
+
+def resample_dataset(
+    store: GraphStore,
+    dataset: str,
+    baseline: str,
+    options: PlanOptions | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Resampled:
+    """Repeat, drop or weight the images that a dataset was mined from, and measure the effect.
+
+    Parameters
+    ----------
+    baseline : str
+        One of `cobalance.generation.planning.resampling.BASELINES`.
+    options : PlanOptions, optional
+        The sizes of the cliques to balance.
+    seed : int
+        Which images are repeated or dropped: equal seeds give equal lists.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
+    OptionError
+        The sizes were not mined.
+    StaleError
+        The dataset has not been mined, or has changed since.
+    """
+    check_known("baseline", [baseline], BASELINES)
+    options = options or PlanOptions()
+    progress("read cliques", 0, None)
+    cliques = load_cliques(store, dataset, max_size=options.max_size)
+    smallest, largest = options.resolve(cliques)
+    sizes = cliques.sizes()
+    chosen = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
+    split = mined_with(store, dataset).split
+    images, incidence = listed_images(store, dataset, split, progress)
+    effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
+    return Resampled(listed(images, incidence, cliques, chosen, baseline, seed), effect)
+
+
+def listed_images(
+    store: GraphStore, dataset: str, split: str | None, progress: Progress = silent
+) -> tuple[pd.DataFrame, Incidence]:
+    """Images of a split, or of all, by id, with their incidence."""
+    progress("read images", 0, None)
+    images = read_image_concepts(store, dataset)
+    if split is not None:
+        images = images[images["split"] == split].reset_index(drop=True)
+    held = images["concepts"].explode().dropna()
+    codes, concepts = pd.factorize(held, sort=True)
+    labels, classes = pd.factorize(images["class_name"], sort=True)
+    incidence = build_incidence(
+        held.index.to_numpy(), codes, labels, tuple(concepts), tuple(classes)
+    )
+    return images, incidence
+
+
+def listed(
+    images: pd.DataFrame,
+    incidence: Incidence,
+    cliques: Cliques,
+    chosen: IntArray,
+    baseline: str,
+    seed: int,
+) -> pd.DataFrame:
+    """The list of `Resampled`, for some of the cliques."""
+    found = image_list(cliques.take(chosen), incidence, images["id"].tolist(), baseline, seed)
+    found.insert(1, "split", images["split"].to_numpy())
+    return found.reset_index()

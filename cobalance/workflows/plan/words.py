@@ -1,0 +1,208 @@
+"""Plans in words: tables, summaries and warnings."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from cobalance.generation.planning.effects import widened_rows
+from cobalance.generation.planning.plan import Plan, PlannedImages
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.diagnosis.evidence import disagreements
+from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.graph.errors import Setting, Text
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import change_texts
+from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared, sizes_of
+
+if TYPE_CHECKING:
+    from cobalance.workflows.plan.planners import Planned
+
+
+def describe_proof(found: Plan | PlannedImages) -> str:
+    """What a planner knows of how good its plan is, as a sentence; empty where it says nothing."""
+    proven = "Proven: no other plan does better by the planner's aim." if found.proven else ""
+    return found.note or proven
+
+
+def plan_table(planned: "Planned") -> pd.DataFrame:
+    """Effect of a plan per clique size, in the columns that fit a terminal."""
+    summary = planned.summary.reset_index().query("cliques > 0")
+    return pd.DataFrame(
+        {
+            "size": summary["size"],
+            "cliques": summary["cliques"],
+            **{
+                label: change_texts(summary[f"{name}_before"], summary[f"{name}_after"])
+                for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
+            },
+            **{
+                f"make {name.removeprefix('images_')}": summary[name]
+                for name in planned.summary.columns
+                if name.startswith("images_")
+            },
+        }
+    )
+
+
+def describe_plan(plan: Plan) -> str:
+    """Summarize a plan in one sentence."""
+    by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
+    images = counted(plan.images, "images") + (f" ({by_class})" if by_class else "")
+    return f"The plan asks for {images} in {counted(len(plan.queries), 'queries')}."
+
+
+def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
+    """How many of the cliques that a plan has images for rates contradict, and how many there are.
+
+    Rates contradict those that an imbalance table has words for, see
+    `cobalance.graph.diagnosis.evidence.disagreements`; none where a planner balances rates.
+    """
+    planned = sorted({query.concepts for query in plan.queries})
+    if plan.planner_options.get("rates"):
+        return 0, len(planned)
+    rows = find_rows(cliques, planned)
+    chosen = cliques.take(rows[rows >= 0])
+    found = disagreements(chosen.counts, chosen.class_sizes)
+    return int((found > 0).sum()), len(planned)
+
+
+def plan_warnings(plan: Plan, summary: pd.DataFrame, images: int) -> list[str]:
+    """Warn of a plan that is larger than its dataset, and of gaps that it leaves alone and widens.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        From `cobalance.generation.planning.simulation.summarize_plan`.
+    images : int
+        Of the dataset.
+    """
+    smallest = plan.options.min_size
+    left = summary.reset_index().query("size < @smallest")
+    before, after = int(left["total_gap_before"].sum()), int(left["total_gap_after"].sum())
+    warnings = [
+        larger_than_dataset(plan.images, images),
+        smaller_gaps_grow(before, after, smallest),
+    ]
+    return [warning for warning in warnings if warning]
+
+
+def describe_widened(before: Cliques, after: Cliques) -> str:
+    """Name the cliques whose gap a plan widens, the most widened first; empty for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> was = Cliques(np.array([[0, 1], [1, -1]]), np.array([[3, 5], [2, 1]]), np.array([9, 9]),
+    ...               ("cow", "road"), ("country", "urban"))
+    >>> becomes = Cliques(was.members, np.array([[3, 5], [7, 1]]), was.class_sizes, was.concepts,
+    ...                   was.classes)
+    >>> describe_widened(was, becomes), describe_widened(was, was)
+    ('The plan widens 1 gap: road (1 → 6 images).', '')
+    """
+    rows = widened_rows(before, after)
+    if not len(rows):
+        return ""
+    shown = rows[:NAMED]
+    changes = zip(before.gaps()[shown].tolist(), after.gaps()[shown].tolist(), strict=True)
+    named = ", ".join(
+        f"{' + '.join(names)} ({was:,} → {becomes:,} images)"
+        for names, (was, becomes) in zip(before.take(shown).names(), changes, strict=True)
+    )
+    more = len(rows) - len(shown)
+    return (
+        f"The plan widens {counted(len(rows), 'gaps')}: {named}"
+        + (f" and {more:,} more" if more else "")
+        + "."
+    )
+
+
+def smaller_gaps_grow(before: int, after: int, min_size: int) -> str:
+    """Warn of gaps that grow because cliques below the smallest size are left alone.
+
+    Examples
+    --------
+    >>> smaller_gaps_grow(12, 15, 3)[:78]
+    'The gaps of smaller cliques, which the plan leaves alone, grow from 12 to 15. '
+    >>> smaller_gaps_grow(12, 12, 2)
+    ''
+    """
+    if after <= before:
+        return ""
+    smaller = "single concepts" if min_size == 2 else "smaller cliques"
+    return (
+        f"The gaps of {smaller}, which the plan leaves alone, grow from {before:,} to {after:,}. "
+        "A smallest size of 1 closes them, too."
+    )
+
+
+def larger_than_dataset(planned: int, images: int) -> str:
+    """Warn of a plan of more images than its dataset has; empty if it has as many or fewer.
+
+    Examples
+    --------
+    >>> larger_than_dataset(30, 30), larger_than_dataset(37_874, 3_000)[:66]
+    ('', 'The plan asks for more images than the dataset has: 37,874 for 3,0')
+    """
+    if planned <= images:
+        return ""
+    return (
+        f"The plan asks for more images than the dataset has: {planned:,} for {images:,}. "
+        "A budget, a limit for each query or a smaller largest size makes it smaller."
+    )
+
+
+def no_images(
+    dataset: str, cliques: Cliques, rows: IntArray, min_size: int, mining: MiningOptions
+) -> Text:
+    """Why a plan for these rows of the cliques asks for no images, and what would give some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = Cliques(np.array([[0, -1], [1, -1], [0, 1]]), np.array([[2, 1], [1, 2], [1, 1]]),
+    ...                 np.array([3, 3]), ("cow", "road"), ("country", "urban"))
+    >>> from cobalance.graph.errors import worded
+    >>> print(worded(no_images("cars", found, np.array([2]), 2, MiningOptions())))
+    No gap to close: every class shows each of its cliques in as many images. Gaps remain in 2 \
+smaller cliques: to close them, too, plan with min_size=1.
+    """
+    class_sizes = sizes_of(cliques)
+    if not len(cliques.counts) or not_compared(class_sizes):
+        return no_clique(dataset, mining, class_sizes)
+    has_gap = cliques.gaps() > 0
+    if left := int(has_gap[rows].sum()):
+        return (
+            f"Its gaps ({left:,}) stay: they are within the planner's tolerance, were taken out by "
+            "hand, or no audit supports them."
+        )
+    said = "No gap to close: every class shows each of its cliques in as many images."
+    if smaller := int(has_gap[cliques.sizes() < min_size].sum()):
+        said += f" Gaps remain in {counted(smaller, 'smaller cliques')}: to close them, too, "
+        return (f"{said}plan with ", Setting("min_size", 1), ".")
+    return said
+
+
+def describe_balance(plan: Plan, cliques: Cliques) -> str:
+    """Say whether a plan balances counts or rates, and how many of its cliques rates contradict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobalance.generation.planners import plan
+    >>> from cobalance.generation.planning.plan import PlanOptions
+    >>> found = Cliques(np.array([[0], [1]]), np.array([[30, 20], [30, 10]]), np.array([100, 50]),
+    ...                 ("cow", "road"), ("country", "urban"))
+    >>> describe_balance(plan(found, "conbias", PlanOptions(1, 1)), found)
+    'The plan balances counts, not rates: the rates contradict 1 of its 2 cliques.'
+    """
+    if plan.planner_options.get("rates"):
+        return "The plan balances rates, the share of each class's images, not counts."
+    contradicted, planned = contradicted_by_rates(plan, cliques)
+    if not planned:
+        return ""
+    return (
+        "The plan balances counts, not rates: the rates contradict "
+        f"{f'{contradicted:,}' if contradicted else 'none'} of its {counted(planned, 'cliques')}."
+    )

@@ -1,0 +1,319 @@
+"""What a report says of a dataset, read from the graph."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import pandas as pd
+
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.simulation import summarize_plan
+from cobalance.graph.annotations.runs import has_accepted
+from cobalance.graph.database.query import Statement
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.cliques import CliqueTotals, clique_totals, load_cliques, mining_of
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes, split_sizes
+from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
+from cobalance.graph.diagnosis.summary import MAX_Q_VALUE
+from cobalance.graph.evaluations import statements as of_evaluations
+from cobalance.graph.evaluations.reading import Evaluation, read_evaluation, read_scores
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.binding import bind_named
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.queries.overview import Overview, read_overview
+from cobalance.graph.queries.summary import read_summary
+from cobalance.workflows.panel.verdicts import read_corrections
+from cobalance.workflows.plan.words import describe_balance
+
+MOST = 20
+"""Imbalances of a table."""
+CHANGED = tuple(name for name in STATUSES if name != "unchanged")
+MAX_CONCEPTS, MAX_EDGES = 40, 80
+"""Of the picture of the concept graph."""
+OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
+"""Columns that tell what of an imbalance is its own."""
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What a report has beside the dataset's imbalances.
+
+    Parameters
+    ----------
+    compare : str or None
+        Another version of the dataset: which imbalances are closed there, and which opened.
+    plan : str or None
+        A plan of the dataset.
+    evaluation : str or None
+        The id of an evaluation.
+    date : str or None
+        The date that the report bears; None for today's, in UTC.
+    """
+
+    compare: str | None = None
+    plan: str | None = None
+    evaluation: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The Cypher behind numbers of a report.
+
+    Parameters
+    ----------
+    numbers : str
+        Which.
+    name : str
+        Of the saved query; empty for a statement that the program keeps to itself.
+    text : str
+        Cypher.
+    parameters : mapping
+        What it was asked with.
+    """
+
+    numbers: str
+    name: str
+    text: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanContents:
+    """A plan: its planner, images of each class, and effect.
+
+    `balance` says whether counts or rates are balanced; `summary` is that of
+    `cobalance.generation.planning.simulation.summarize_plan` and `coverage` the rows of the saved
+    query ``plan-coverage``. All three are empty for a plan that edits images.
+    """
+
+    name: str
+    planner: str
+    queries: int
+    images: Mapping[str, int]
+    summary: pd.DataFrame
+    coverage: pd.DataFrame
+    balance: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """All that a report says, in the order in which it says it.
+
+    Parameters
+    ----------
+    sizes, splits : mapping of str to int
+        All images of each class, and of each split.
+    mined_sizes : mapping of str to int
+        Images of each class that were mined.
+    concepts, pairs : int
+        Of the concept graph.
+    own, largest : pandas.DataFrame
+        Imbalances that stand on their own, with the columns `OWN`, and the first by evidence,
+        with the columns of `cobalance.graph.queries.imbalances.read_imbalances`; both with
+        ``audit`` where labels of models are audited.
+    corrections : pandas.DataFrame or None
+        Counts corrected by audits.
+    by_models : bool
+        Whether models labelled some concepts.
+    """
+
+    dataset: str
+    options: ReportOptions
+    date: str
+    source: str
+    sizes: Mapping[str, int]
+    splits: Mapping[str | None, int]
+    concepts: int
+    pairs: int
+    mining: MiningOptions
+    mined_sizes: Mapping[str, int]
+    totals: CliqueTotals
+    own: pd.DataFrame
+    largest: pd.DataFrame
+    overview: Overview
+    comparison: Comparison | None
+    plan: PlanContents | None
+    evaluation: Evaluation | None
+    scores: pd.DataFrame
+    corrections: pd.DataFrame | None
+    by_models: bool
+    versions: Mapping[str, str]
+    sources: Sequence[Source] = field(default_factory=tuple)
+
+    @property
+    def strongest(self) -> pd.DataFrame:
+        """Those that stand on their own; the first by evidence where none does."""
+        return self.largest if self.own.empty else self.own
+
+
+def read_contents(
+    store: GraphStore, dataset: str, options: ReportOptions, progress: Progress = silent
+) -> Contents:
+    """Read what a report says of a mined dataset.
+
+    Raises
+    ------
+    DatasetNotFoundError, StaleError
+        There is no such dataset, or one has not been mined or has changed since.
+    OptionError
+        The other dataset has different classes.
+    UnknownNameError
+        There is no such plan.
+    JobNotFoundError
+        There is no such evaluation.
+    """
+    progress("read the dataset", 0, None)
+    asked = _Asked(store, dataset)
+    state = dataset_state(store, dataset)
+    mining = mining_of(state)
+    plan = None if options.plan is None else _plan(asked, options.plan)
+    evaluation = None
+    scores = pd.DataFrame()
+    if options.evaluation is not None:
+        evaluation = read_evaluation(store, options.evaluation)
+        scores = read_scores(store, [evaluation.id])
+        ids = [evaluation.id]
+        asked.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=ids)
+    comparison = None
+    if options.compare is not None:
+        comparison = compare_imbalances(
+            store, dataset, options.compare, statuses=CHANGED, limit=MOST
+        )
+    progress("read the imbalances", 0, None)
+    totals = clique_totals(store, dataset)
+    largest = read_imbalances(store, dataset, Ranking(limit=MOST))
+    own = _own(store, dataset)
+    corrections = read_corrections(store, dataset)
+    if corrections is not None:
+        largest["audit"] = corrections.verdicts(largest)
+        own["audit"] = corrections.verdicts(own)
+    size = asked.rows("Concepts and pairs of the concept graph", "graph-size")[0]
+    sizes, splits = class_sizes(store, dataset), split_sizes(store, dataset)
+    source = list_datasets(store).set_index("dataset")["source"].get(dataset)
+    asked.query("Images of each class", "classes")
+    asked.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
+    asked.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
+    asked.query("Imbalances by evidence", "imbalances", limit=MOST)
+    for names in own["concepts"]:
+        asked.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
+    if comparison is not None:
+        for name in (dataset, options.compare):
+            asked.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=1 << 31)
+    progress("read the concept graph", 0, None)
+    overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
+    shown = overview.concepts["concept"].tolist()
+    asked.query("Concepts of the picture", "frequent-concepts", limit=MAX_CONCEPTS)
+    if shown:
+        name = "edges-between-concepts"
+        asked.query("Links of the picture", name, concepts=shown, limit=MAX_EDGES)
+    return Contents(
+        dataset=dataset,
+        options=options,
+        date=options.date or datetime.now(UTC).date().isoformat(),
+        source=str(source or ""),
+        sizes=sizes,
+        splits=splits,
+        concepts=int(size["concepts"]),
+        pairs=int(size["edges"]),
+        mining=mining,
+        mined_sizes=dict(state.mined_classes),
+        totals=totals,
+        own=own,
+        largest=largest,
+        overview=overview,
+        comparison=comparison,
+        plan=plan,
+        evaluation=evaluation,
+        scores=scores,
+        corrections=None if corrections is None else corrections.counts,
+        by_models=has_accepted(store, dataset),
+        versions={
+            "cobalance": version("cobalance"),
+            "Python": platform.python_version(),
+            "Neo4j": store.server_version(),
+        },
+        sources=tuple(asked.sources),
+    )
+
+
+class _Asked:
+    """Queries of a report, kept for its readers."""
+
+    def __init__(self, store: GraphStore, dataset: str) -> None:
+        self.store, self.dataset = store, dataset
+        self.sources: list[Source] = []
+
+    def query(self, numbers: str, name: str, **given: Any) -> Source:
+        """Note a saved query."""
+        query, parameters = CATALOGUE[name], {"dataset": self.dataset, **given}
+        self.sources.append(Source(numbers, name, query.text, parameters))
+        return self.sources[-1]
+
+    def statement(self, numbers: str, statement: Statement, **given: Any) -> None:
+        """Note a statement that has no name for people."""
+        self.sources.append(Source(numbers, "", statement.text.strip(), given))
+
+    def rows(self, numbers: str, name: str, **given: Any) -> list[dict[str, Any]]:
+        """Note a saved query, and ask it."""
+        noted = self.query(numbers, name, **given)
+        query, bound = bind_named(self.store, name, noted.parameters)
+        return self.store.read(query.text, **bound)
+
+
+def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
+    """Imbalances that stand on their own, with all statistics that the graph has of each."""
+    found = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
+    rows = [
+        read_imbalances(
+            store,
+            dataset,
+            Ranking(concepts=names, min_size=len(names), max_size=len(names), limit=1),
+        )
+        for names in found["concepts"]
+    ]
+    if not rows:
+        return read_imbalances(store, dataset, Ranking(limit=1)).head(0)
+    return pd.concat(rows, ignore_index=True).join(found[OWN])
+
+
+def _plan(asked: _Asked, name: str) -> PlanContents:
+    """A plan of a dataset, with what remains after it."""
+    store, dataset = asked.store, asked.dataset
+    queries = read_plan(store, dataset, name)
+    listed = asked.rows("The plan", "plans")
+    (told,) = (row for row in listed if row["plan"] == name)
+    asked.query("Queries of the plan", "plan-queries", plan=name, limit=1 << 31)
+    images: dict[str, int] = {}
+    for query in queries:
+        images[query.class_name] = images.get(query.class_name, 0) + query.n
+    balance = ""
+    summary = coverage = pd.DataFrame()
+    if not any(query.edit for query in queries):
+        made = Plan(
+            told["planner"],
+            PlanOptions(told["min_size"] or 1),
+            tuple(GenerationQuery(one.class_name, one.concepts, one.n) for one in queries),
+            json.loads(told["planner_options"]),
+        )
+        cliques = load_cliques(store, dataset)
+        summary, balance = (
+            summarize_plan(cliques, made).reset_index(),
+            describe_balance(made, cliques),
+        )
+        rows = asked.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
+        columns = list(CATALOGUE["plan-coverage"].columns)
+        coverage = pd.DataFrame(rows, columns=columns)
+    by_class = dict(sorted(images.items()))
+    planner = told["planner"]
+    return PlanContents(name, planner, len(queries), by_class, summary, coverage, balance)

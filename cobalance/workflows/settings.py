@@ -1,0 +1,304 @@
+"""Settings of a process, from environment variables: database, folders, job queue, web app."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import platformdirs
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from cobalance.graph.database.local.settings import LocalServerSettings
+from cobalance.graph.errors import Action, OptionError, Setting
+from cobalance.graph.options import first_fault
+from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.folders import read_added, usable
+
+ENVIRONMENT = (
+    ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
+    ("NEO4J_USERNAME", "`neo4j`", "Its user."),
+    ("NEO4J_PASSWORD_FILE", "", "A file with the password."),
+    ("NEO4J_PASSWORD", "", "The password, where there is no file."),
+    ("NEO4J_DATABASE", "`neo4j`", "The server's database to use."),
+    (
+        "COBALANCE_HOME",
+        "the user's data folder",
+        "Data of the local server, boxes and outlines of images of any server, and exports of the "
+        "web app. What is created "
+        "here is for its user alone; folders that exist keep their permissions.",
+    ),
+    ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
+    (
+        "COBALANCE_IDLE_STOP_S",
+        "`1800`",
+        "The local server stops after this many seconds without a connection.",
+    ),
+    ("COBALANCE_HEAP_MB", "`1024`", "Heap memory of the local server."),
+    (
+        "COBALANCE_REPOSITORY",
+        "Maven Central",
+        "A Maven repository to download the local server from.",
+    ),
+    (
+        "COBALANCE_IMAGES",
+        "",
+        "Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in "
+        "PATH if none is a URL. A relative path is looked for in this order, and "
+        "then in the folders that were added in the web app, or found beside loaded annotations.",
+    ),
+    (
+        "COBALANCE_OUTPUT",
+        "`generated` in COBALANCE_HOME",
+        "Where workers put images: a folder or an fsspec URL, the same for all of them. A folder "
+        "that does not exist is created for its user alone.",
+    ),
+    (
+        "COBALANCE_QUEUE_FILE",
+        "",
+        "A file with the URL of the job queue, which may contain a password.",
+    ),
+    (
+        "COBALANCE_QUEUE",
+        "SQLite in COBALANCE_HOME",
+        "The URL of the job queue, where there is no file: `sqlite:///path`, or "
+        "`postgresql://user:password@host/database` for workers on many machines.",
+    ),
+    ("COBALANCE_AUTH_FILE", "", "A TOML file with the login providers of the web app."),
+    ("COBALANCE_EDITORS", "nobody", "Editors of the web app, as `a@b.org,@c.org`."),
+    ("COBALANCE_VIEWERS", "everybody who logs in", "Viewers of the web app, in the same form."),
+    (
+        "COBALANCE_TRUST_EMAIL",
+        "`false`",
+        "`true` to trust addresses for which the login provider sends no `email_verified`; those "
+        "that it calls unverified are never trusted.",
+    ),
+    (
+        "COBALANCE_UPLOAD_MB",
+        "`600`",
+        "The most MB of files that a page of the web app may send to load, in up to 1,000 files; "
+        "all pages together may send twice as much.",
+    ),
+    (
+        "COBALANCE_IMPORTS",
+        "the working folder, for a web app on loopback",
+        "Folders that the web app may load annotations and add images from, separated as in PATH.",
+    ),
+    (
+        "COBALANCE_WORKERS",
+        "`1` for a web app on loopback without a login, else `0`",
+        "How many workers editors may start from the web app, on its machine; they take its GPUs "
+        "in turn, and end with it.",
+    ),
+    (
+        "COBALANCE_CHAT_URL",
+        "",
+        "The OpenAI-compatible address that editors of the web app may ask on the page Annotate, "
+        "such as `http://127.0.0.1:8000/v1`. It gets questions and captions, never images.",
+    ),
+    (
+        "COBALANCE_CHAT_MODEL",
+        "",
+        "The model's name there; without an address, one to run on the web app's machine.",
+    ),
+    ("COBALANCE_CHAT_KEY_FILE", "", "A file with the key of that address."),
+)
+"""Name, default and purpose of each variable, for the documentation."""
+
+VARIABLES = {
+    "uri": "NEO4J_URI",
+    "username": "NEO4J_USERNAME",
+    "password": "NEO4J_PASSWORD_FILE or NEO4J_PASSWORD",
+    "database": "NEO4J_DATABASE",
+    "home": "COBALANCE_HOME",
+    "cache": "COBALANCE_CACHE",
+    "images": "COBALANCE_IMAGES",
+    "output": "COBALANCE_OUTPUT",
+    "queue": "COBALANCE_QUEUE_FILE or COBALANCE_QUEUE",
+}
+"""The variables that set what an error calls by its name in Python."""
+
+
+def in_environment(part: Setting | Action) -> str:
+    """Word a setting as its environment variable, where it has one."""
+    return VARIABLES.get(part.name, str(part))
+
+
+def _list(separator: str) -> BeforeValidator:
+    """Split the text of a variable at a separator; leave other values as they are."""
+
+    def split(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(part.strip() for part in value.split(separator) if part.strip())
+
+    return BeforeValidator(split)
+
+
+def image_roots(value: object) -> object:
+    """Split a list of folders and URLs.
+
+    Commas and line ends separate, and so does PATH's colon where it cannot belong to a URL.
+
+    Examples
+    --------
+    >>> image_roots("/data/coco, s3://bucket/images")
+    ('/data/coco', 's3://bucket/images')
+    >>> image_roots("/data/coco:/data/more,http://host:8080/images")
+    ('/data/coco', '/data/more', 'http://host:8080/images')
+    """
+    if not isinstance(value, str):
+        return value
+    parts = [part.strip() for part in value.replace("\n", ",").split(",")]
+    roots = [
+        [part] if "://" in part else [folder.strip() for folder in part.split(os.pathsep)]
+        for part in parts
+    ]
+    return tuple(root for some in roots for root in some if root)
+
+
+_Roots = Annotated[tuple[str, ...], NoDecode, BeforeValidator(image_roots)]
+_People = Annotated[
+    tuple[Annotated[str, StringConstraints(to_lower=True)], ...], NoDecode, _list(",")
+]
+_Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
+
+
+class Settings(BaseSettings):
+    """Settings of a process, one for each variable in `ENVIRONMENT`.
+
+    Of a secret and its file, the file wins.
+    """
+
+    model_config = SettingsConfigDict(extra="ignore")
+
+    neo4j_uri: str | None = None
+    neo4j_username: Annotated[
+        str, Field(validation_alias=AliasChoices("neo4j_username", "neo4j_user"))
+    ] = "neo4j"
+    neo4j_password: SecretStr | None = None
+    neo4j_password_file: Path | None = None
+    neo4j_database: str = "neo4j"
+    cobalance_home: Path = Field(default_factory=lambda: platformdirs.user_data_path("cobalance"))
+    cobalance_cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("cobalance"))
+    cobalance_idle_stop_s: Annotated[float, Field(gt=0)] = 1800.0
+    cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
+    cobalance_repository: Annotated[str | None, Field(pattern=r"^https?://[^/]+")] = None
+    cobalance_images: _Roots = ()
+    cobalance_output: str | None = None
+    cobalance_queue: SecretStr | None = None
+    cobalance_queue_file: Path | None = None
+    cobalance_auth_file: Path | None = None
+    cobalance_editors: _People = ()
+    cobalance_viewers: _People = ()
+    cobalance_trust_email: bool = False
+    cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
+    cobalance_imports: _Folders | None = None
+    cobalance_workers: Annotated[int | None, Field(ge=0, le=64)] = None
+    cobalance_chat_url: str | None = None
+    cobalance_chat_model: str | None = None
+    cobalance_chat_key_file: Path | None = None
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read the environment.
+
+        Raises
+        ------
+        OptionError
+            A variable has a value that cannot be used.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            fault = first_fault(error)
+            raise OptionError(
+                f"{fault.place.upper()}={fault.value!r}: {fault.reason}. Change or unset it."
+            ) from error
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What ``repr`` lists: addresses without their passwords."""
+        for name, value in super().__repr_args__():
+            parts = value if isinstance(value, tuple) else (value,)
+            shown = [mask_credentials(part) if isinstance(part, str) else part for part in parts]
+            yield name, tuple(shown) if isinstance(value, tuple) else shown[0]
+
+    def password(self) -> str:
+        """The password of `neo4j_uri`, from the file or the variable."""
+        if self.neo4j_password_file is not None:
+            return _secret("NEO4J_PASSWORD_FILE", self.neo4j_password_file)
+        if self.neo4j_password is None:
+            raise OptionError(
+                "NEO4J_URI is set, and neither NEO4J_PASSWORD nor NEO4J_PASSWORD_FILE. Set one, "
+                "or unset NEO4J_URI to use a local server."
+            )
+        return self.neo4j_password.get_secret_value()
+
+    def image_roots(self) -> tuple[str, ...]:
+        """Folders and URLs of image files: set, added in the web app, and workers' output."""
+        made = self.output_folder()
+        is_there = "://" in made or Path(made).is_dir()
+        added = (
+            str(path)
+            for path in read_added(self.cobalance_home.expanduser())
+            if usable(path, self.cobalance_imports)
+        )
+        return (*self.cobalance_images, *added, *([made] if is_there else []))
+
+    def output_folder(self) -> str:
+        """The folder or URL that workers write images to."""
+        if self.cobalance_output is None:
+            return str(self.cobalance_home.expanduser() / "generated")
+        return os.path.expanduser(self.cobalance_output)
+
+    def queue_url(self) -> str:
+        """The URL of the job queue: from the file or the variable, or an SQLite file."""
+        if self.cobalance_queue_file is not None:
+            return _secret("COBALANCE_QUEUE_FILE", self.cobalance_queue_file)
+        if self.cobalance_queue is not None:
+            return self.cobalance_queue.get_secret_value()
+        return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
+
+    def exports_folder(self) -> Path:
+        """The folder of exports that the web app writes."""
+        return self.cobalance_home.expanduser() / "exports"
+
+    def regions_folder(self) -> Path:
+        """The folder with the boxes and outlines of all datasets."""
+        return self.cobalance_home.expanduser() / "regions"
+
+    def captions_folder(self) -> Path:
+        """The folder with the captions and licences of all datasets' images."""
+        return self.cobalance_home.expanduser() / "captions"
+
+    def embeddings_folder(self) -> Path:
+        """The folder with the embeddings of all datasets' images."""
+        return self.cobalance_home.expanduser() / "embeddings"
+
+    def local_server(self) -> LocalServerSettings:
+        """Settings of the local server, which is used when `neo4j_uri` is not set."""
+        return LocalServerSettings(
+            home=self.cobalance_home / "neo4j",
+            cache=self.cobalance_cache / "neo4j",
+            idle_stop_s=self.cobalance_idle_stop_s,
+            heap_mb=self.cobalance_heap_mb,
+            repository=self.cobalance_repository,
+        )
+
+
+def _secret(variable: str, file: Path) -> str:
+    """Read a secret from a file, without its trailing line end."""
+    try:
+        return file.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise OptionError(
+            f"{variable}={file}: {why}. Name a file that this user can read."
+        ) from error

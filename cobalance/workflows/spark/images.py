@@ -1,0 +1,223 @@
+"""Load and mine datasets on Apache Spark, which leaves the images in their Parquet files."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cooccurrence import CoOccurrence
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.incidence_table import SplitIncidence
+from cobalance.graph.dataset.mining import Counted, MiningReport, mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.read import load_images
+from cobalance.graph.dataset.sampled import ImageTotals, Sample, choose_sample, write_totals
+from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.errors import StaleError, UnknownNameError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.spark.counting import count_cliques
+from cobalance.ingest.spark.images import Singles, SparkOptions, count_singles, read_images
+from cobalance.ingest.spark.sampling import sample_with_spark
+from cobalance.workflows.spark.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_PAIRS = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class SparkImages:
+    """Images in Parquet files.
+
+    Parameters
+    ----------
+    session : SparkSession
+        Running.
+    path : str
+        On any file system that Spark reads.
+    options : SparkOptions
+        Their columns.
+    sizes : dict of str to int or None
+        Images that each class must have.
+    """
+
+    session: "SparkSession"
+    path: str
+    options: SparkOptions
+    sizes: dict[str, int] | None = None
+
+    @cached_property
+    def singles(self) -> Singles:
+        """Totals of all images."""
+        found = count_singles(read_images(self.session, self.path, self.options), self.path)
+        if self.sizes is not None and self.sizes != found.sizes:
+            raise StaleError(
+                f"The images in {self.path} have changed since they were loaded. Load them again."
+            )
+        return found
+
+    @cached_property
+    def splits(self) -> dict[str | None, int]:
+        """Images of each split, by name; of none (None) last."""
+        images = read_images(self.session, self.path, self.options, named=True)
+        found: dict[str | None, int] = {}
+        for row in images.groupBy("split").count().collect():
+            name = clean_name(row["split"] or "") or None
+            found[name] = found.get(name, 0) + row["count"]
+        return {name: found[name] for name in sorted(found, key=lambda name: (name is None, name))}
+
+    def count(self, options: MiningOptions, max_cliques: int) -> Counted:
+        """Count on Spark."""
+        images = read_images(self.session, self.path, self.options, of_split=options.split)
+        singles = self.singles  # which checks that they are those that were loaded
+        if options.split is not None:
+            singles = count_singles(images, self.path)
+        if not singles.sizes:
+            raise UnknownNameError("split", options.split or "", sorted(filter(None, self.splits)))
+        cliques = count_cliques(
+            images,
+            singles,
+            self.options.split,
+            max_size=options.max_size,
+            min_support=options.min_support,
+            common=options.common,
+            max_cliques=max_cliques,
+        )
+        wanted = singles.sizes if options.common is None else options.common
+        uncommon = sum(not all(map(found.get, wanted)) for found in singles.counts.values())
+        return Counted(cliques, uncommon)
+
+    def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
+        """Choose in every task, and again among what they chose."""
+        images = read_images(self.session, self.path, self.options, of_split=split, named=True)
+        raw = self.singles.raw
+        found = sample_with_spark(images, raw, cliques, sample.per_class, sample.seed)
+        return choose_sample(found, cliques, sample)
+
+
+def load_with_spark(
+    store: GraphStore,
+    dataset: str,
+    path: str,
+    options: SparkOptions,
+    sample: Sample,
+    *,
+    replace: bool = False,
+    master: str | None = None,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Load the counts of Parquet files as `write_sampled` does; the images stay where they are.
+
+    Parameters
+    ----------
+    path : str
+        Files or folder on any file system that Spark reads.
+    master : str or None
+        As of `spark_session`.
+
+    Raises
+    ------
+    InputError
+        The files cannot be read, lack a column, or have an image without a class.
+    MissingExtraError
+        The extra ``spark`` is not installed.
+    """
+    with spark_session(master) as session:
+        progress("count images", 0, None)
+        totals = _totals(SparkImages(session, path, options))
+    return write_totals(
+        store,
+        dataset,
+        totals,
+        sample,
+        source=path,
+        images_at=json.dumps({"path": path, **asdict(options)}),
+        replace=replace,
+        progress=progress,
+    )
+
+
+def mine_on_spark(
+    store: GraphStore,
+    dataset: str,
+    options: MiningOptions,
+    *,
+    max_cliques: int,
+    master: str | None = None,
+    progress: Progress = silent,
+) -> MiningReport:
+    """Mine a dataset as `mine_dataset` does, on Spark, wherever its images are."""
+    state = dataset_state(store, dataset)
+    with spark_session(master) as session, _parquet(store, state) as (path, columns):
+        images = SparkImages(session, path, columns, class_sizes(store, dataset))
+        return mine_dataset(
+            store, dataset, options, max_cliques=max_cliques, images=images, progress=progress
+        )
+
+
+@contextmanager
+def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, SparkOptions]]:
+    """Parquet files with the dataset's images: those it was loaded from, else temporary ones."""
+    if state.images_at is not None:
+        options = json.loads(state.images_at)
+        yield options.pop("path"), SparkOptions(**options)
+        return
+    images = load_images(store, state.name)
+    incidence = images.incidence
+    splits = [*images.split_names, None]  # -1 is the last
+    values = pa.array(incidence.concepts, pa.string()).take(pa.array(incidence.indices))
+    table = pa.table(
+        {
+            "class": [incidence.classes[code] for code in incidence.labels.tolist()],
+            "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), values),
+            "split": pa.array([splits[code] for code in images.splits.tolist()], pa.string()),
+            **({"id": images.ids, "uri": images.uris} if images.ids else {}),
+        }
+    )
+    with TemporaryDirectory(prefix="cobalance-") as folder:
+        path = Path(folder, "images.parquet")
+        pq.write_table(table, path, row_group_size=100_000)
+        yield str(path), SparkOptions(class_column="class")
+
+
+def _totals(images: SparkImages) -> ImageTotals:
+    singles = images.singles
+    counted = images.count(MiningOptions(2, common=()), MOST_PAIRS).cliques
+    classes, concepts = counted.classes, counted.concepts
+    by_class = np.array([[singles.counts[c].get(y, 0) for c in concepts] for y in classes])
+    by_class = by_class.reshape(len(classes), len(concepts)).astype(np.int64)
+    label, concept = np.nonzero(by_class)
+    pairs = counted.sizes() == 2
+    edges = CoOccurrence(
+        counted.members[pairs],
+        counted.counts[pairs].sum(axis=1),
+        np.column_stack([label, concept]),
+        by_class[label, concept],
+    )
+    without = np.array([singles.without_concepts[name] for name in classes], dtype=np.int64)
+    hashed = sha256(repr((classes, concepts)).encode())
+    for counts in (counted.class_sizes, without, by_class, edges.concept_pairs, edges.pair_images):
+        hashed.update(np.ascontiguousarray(counts, dtype=np.int64).tobytes())
+    return ImageTotals(
+        concepts,
+        classes,
+        counted.class_sizes,
+        without,
+        edges,
+        images.splits,
+        int.from_bytes(hashed.digest()[:8], "little", signed=True),
+    )

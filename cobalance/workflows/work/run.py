@@ -1,0 +1,271 @@
+"""Run workers: here, or until some jobs have ended."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from typing import Any, ParamSpec, TypedDict, TypeVar
+
+from cobalance.generation.image_request import GenerationError
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.generation.sources.body_parts import FindParts
+from cobalance.generation.sources.object_masks import FindInstances, Segment
+from cobalance.generation.sources.sampler import Sources
+from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
+from cobalance.generation.worker.resources import WorkerResources
+from cobalance.generation.worker.worker import Worker, WorkerOptions
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError, JobNotFoundError, MissingExtraError
+from cobalance.graph.jobs.reports import ALIVE_S
+from cobalance.graph.jobs.status import read_job
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.images.image_file import ImageFileError
+from cobalance.ingest.images.regions import read_regions
+from cobalance.ingest.images.roots import ImageRoots
+from cobalance.workflows.embed.compute import embedding_tasks
+from cobalance.workflows.evaluate.tasks import evaluation_tasks
+from cobalance.workflows.label.work import annotation_tasks
+from cobalance.workflows.order.source_images import source_images
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_running_here = (
+    threading.Lock()
+)  # the queue is one a process, see `cobalance.generation.jobs.chunk_queue`
+
+
+def worker_resources(settings: Settings) -> WorkerResources:
+    """Open what workers of this process need.
+
+    Raises
+    ------
+    OptionError
+        The output folder cannot be opened.
+    """
+    roots_of = lru_cache(1)(ImageRoots)
+
+    def read_image(uri: str) -> bytes:
+        try:  # folders may be added while a worker runs
+            return roots_of(settings.image_roots()).find(uri).read()
+        except ImageFileError as error:
+            raise GenerationError(*error.parts) from error
+
+    def open_sources(store: GraphStore, dataset: str, job: JobSettings) -> Sources | None:
+        images = source_images(store, dataset, job)
+        if not any(of_class.ids for of_class in images.values()):
+            return None
+        folder = settings.regions_folder()
+        return Sources(
+            images,
+            read_image,
+            lambda ids: read_regions(folder, dataset, ids),
+            job.masks,
+            **_open_segmenters(job),
+        )
+
+    return WorkerResources(
+        lambda: open_store(settings),
+        OutputFolder(settings.output_folder()),
+        open_sources,
+        tasks={
+            **evaluation_tasks(settings),
+            **annotation_tasks(settings),
+            **embedding_tasks(settings),
+        },
+    )
+
+
+class _Segmenting(TypedDict, total=False):
+    """What `Sources` takes of a job's segmenters."""
+
+    segment: Segment
+    segmented_by: Mapping[str, Any]
+    find_instances: FindInstances
+    find_parts: FindParts
+
+
+def _open_segmenters(job: JobSettings) -> _Segmenting:
+    """Open a job's segmenters, for the object and for its parts; one computes at a time."""
+    lock = threading.Lock()
+    opened = _Segmenting()
+    described = dict[str, Any]()
+    if job.segmenter is not None:
+        segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
+        opened["segment"] = _alone(lock, segmenter.segment)
+        if isinstance(segmenter, InstanceSegmenter):
+            opened["find_instances"] = _alone(lock, segmenter.instances)
+        described |= segmenter.describe()
+    if job.parts is not None:
+        parts = SEGMENTERS.open(job.parts, job.parts_options)
+        opened["find_parts"] = _alone(lock, find_parts(parts, job.parts))
+        described["parts"] = dict(parts.describe())
+    if described:
+        opened["segmented_by"] = described
+    return opened
+
+
+def _alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
+    def call_alone(*args: _P.args, **options: _P.kwargs) -> _T:
+        with lock:
+            return function(*args, **options)
+
+    return call_alone
+
+
+def run_worker(
+    settings: Settings,
+    *,
+    until_idle: bool = False,
+    idle_s: float | None = None,
+    dead_after_s: float = ALIVE_S,
+    say: Callable[[str], None],
+    progress_bars: Callable[[], AbstractContextManager[Progress]],
+) -> None:
+    """Run a worker in this process until it is stopped by a signal, or has nothing left to do.
+
+    Parameters
+    ----------
+    until_idle, idle_s, dead_after_s
+        See `cobalance.generation.worker.worker.WorkerOptions`.
+    say : callable
+        Prints a message.
+    progress_bars : callable
+        Opens a progress callback.
+
+    Raises
+    ------
+    CobalanceError
+        `until_idle`, and not all jobs are done.
+    """
+    options = WorkerOptions(
+        settings.queue_url(), dead_after_s=dead_after_s, until_idle=until_idle, idle_s=idle_s
+    )
+    with progress_bars() as progress:
+        worker = Worker(worker_resources(settings), options, progress)
+        with _stopping(worker, say) as was_stopped:
+            how = "" if idle_s is not None else " (Ctrl-C ends it)"
+            say(f"Worker {worker.id} writes to {settings.output_folder()}{how}.")
+            worker.run()
+    left = {**worker.jobs_left, **worker.tasks_left}
+    if not (worker.jobs_seen or worker.tasks_seen or left or was_stopped()):
+        say("There was nothing to do.")
+    failed = _say_results(worker, settings, say)
+    if was_stopped():
+        raise KeyboardInterrupt
+    if until_idle and (failed or left):
+        raise CobalanceError(
+            f"Not all jobs are done: {failed:,} failed, {len(left):,} left to others."
+        )
+
+
+def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
+    """Say the state of each job and task that a worker saw; return how many failed."""
+    left = [(f"Job {job}", extra) for job, extra in worker.jobs_left.items()]
+    left += [(f"Task {task}", extra) for task, extra in worker.tasks_left.items()]
+    for name, extra in left:
+        say(f"{MissingExtraError(name, extra)} It is left to workers that have them.")
+    failed = 0
+    with open_store(settings) as store:
+        for job in worker.jobs_seen:
+            try:
+                found = read_job(store, job)
+            except JobNotFoundError:
+                say(f"Job {job} is gone.")
+                continue
+            say(
+                f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
+                f"accepted, {found.rejected:,} rejected"
+                + (f", {found.pending:,} pending." if found.pending else ".")
+            )
+            for remark in found.remarks:
+                say(remark)
+            if found.state == "done" and found.accepted:
+                say(f"Next: cobalance rebalance {job}")
+            if found.state == "failed":
+                failed += 1
+                say(f"When that is mended: cobalance retry {job}")
+        for task in worker.tasks_seen:
+            failed += _say_task(store, task, say)
+    return failed
+
+
+def _say_task(store: GraphStore, task: str, say: Callable[[str], None]) -> bool:
+    """Say the state of a task; return whether it failed."""
+    try:
+        found = read_task(store, task)
+    except JobNotFoundError:
+        say(f"Task {task} is gone.")
+        return False
+    say(f"Task {task} ({found.kind} of {found.dataset}) is {found.state}.")
+    for remark in found.remarks:
+        say(remark)
+    if found.state == "failed":
+        say(f"When that is mended: cobalance retry {task}")
+    return found.state == "failed"
+
+
+def run_here(
+    settings: Settings, jobs: Collection[str], queue_url: str, progress: Progress = silent
+) -> None:
+    """Run some jobs in this process until they have ended; one call at a time.
+
+    The worker has a thread of its own: a notebook and a coroutine run an event loop in theirs, in
+    which the queue refuses to work. An interrupt ends it when the images under way are done; a
+    second one does not wait for that.
+
+    Parameters
+    ----------
+    queue_url : str
+        A queue that no other worker uses.
+    progress : Progress
+        Called from the worker's thread.
+    """
+    options = WorkerOptions(queue_url, poll_s=0.2, until_idle=True, jobs=frozenset(jobs))
+    worker = Worker(worker_resources(settings), options, progress)
+
+    def run() -> None:
+        with _running_here:
+            worker.run()
+
+    with ThreadPoolExecutor(1, "worker") as thread:
+        try:
+            thread.submit(run).result()
+        except KeyboardInterrupt:
+            worker.stop()
+            raise
+
+
+@contextmanager
+def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Stop the worker on Ctrl-C and SIGTERM: gracefully at the first, at once at the second.
+
+    Yields a function that says whether Ctrl-C has stopped it.
+    """
+    interrupted = False
+    asked = 0
+
+    def stop(number: int, _frame: object) -> None:
+        nonlocal asked, interrupted
+        asked += 1
+        interrupted = interrupted or number == signal.SIGINT
+        if asked > 1:
+            os._exit(128 + number)
+        say("Ending when the images under way are done; once more to end at once.")
+        # In a thread: this one may hold the lock of what it waits for.
+        threading.Thread(target=worker.stop).start()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,28 @@
+"""The example with pictures is loaded whole: images, masks, counts."""
+
+from pathlib import Path
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.progress import silent
+from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.demo import digits, loading
+from cobalance.workflows.images import image_reader
+from cobalance.workflows.settings import Settings
+
+
+def test_the_digits_have_their_pictures(
+    store: GraphStore, dataset: str, tmp_path: Path, monkeypatch, train: digits.Digits
+) -> None:
+    monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "made"))
+    monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))
+    settings = Settings.from_environment()
+    loading.load_digits(store, settings, dataset, train, silent)
+    assert mined_with(store, dataset).max_size == 2
+    found = read_clique_images(store, dataset, ("coin",), "eight", skip=0, limit=3)
+    assert len(found) == 3
+    read = image_reader(settings)
+    assert all(read(uri, False).startswith(b"\x89PNG") for uri in found["uri"])
+    regions = read_regions(settings.regions_folder(), dataset, found["id"].tolist())
+    assert {"coin", "eight"} <= set(regions["concept"])

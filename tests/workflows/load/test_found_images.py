@@ -1,0 +1,146 @@
+"""Image files that are looked for after a load, also beside the annotations."""
+
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from cobalance.graph.errors import worded
+from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.load import read_annotations
+from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.wording import in_python
+from cobalance.workflows.folders import read_added
+from cobalance.workflows.load.found_images import FoundImages, find_images
+from cobalance.workflows.settings import Settings
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name in ("COBALANCE_IMAGES", "COBALANCE_OUTPUT", "COBALANCE_IMPORTS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))
+    return Settings.from_environment()
+
+
+def pictures(folder: Path, *names: str, colour: str = "red") -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (4, 3), colour).save(folder / name)
+    return folder
+
+
+def named(*uris: str | None) -> Annotations:
+    return Annotations.from_records(
+        [ImageRecord(f"{at}", "ab"[at % 2], (), uri=uri) for at, uri in enumerate(uris)]
+    )
+
+
+def told(found: FoundImages) -> str:
+    return worded(found.described(), in_python)
+
+
+@pytest.mark.parametrize("place", [".", "images"])
+def test_the_folder_beside_the_annotations_is_kept(own, tmp_path, place):
+    folder = pictures(tmp_path / "cars" / place, "1.png", "2.png").resolve()
+    found = find_images(own, named("1.png", "2.png"), tmp_path / "cars" / "cars.csv")
+    assert told(found) == f"Images: 2 of 2 files found; {folder} is kept for later commands."
+    assert Settings.from_environment().image_roots() == (str(folder),)
+    again = find_images(own, named("1.png", "2.png"), tmp_path / "elsewhere.csv")
+    assert told(again) == "Images: 2 of 2 files found."
+    assert read_added(own.cobalance_home) == (folder,)
+
+
+def test_what_is_not_found_is_told_with_where_it_was_looked_for(own, tmp_path):
+    folder = pictures(tmp_path / "cars", "1.png", "images/4.png")
+    own = own.model_copy(update={"cobalance_images": (str(tmp_path / "a"), str(tmp_path / "b"))})
+    found = find_images(own, named("2.png", "3.png", None), folder / "cars.csv")
+    assert sorted(found.missing) == ["2.png", "3.png"]
+    places = f"{folder}/images, {folder}, {tmp_path}/a, {tmp_path}/b"
+    assert told(found).partition("such as ")[2][5:] == (
+        f"; looked in {places}. Set images to the folder, ZIP file or URL that has them. "
+        "1 image without a file's name."
+    )
+    assert read_added(own.cobalance_home) == ()
+    partly = find_images(own, named("1.png", "2.png"), folder / "cars.csv")
+    assert told(partly).startswith("Images: 1 of 2 files not found, such as 2.png; looked in ")
+    assert f"; {folder} is kept for later commands. Set images to" in told(partly)
+
+
+def test_annotations_without_files_say_so(own):
+    assert told(find_images(own, named(None), None)).startswith("Images: none names a file")
+
+
+def test_a_link_is_kept_as_what_it_leads_to(own, tmp_path):
+    pictures(tmp_path / "real", "1.png")
+    (tmp_path / "cars").mkdir()
+    (tmp_path / "cars" / "images").symlink_to(tmp_path / "real")
+    find_images(own, named("1.png"), tmp_path / "cars" / "cars.csv")
+    assert read_added(own.cobalance_home) == (tmp_path / "real",)
+    assert own.image_roots() == (str(tmp_path / "real"),)
+
+
+def test_no_place_is_kept_that_may_not_be_used(own, tmp_path):
+    folder = pictures(tmp_path / "cars", "1.png")
+    (tmp_path / "allowed").mkdir()
+    (tmp_path / "allowed" / "images").symlink_to(folder)
+    limited = own.model_copy(update={"cobalance_imports": (tmp_path / "allowed",)})
+    for found in (
+        find_images(limited, named("1.png"), folder / "cars.csv"),
+        find_images(limited, named("1.png"), tmp_path / "allowed" / "cars.csv"),
+        find_images(own, named("1.png"), folder / "cars.csv", within=[tmp_path / "allowed"]),
+        find_images(own, named("1.png"), folder / "cars.csv", within=[]),
+    ):
+        assert (found.missing, found.kept) == (("1.png",), None)
+    assert read_added(own.cobalance_home) == ()
+
+
+def test_others_of_the_same_names_come_first(own, tmp_path):
+    first = pictures(tmp_path / "trucks", "1.png", colour="blue")
+    folder = pictures(tmp_path / "cars", "1.png", "2.png")
+    own = own.model_copy(update={"cobalance_images": (str(first),)})
+    assert find_images(own, named("1.png"), first / "trucks.csv").hidden is None
+    found = find_images(own, named("1.png", "2.png"), folder / "cars.csv")
+    assert (found.hidden, found.kept, found.missing) == (folder, folder, ())
+    assert f"Files of {folder} are not used where an earlier place has others" in told(found)
+    own = own.model_copy(update={"cobalance_images": (str(folder), str(first))})
+    assert find_images(own, named("1.png", "2.png"), folder / "cars.csv").hidden is None
+
+
+def test_no_more_are_looked_for_than_time_allows(own, tmp_path):
+    found = find_images(own, named(*(f"{at}.png" for at in range(100))), None, seconds=0)
+    assert (found.named, found.looked_for, len(set(found.missing))) == (100, 1, 1)
+    assert told(found).startswith("Images: 1 of 1 files looked for (100 in all) not found, such")
+    assert "no place of image files is known" in told(found)
+
+
+def test_a_folder_and_an_archive_have_their_own_images(own, tmp_path):
+    folder = pictures(tmp_path / "pets", "train/cat/1.png", "train/dog/2.png", "val/cat/3.png")
+    found = find_images(own, read_annotations(folder), folder)
+    assert (found.looked_for, found.missing, found.kept) == (3, (), folder)
+    yolo = pictures(tmp_path / "yolo", "images/train/1.png")
+    (yolo / "labels" / "train").mkdir(parents=True)
+    (yolo / "labels" / "train" / "1.txt").write_text("0 0.5 0.5 0.2 0.2\n")
+    (yolo / "data.yaml").write_text("train: images/train\nnames: [cow]\n")
+    options = ReadOptions(classes=ClassOptions(categories={"cow": "cow"}))
+    found = find_images(own, read_annotations(yolo, options), yolo)
+    assert (found.looked_for, found.missing, found.kept) == (1, (), yolo)
+    archive = tmp_path / "zipped.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for name, place in (("bird", "4.png"), ("fish", "5.png")):
+            packed.write(folder / "val/cat/3.png", f"{name}/{place}")
+    found = find_images(own, read_annotations(archive), archive)
+    assert (found.looked_for, found.missing, found.kept) == (2, (), archive)
+
+
+def test_without_what_reads_urls_and_archives_folders_are_looked_in(own, tmp_path, monkeypatch):
+    folder = pictures(tmp_path / "cars", "1.png")
+    own = own.model_copy(update={"cobalance_images": ("s3://bucket", str(folder))})
+    monkeypatch.setitem(sys.modules, "dbos", None)
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
+        packed.write(folder / "1.png", "2.png")
+    found = find_images(own, named("1.png", "2.png"), tmp_path / "packed.zip")
+    assert (found.missing, found.places) == (("2.png",), (str(tmp_path), str(folder)))
