@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from typer.cli import get_docs_for_click
 
 from cobalance.app.cli.main import command_line
-from cobalance.app.views.widgets.glossary import GLOSSARY
+from cobalance.app.web.widgets.glossary import GLOSSARY
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions

@@ -1,1 +1,1 @@
-"""Command line, web app, and the services that wire stores, settings and jobs together."""
+"""Front ends: the command line, the web app, and tools for an assistant."""

@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from cobalance.app.views.state import session
+from cobalance.app.web.state import session
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -20,7 +20,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.settings import Settings
 
-MAIN = Path(__file__).parents[2] / "cobalance" / "app" / "main.py"
+MAIN = Path(__file__).parents[2] / "cobalance" / "app" / "web" / "main.py"
 
 OpenPage = Callable[..., AppTest]
 WriteDataset = Callable[..., str]

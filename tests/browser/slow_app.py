@@ -10,7 +10,7 @@ from typing import Any
 from streamlit.runtime.state import SafeSessionState
 
 from cobalance.app.cli.main import run
-from cobalance.app.views.state import session
+from cobalance.app.web.state import session
 
 END_S = 0.5
 """How long a run is over without having said so."""

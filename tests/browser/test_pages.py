@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from cobalance.app.main import PAGES
+from cobalance.app.web.main import PAGES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset

@@ -24,7 +24,7 @@ STARTS_WITH = {
         "cobalance.app.__main__",
         "cobalance.app.cli.commands",
     ),
-    "app": ("cobalance.app.main", "cobalance.app.server", "cobalance.app.views"),
+    "app": ("cobalance.app.web.main", "cobalance.app.web.server", "cobalance.app.web"),
     "worker": (
         "cobalance.generation.worker",
         "cobalance.generation.jobs",

@@ -12,7 +12,7 @@ import typer.main
 
 from cobalance.app.cli.main import command_line
 from cobalance.app.cli.wording import FLAGS, command, in_shell
-from cobalance.app.views.widgets.wording import LABELS, in_app
+from cobalance.app.web.widgets.wording import LABELS, in_app
 from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import VARIABLES, Settings

@@ -11,7 +11,7 @@ import cobalance as cb
 from cobalance.graph.counting.chosen import count_chosen
 from cobalance.graph.errors import CobalanceError
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
 NAMES = {
     "conbias_co_occurrence_urbancars.csv": 106,

@@ -14,7 +14,7 @@ def urbancars(*, street: bool = False) -> Iterator[ImageRecord]:
     """Records of the 8,000 training images of UrbanCars, without the images themselves.
 
     The concepts of each are its background and its co-occurring object. The counts come from the
-    metadata that the authors of ConBias publish (MIT), see ``app/demo/SOURCE.md``.
+    metadata that the authors of ConBias publish (MIT), see ``SOURCE.md`` beside this file.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def app(
     """
     if find_spec("streamlit") is None:
         raise CobalanceError(f"The web app is not installed. Run `{install_command('app')}`.")
-    from cobalance.app.server import serve
+    from cobalance.app.web.server import serve
 
     settings = Settings.from_environment()
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)

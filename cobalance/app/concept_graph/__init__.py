@@ -1,1 +1,0 @@
-"""The concept graph in the browser: component, elements and layouts."""

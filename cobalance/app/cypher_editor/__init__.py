@@ -1,1 +1,0 @@
-"""An editor for Cypher, as a Streamlit component."""

@@ -1,1 +1,0 @@
-"""A grid of images with a lightbox, as a Streamlit component."""

@@ -1,1 +1,0 @@
-"""The web app's pages, one module each with a function `page`, and what they share."""

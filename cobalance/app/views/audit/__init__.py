@@ -1,1 +1,0 @@
-"""Page Audit: people check labels of models, blind."""

@@ -1,1 +1,0 @@
-"""Page Study: people judge edited images beside their originals, blind."""

@@ -1,0 +1,1 @@
+"""The web app: a folder a page, what pages share, and the server."""

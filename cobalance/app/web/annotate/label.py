@@ -1,0 +1,140 @@
+"""Form that orders a labelling run."""
+
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.components.option_fields import draw_model_options
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.components.work.worker_note import say_needs
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.theme import escape
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.names import clean_name
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.workflows.label.order import LabelOrder, order_labels
+
+BASE, THRESHOLD = "above the base caption", "from a threshold"
+_PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the form, and what was ordered with it."""
+    order, concepts = _fields(current)
+    show_kept_error(_PROBLEM)
+    ordered = st.session_state.pop(_ORDERED, None)
+    if ordered is not None:
+        st.success(
+            "The run is ordered. Workers label the images: `cobalance work`. See **Runs**.",
+            icon=":material/check:",
+        )
+    say_needs(ANNOTATORS[order["annotator"]].extra)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Order the run",
+            type="primary",
+            key="_label",
+            disabled=not may_edit(),
+            on_click=_order,
+            args=(order, concepts),
+        )
+        st.caption("Workers score all images. Nothing counts before the run is accepted.")
+    viewer_note("order runs")
+
+
+def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
+    """Draw the fields; the order's values, and the lines of concepts."""
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            annotator = st.selectbox(
+                "Annotator", list(ANNOTATORS), **choice_in_url("annotate_with")
+            )
+            plugin = ANNOTATORS[annotator]
+            licence = f" Default model: {plugin.licence}." if plugin.licence else ""
+            st.caption(escape(plugin.purpose + licence))
+            level = st.segmented_control(
+                "Level",
+                ("image", "object"),
+                default="image",
+                required=True,
+                **in_url("annotate_level"),
+                help="Attributes told from the whole image, or objects in it.",
+            )
+            concepts = st.text_area(
+                "Concepts instead of attributes",
+                **in_url("annotate_concepts"),
+                placeholder="one a line; else the accepted attributes of this level",
+                max_chars=20_000,
+            )
+        with right:
+            rule = st.segmented_control(
+                "Present",
+                (BASE, THRESHOLD),
+                default=None,
+                **in_url("annotate_rule"),
+                help="When an image shows an attribute. By default above the base caption for "
+                "whole images, and from a threshold for objects.",
+            )
+            base, threshold, multi = "", 0.3, False
+            if rule == THRESHOLD or (rule is None and level == "object"):
+                threshold = float(
+                    st.number_input(
+                        "Threshold", -1e6, 1e6, 0.3, 0.05, **number_in_url("annotate_threshold")
+                    )
+                )
+            else:
+                base = st.text_input(
+                    "Base caption",
+                    **in_url("annotate_base"),
+                    placeholder="a photo of a bird",
+                    max_chars=300,
+                    help="Names the domain alone; attributes that fit better are present.",
+                ).strip()
+                multi = st.checkbox(
+                    "Several attributes of a category in one image", **in_url("annotate_multi")
+                )
+            split = _choose_split(current)
+        with st.expander("Options of the annotator"):
+            options = draw_model_options(
+                ANNOTATORS[annotator].options, f"{annotator}_", "`cobalance annotate label --set`"
+            )
+    return {
+        "dataset": current.name,
+        "annotator": annotator,
+        "options": options,
+        "level": level,
+        "base": base,
+        "rule": {BASE: "base", THRESHOLD: "threshold"}.get(rule or ""),
+        "multi": multi,
+        "threshold": threshold,
+        "split": split,
+    }, concepts
+
+
+def _choose_split(current: CurrentDataset) -> str | None:
+    splits = [name for name in split_sizes(current.store, current.name) if name is not None]
+    if st.session_state.get("annotate_split") not in (None, *splits):
+        del st.session_state["annotate_split"]
+    if not splits:
+        return None
+    chosen: str | None = st.pills("Only images of this split", splits, **in_url("annotate_split"))
+    return chosen
+
+
+def _order(order: dict[str, Any], concepts: str) -> None:
+    """Order the run in the button's callback, so that the page is drawn with it."""
+    with errors_kept(_PROBLEM):
+        require_editor()
+        names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
+        st.session_state[_ORDERED] = order_labels(
+            session.store(),
+            OutputFolder(session.settings().output_folder()),
+            LabelOrder(**order, concepts=names),
+            created_by=user_name(),
+        )

@@ -1,0 +1,185 @@
+"""Labels of a run, or proposed attributes, compared with ground truth."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.annotation.measuring.truth import GroundTruth, read_mapping, read_truth
+from cobalance.app.web.annotate.runs import chosen_name
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.uploading import accept_uploads
+from cobalance.app.web.state.url import id_in_url, in_url
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import show_error
+from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import list_runs
+from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.label.measure import (
+    Measured,
+    measure_run,
+    measure_vocabulary,
+    truth_of_dataset,
+)
+from cobalance.workflows.label.propose import open_embedder
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
+
+T = TypeVar("T")
+VOCABULARY = "what was proposed"
+_RUN, _TRUTH, _KEPT = "measure_run", "measure_truth", "_measured"
+_NUMBERS = ("auc", "precision", "recall", "f1")
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw what is compared with what, and the result."""
+    runs = [
+        one
+        for one in list_runs(current.store, current.name)
+        if one.kind == "label" and one.state in ("done", "accepted", "rejected")
+    ]
+    names = {one.id: chosen_name(one) for one in runs}
+    datasets = sorted(session.datasets()["dataset"])
+    if st.session_state.get(_TRUTH) not in (None, *datasets):
+        del st.session_state[_TRUTH]
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            measured = [*names, VOCABULARY]
+            what: str = st.selectbox(
+                "Measure",
+                measured,
+                format_func=lambda one: names.get(one, "Attributes proposed for this dataset"),
+                **id_in_url(_RUN, measured, first=measured[0]),
+            )
+            truth = st.selectbox(
+                "Ground truth of a dataset",
+                datasets,
+                index=None,
+                placeholder="or a file",
+                **in_url(_TRUTH),
+                help="Its own concepts, without those that accepted runs have found.",
+            )
+        with right:
+            sent, mapping = _files() if may_edit() else (None, None)
+            viewer_note("send files")
+    if truth is None and sent is None:
+        st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
+        return
+    try:
+        known = _truth(current, truth, sent)
+        if what == VOCABULARY:
+            _draw_vocabulary(current, known)
+        else:
+            folder = OutputFolder(session.settings().output_folder())
+            named = None if mapping is None else _read(mapping, read_mapping)
+            _draw_run(measure_run(current.store, folder, what, known, named))
+    except CobalanceError as error:
+        show_error(error)
+
+
+def _files() -> tuple[Any, Any]:
+    """Places for ground truth, and for the names that differ in it."""
+    accept_uploads()
+    truth = st.file_uploader(
+        "Ground truth in a file",
+        ["csv", "txt"],
+        key="_measure_file",
+        help="A table with an image a row, its id or file name first, and a column of 1 and 0 for "
+        "each attribute, empty where unknown; or CelebA's list_attr file.",
+    )
+    mapping = st.file_uploader(
+        "Mapping of names that differ",
+        ["csv"],
+        key="_measure_mapping",
+        help="The columns concept, truth, and inverted where opposites are meant.",
+    )
+    return truth, mapping
+
+
+def _truth(current: CurrentDataset, dataset: str | None, sent: Any) -> GroundTruth:
+    """Ground truth of the file that was sent, or else of the dataset."""
+    if sent is None:
+        return truth_of_dataset(current.store, dataset or current.name)
+    return _read(sent, read_truth)
+
+
+def _read(sent: Any, read: Callable[[Path], T]) -> T:
+    """Read a file that was sent, once until another one is."""
+    kept: dict[str, tuple[str, T]] = st.session_state.setdefault(_KEPT, {})
+    known = kept.get(read.__name__)
+    if known is None or known[0] != sent.file_id:
+        name = Path(sent.name).name
+        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+            known = kept[read.__name__] = (sent.file_id, read(folder / name))
+    return known[1]
+
+
+def _draw_run(found: Measured) -> None:
+    with st.container(horizontal=True):
+        for name in _NUMBERS:
+            mean = found.macro[name]
+            st.metric(
+                _title(name),
+                "none" if pd.isna(mean.value) else f"{mean.value:.3f}",
+                help=f"Mean over {counted(mean.n, 'concepts')}"
+                + (f"; {mean.left_out} left out, that have none." if mean.left_out else "."),
+            )
+    draw_table(
+        found.scores,
+        480,
+        {
+            "concept": st.column_config.TextColumn("Concept", width=180),
+            "truth": st.column_config.TextColumn("Compared with", width=180),
+            **{
+                name: st.column_config.NumberColumn(_title(name), format="%.3f", width=90)
+                for name in _NUMBERS
+            },
+            **{
+                name: count_column(name.replace("_", " ").capitalize(), 90)
+                for name in found.scores.columns
+                if name not in ("concept", "truth", *_NUMBERS)
+            },
+        },
+        key="_measured_rows",
+        alt="Measures of each concept",
+    )
+    download("CSV", lambda: to_csv(found.scores), "measured.csv", key="_measured_csv")
+    said = []
+    if found.unmatched_concepts:
+        listed = ", ".join(shorten(one) for one in found.unmatched_concepts[:20])
+        said.append(f"There is no ground truth for {escape(listed)}.")
+    if found.unmatched_images:
+        said.append(f"{counted(found.unmatched_images, 'images')} of the run are not in it.")
+    said += [f"{n:,} rows {escape(why)} are left out." for why, n in found.left_out.items()]
+    if said:
+        st.caption(" ".join(said))
+
+
+def _title(name: str) -> str:
+    return {"auc": "AUC", "f1": "F1"}.get(name, name.capitalize())
+
+
+def _draw_vocabulary(current: CurrentDataset, truth: GroundTruth) -> None:
+    embed, compared_by = open_embedder()
+    attributes = [str(name) for name in truth.shows.columns]
+    found = measure_vocabulary(current.store, current.name, attributes, embed=embed)
+    with st.container(horizontal=True):
+        st.metric("Proposed", f"{found.proposed:,}")
+        st.metric("Known", f"{found.known:,}")
+        st.metric("Recall", f"{found.recall:.3f}", help="Known ones that a proposed one matches.")
+        st.metric(
+            "Effective dimension",
+            f"{found.dimension:,} ({found.fraction:.0%})",
+            help="Principal components that hold 95% of the variance of what was proposed.",
+        )
+    st.caption(f"Names match above a cosine of 0.8, compared by {escape(compared_by)}.")

@@ -1,0 +1,190 @@
+"""Review of proposed attributes: one after the other, by mouse or keyboard."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.annotate import pictures
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.messages import empty_state, errors_kept, show_kept_error
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.graph.annotations.attributes import (
+    AttributeKey,
+    AttributeState,
+    Decision,
+    decide_attributes,
+    list_attributes,
+)
+from cobalance.graph.errors import OptionError
+
+ATTRIBUTE, INTO = "annotate_attribute", "annotate_into"
+_PROBLEM = "_review_problem"
+_NEXT = "the next one without a decision"
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the attributes by category, and the one to decide of."""
+    found = list_attributes(current.store, current.name)
+    if found.empty:
+        empty_state("No attribute yet", "Have some proposed: see **Propose**.")
+        return
+    show_kept_error(_PROBLEM)
+    waiting = found[found["state"] == "proposed"]
+    unflagged = waiting[waiting["flags"].map(len) == 0]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{len(found) - len(waiting):,} of {len(found):,} attributes are decided.")
+        if may_edit() and len(unflagged):
+            st.button(
+                f"Accept all unflagged ({len(unflagged):,})",
+                key="_accept_unflagged",
+                on_click=_decide,
+                args=(current.name, [Decision(key, "accepted") for key in _keys(unflagged)]),
+            )
+    viewer_note("decide which attributes are looked for")
+    _one(current, found, waiting)
+    _table(found)
+
+
+def _keys(found: pd.DataFrame) -> list[AttributeKey]:
+    return list(zip(found["category"], found["proposed"], strict=True))
+
+
+def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) -> None:
+    """Draw an attribute: the chosen one, or the next without a decision."""
+    labels = {" / ".join(key): key for key in _keys(found)}
+    if st.session_state.get(ATTRIBUTE) not in (None, *labels):
+        del st.session_state[ATTRIBUTE]
+    chosen = st.selectbox(
+        "Attribute",
+        list(labels),
+        index=None,
+        placeholder=_NEXT,
+        **in_url(ATTRIBUTE),
+        width=420,
+        on_change=_forget_target,
+    )
+    if chosen is None and waiting.empty:
+        st.success("All attributes are decided. Have images labelled: see **Label**.")
+        return
+    key = labels[chosen] if chosen is not None else _keys(waiting)[0]
+    at = _keys(found).index(key)
+    row = {str(name): value for name, value in found.iloc[at].items()}
+    with st.container(border=True):
+        st.markdown(
+            f"**{escape(shorten(row['name'], 120))}** · {escape(shorten(row['category'], 60))} · "
+            f"{row['state']}" + (f" by {escape(row['decided_by'])}" if row["decided_by"] else "")
+        )
+        st.caption(
+            f"“{escape(shorten(row['caption'], 200))}” · {row['level']} · "
+            f"{row['votes']} of {row['rounds']} rounds"
+        )
+        for flag in row["flags"]:
+            st.caption(f":orange[:material/flag:] {escape(shorten(flag, 200))}")
+        if may_edit():
+            _fields(current, found, key, row)
+        pictures.show(current, row)
+
+
+def _fields(
+    current: CurrentDataset, found: pd.DataFrame, key: AttributeKey, row: Mapping[str, Any]
+) -> None:
+    widget = f"{len(key[0])} {key[0]} {key[1]}"
+    others = [one for one in _keys(found[found["state"] == "accepted"]) if one != key]
+    if st.session_state.get(INTO) not in (None, *others):
+        del st.session_state[INTO]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Name", row["name"], key=f"_name {widget}", max_chars=200, width=220
+        ).strip()
+        level = st.segmented_control(
+            "Level",
+            ("image", "object"),
+            default=row["level"],
+            required=True,
+            key=f"_level {widget}",
+        )
+        into = st.selectbox(
+            "Merge into",
+            others,
+            index=None,
+            format_func=" / ".join,
+            **in_url(INTO),
+            placeholder="an accepted one",
+            width=220,
+        )
+    changes = {
+        what: value for what, value in (("name", name), ("level", level)) if value != row[what]
+    }
+    state: AttributeState
+    with st.container(horizontal=True):
+        for label, state, shortcut in (
+            ("Accept", "accepted", "y"),
+            ("Reject", "rejected", "n"),
+            ("Merge", "merged", "m"),
+            ("Undecided", "proposed", "u"),
+        ):
+            merges = state == "merged"
+            decision = Decision(
+                key,
+                state,
+                into if merges else None,
+                changes if state == "accepted" else {},
+            )
+            st.button(
+                label,
+                key=f"_{state} {widget}",
+                shortcut=shortcut,
+                type="primary" if state == "accepted" else "secondary",
+                disabled=(merges and into is None) or state == row["state"] == "proposed",
+                on_click=_decide,
+                args=(current.name, [decision]),
+            )
+
+
+def _decide(dataset: str, decisions: list[Decision]) -> None:
+    """Write decisions in a button's callback, and go on to the next attribute."""
+    with errors_kept(_PROBLEM):
+        require_editor()
+        if not decisions:
+            raise OptionError("There is nothing to decide.")
+        decide_attributes(session.store(), dataset, decisions, user_name())
+        st.session_state[ATTRIBUTE] = None
+        _forget_target()
+
+
+def _forget_target() -> None:
+    """Choose nothing to merge into: what was chosen is for another attribute."""
+    if INTO in st.session_state:
+        st.session_state[INTO] = None
+
+
+def _table(found: pd.DataFrame) -> None:
+    text = st.column_config.TextColumn
+    shown = found[["category", "name", "level", "votes", "flags", "state", "decided_by"]]
+    shown = shown.assign(
+        flags=[", ".join(flags) for flags in found["flags"]],
+        votes=[f"{a} of {b}" for a, b in zip(found["votes"], found["rounds"], strict=True)],
+        decided_by=found["decided_by"].fillna(""),
+    ).sort_values("category", kind="stable")
+    draw_table(
+        shown,
+        480,
+        {
+            "category": text("Category", width=140),
+            "name": text("Attribute", width=200),
+            "level": text("Level", width=70),
+            "votes": text("Rounds", width=80),
+            "flags": text("Flags", width=240),
+            "state": text("State", width=90),
+            "decided_by": text("Decided by", width=130),
+        },
+        key="_annotate_attributes",
+        alt="Attributes by category",
+    )

@@ -1,0 +1,211 @@
+"""Annotation runs of the dataset: live progress, and what can be done with one."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+
+from cobalance.app.web.annotate import thresholds
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.components.work.worker_note import draw_workers
+from cobalance.app.web.state import session, tasks
+from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import id_in_url
+from cobalance.app.web.widgets.messages import (
+    empty_state,
+    errors_in_fragment,
+    errors_kept,
+    show_kept_error,
+)
+from cobalance.app.web.widgets.tables import draw_columns
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
+from cobalance.graph.progress import Progress
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.label.decide import decide_labels, delete_annotations
+
+RUN = "annotate_run"
+REFRESH_S = 2
+_PROBLEM = "_annotate_problem"
+_ACTIVE = ("queued", "running")
+_ENDED = ("done", "accepted", "rejected")
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the runs, and the chosen one."""
+    found = list_runs(current.store, current.name)
+    if not found:
+        empty_state(
+            "No annotation run yet",
+            "Order one under **Label**, to look for attributes or concepts in the images; or have "
+            "attributes proposed first, see **Propose**.",
+        )
+        return
+    active = any(one.state in _ACTIVE for one in found)
+    if any(one.state in _ACTIVE and one.chunks for one in found):
+        draw_workers()
+    show_kept_error(_PROBLEM)
+    show_task(_task(current.name))
+    refreshing(REFRESH_S if active else None)(_draw)(current.name, _states(found))
+    ids = [one.id for one in found]
+    names = {one.id: chosen_name(one) for one in found}
+    chosen = st.selectbox(
+        "Run",
+        ids,
+        format_func=lambda one: names.get(one, one),
+        **id_in_url(RUN, ids, first=ids[0]),
+        width=420,
+    )
+    run = next(one for one in found if one.id == chosen)
+    _describe(run)
+    if may_edit():
+        _buttons(run)
+    else:
+        viewer_note("cancel, accept, reject and delete runs")
+    if run.kind != "propose" and run.state in _ENDED:
+        thresholds.show(current, run)
+
+
+def chosen_name(run: AnnotationRun) -> str:
+    """What a choice of runs calls one."""
+    return f"{run.kind} · {shorten(run.model, 40)} · {run.id[:6]}"
+
+
+def _states(found: Sequence[AnnotationRun]) -> frozenset[tuple[str, str]]:
+    return frozenset((one.id, one.state) for one in found)
+
+
+def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
+    with errors_in_fragment():
+        found = list_runs(session.store(), dataset)
+        if _states(found) != drawn:
+            rerun_page()
+            return
+        text = st.column_config.TextColumn
+        draw_columns(
+            {
+                "run": ([one.id[:6] for one in found], text("Run", width=70)),
+                "kind": ([one.kind for one in found], text("Kind", width=70)),
+                "model": ([one.model for one in found], text("Model", width=200)),
+                "state": ([_state(one) for one in found], text("State", width=130)),
+                "progress": (
+                    [100 * one.done / one.chunks if one.chunks else None for one in found],
+                    st.column_config.ProgressColumn(
+                        "Progress", min_value=0, max_value=100, format="%d%%", width=100
+                    ),
+                ),
+                "left": ([time_left(one) for one in found], text("Time left", width=80)),
+                "licence": ([one.licence or "-" for one in found], text("Licence", width=110)),
+                "error": ([one.error for one in found], text("Message", width=260)),
+            },
+            300,
+            key="_annotate_runs",
+            alt="Annotation runs",
+        )
+
+
+def _state(run: AnnotationRun) -> str:
+    return f"{run.state}, outdated" if run.outdated else run.state
+
+
+def _describe(run: AnnotationRun) -> None:
+    said = [f"{run.state}"]
+    if run.decided_by:
+        said[0] += f" by {escape(shorten(run.decided_by, 60))}"
+    if run.created_by:
+        said.append(f"ordered by {escape(shorten(run.created_by, 60))}")
+    if run.kind != "propose":
+        said.append(f"{run.done:,} of {counted(run.chunks, 'chunks')} scored")
+    if run.outdated:
+        said.append("the dataset's images have changed since")
+    st.caption(f"{escape(shorten(run.model, 120))}: {'; '.join(said)}.")
+    if run.error:
+        st.text(shorten(run.error, 1000))
+
+
+def _buttons(run: AnnotationRun) -> None:
+    """Draw what can be done with a run as it is."""
+    actions: dict[str, Callable[[], None]] = {}
+    if run.state in _ACTIVE and run.chunks:
+        actions["Cancel"] = lambda: cancel_run(session.store(), run.id)
+    if run.state in ("failed", "cancelled") and run.chunks:
+        actions["Run again"] = lambda: _ignore(retry_run(session.store(), run.id))
+    if run.kind != "propose" and run.state in ("done", "rejected"):
+        actions["Accept"] = lambda: _decide(run, accepted=True)
+    if run.kind != "propose" and run.state in ("done", "accepted"):
+        actions["Reject"] = lambda: _decide(run, accepted=False)
+    busy = any(
+        (task := tasks.find(key)) is not None and task.is_running
+        for key in (_task(run.dataset), f"propose {run.dataset}", f"extract {run.dataset}")
+    )
+    ended = run.state not in (*_ACTIVE, "accepted")
+    if ended or (run.state == "running" and not run.chunks and not busy):  # a process was killed
+        actions["Delete"] = lambda: delete_annotations(session.store(), _folder(), run.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, do in actions.items():
+            sure = label != "Delete" or st.checkbox(
+                "Delete it with its files and audits", key=f"_annotate_sure {run.id}"
+            )
+            st.button(
+                label,
+                key=f"_annotate_{label} {run.id}",
+                type="primary" if label == "Accept" else "secondary",
+                disabled=busy or not sure,
+                on_click=_do,
+                args=(do,),
+            )
+
+
+def _do(action: Callable[[], None]) -> None:
+    with errors_kept(_PROBLEM):
+        require_editor()
+        action()
+
+
+def _ignore(_: object) -> None:
+    """Take a value that nobody needs."""
+
+
+def _decide(run: AnnotationRun, *, accepted: bool) -> None:
+    store, folder, name = session.store(), _folder(), user_name()
+
+    def work(progress: Progress) -> str:
+        report = decide_labels(
+            store,
+            folder,
+            run.id,
+            "accepted" if accepted else "rejected",
+            decided_by=name,
+            progress=progress,
+        )
+        return f"{counted(report.updated, 'images')} changed. Mine the dataset to count them anew."
+
+    verb = "Accepting" if accepted else "Rejecting"
+    tasks.start(_task(run.dataset), f"{verb} the run {run.id[:6]}", work)
+
+
+def _task(dataset: str) -> str:
+    return f"annotate {dataset}"
+
+
+def _folder() -> OutputFolder:
+    return OutputFolder(session.settings().output_folder())
+
+
+def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
+    """About how long a run still takes, from when a worker took a chunk; empty where unknown.
+
+    Parameters
+    ----------
+    now : datetime, optional
+        In UTC; by default this moment.
+    """
+    if run.state not in ("queued", "running") or not run.done or run.started_at is None:
+        return ""
+    spent_s = ((now or datetime.now(UTC)) - run.started_at).total_seconds()
+    left_s = max(spent_s, 0.0) / run.done * (run.chunks - run.done)
+    return str(timedelta(seconds=round(left_s)))

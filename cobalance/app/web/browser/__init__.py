@@ -1,0 +1,1 @@
+"""Components that JavaScript draws: concept graph, image grids, Cypher editor."""

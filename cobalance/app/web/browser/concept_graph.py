@@ -1,0 +1,267 @@
+"""The concept graph as a Streamlit component: draw it, select in it, expand its nodes.
+
+Positions, sizes and skews come from Python; frontend/ is the browser's part, and build/ that part
+as one file, which needs no other host.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.browser.browser_part import browser_part, no_callback
+from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStory
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSelection:
+    """A person's selection and double click in the graph.
+
+    Parameters
+    ----------
+    nodes : tuple of str
+        The selected nodes, in the picture's order. An edge that is clicked selects its two ends.
+    expanded : str or None
+        The node that was double-clicked in this very rerun.
+    step : str or None
+        Id of the step of a story.
+    """
+
+    nodes: tuple[str, ...] = ()
+    expanded: str | None = None
+    step: str | None = None
+
+
+def concept_graph(
+    picture: GraphPicture | GraphStory,
+    *,
+    key: str,
+    highlighted: Sequence[Sequence[str]] = (),
+    cliques: Sequence[Sequence[str]] = (),
+    groups: Sequence[Sequence[str]] = (),
+    selected: Sequence[str] = (),
+    step: str | None = None,
+    height_px: int = 560,
+    label: str = "Concept graph",
+) -> GraphSelection:
+    """Draw the graph; return what is selected in it.
+
+    A new `picture` changes only the elements that differ; a new `highlighted` or `selected` moves
+    nothing. The view fits the graph until a person pans or zooms, and then stays as long as any
+    node of the picture before is left.
+
+    Parameters
+    ----------
+    picture : GraphPicture or GraphStory
+        What to draw. The steps of a story have a control below the graph, between which its nodes
+        move; all are sent at once.
+    key : str
+        The widget's key, which no other widget of the page has.
+    highlighted : sequence of sequences of str
+        Cliques. Their nodes and the edges between them stand out, those edges included that the
+        picture lacks, and each has an outline; the rest is dimmed. Ids that are not in the picture
+        are left out.
+    cliques : sequence of sequences of str
+        Further cliques, the most telling first. The first of those that contain what is pointed at
+        are outlined meanwhile.
+    groups : sequence of sequences of str
+        Nodes that are outlined together, such as a community; nothing is dimmed for it.
+    selected : sequence of str
+        The initial selection, and a new one whenever it differs from that of the run before.
+        Passing back the returned selection, for instance through the URL, keeps what a person
+        selects meanwhile. Ids that are not in the picture are left out.
+    step : str or None
+        The story's step at first, and a new one whenever it is not what was returned in the run
+        before: pass that back. By default, and for an unknown one, the first.
+    height_px : int
+        Height of the component; its width is that of the column it is in. Below about 200 there
+        is little to see.
+    label : str
+        Its name for screen readers.
+
+    Returns
+    -------
+    GraphSelection
+        The selection, and the node to expand if one was double-clicked.
+    """
+    memory = f"{key}.exchange"
+    stored = st.session_state.get(key) or {}
+    nodes = [node.id for node in _first(picture).nodes]
+    steps = [one.id for one in picture.steps] if isinstance(picture, GraphStory) else []
+    before = st.session_state.get(memory) or (None, None)
+    exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
+    at = tuple([step] if step in steps else steps[:1])
+    shown = next_exchange(before[1], at, stored.get("step"), steps)
+    library, graph = browser_part("concept_graph")
+    with st.container(gap=None):
+        library(key=f"{key}.library")
+        result = graph(
+            key=key,
+            data=payload(
+                picture,
+                Outlines(highlighted, cliques, groups),
+                exchange,
+                shown,
+                height_px=height_px,
+                label=label,
+            ),
+            on_selected_change=no_callback,
+            on_expanded_change=no_callback,
+            on_step_change=no_callback,
+        )
+    st.session_state[memory] = exchange, replace(shown, wanted=shown.effective)
+    expanded = result.get("expanded")
+    return GraphSelection(
+        nodes=exchange.effective,
+        expanded=expanded if expanded in nodes else None,
+        step=next(iter(shown.effective), None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The last selection, and whether the page or the person made it.
+
+    A selection that the browser reports has the number of the page's last request that it knew of:
+    a report that is older than the newest request is ignored.
+
+    Parameters
+    ----------
+    request : int
+        How many times the page has asked for a selection of its own.
+    wanted : tuple of str
+        What the page passed last.
+    effective : tuple of str
+        What the component returned last.
+    """
+
+    request: int
+    wanted: tuple[str, ...]
+    effective: tuple[str, ...]
+
+
+def next_exchange(
+    before: Exchange | None, wanted: tuple[str, ...], report: object, known: Collection[str]
+) -> Exchange:
+    """Decide the selection of this run.
+
+    Parameters
+    ----------
+    before : Exchange or None
+        That of the run before, if there was one.
+    wanted : tuple of str
+        What the page passes now: nodes, or one step.
+    report : object
+        The browser's last report: ``{"nodes": [...], "request": 3}``, or None. Not trusted.
+    known : collection of str
+        The ids of the picture's nodes or of the steps, in their order.
+    """
+    request = before.request if before else 0
+    if before and wanted != before.wanted and set(wanted) != set(before.effective):
+        request += 1
+    chosen: Collection[object] = wanted
+    if isinstance(report, dict) and report.get("request") == request:
+        reported = report.get("nodes")
+        chosen = reported if isinstance(reported, list) else wanted
+    effective = tuple(id_ for id_ in known if id_ in chosen)
+    return Exchange(request, wanted, effective)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlines:
+    """Nodes to outline together, as the parameters of `concept_graph` of these names."""
+
+    highlighted: Sequence[Sequence[str]] = ()
+    cliques: Sequence[Sequence[str]] = ()
+    groups: Sequence[Sequence[str]] = ()
+
+
+def payload(
+    picture: GraphPicture | GraphStory,
+    outlines: Outlines,
+    exchange: Exchange,
+    step: Exchange,
+    *,
+    height_px: int,
+    label: str,
+) -> dict[str, Any]:
+    """The component's data for the browser, as JSON values.
+
+    Numbers are rounded to visible differences: the same picture, computed again, is equal. Of a
+    story, ``nodes`` and ``edges`` are those of its first step.
+    """
+    steps = picture.steps if isinstance(picture, GraphStory) else ()
+    drawn = _first(picture)
+    known = {node.id for node in drawn.nodes}
+    return {
+        "nodes": [
+            {
+                "id": str(node.id),
+                "label": str(node.label),
+                "kind": node.kind,
+                "x": round(float(node.x_px), 1),
+                "y": round(float(node.y_px), 1),
+                "size": round(float(node.size_px), 1),
+                "skew": round(float(node.skew), 3),
+                "description": str(node.description),
+                "color": node.color,
+            }
+            for node in drawn.nodes
+        ],
+        "edges": [
+            {
+                "source": str(edge.source),
+                "target": str(edge.target),
+                "width": round(float(edge.width_px), 2),
+                "skew": round(float(edge.skew), 3),
+                "description": str(edge.description),
+                "color": edge.color,
+            }
+            for edge in drawn.edges
+        ],
+        "steps": [
+            {"id": one.id, "name": one.name, **_numbers_and_texts(one.picture)} for one in steps
+        ],
+        "step": next(iter(step.effective), ""),
+        "step_request": step.request,
+        "axis": drawn.axis_px and [round(x, 1) for x in drawn.axis_px],
+        "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
+        "left_color": drawn.left_color,
+        "right_color": drawn.right_color,
+        "highlighted": [[str(id_) for id_ in clique] for clique in outlines.highlighted],
+        "cliques": [
+            [str(id_) for id_ in clique]
+            for clique in outlines.cliques
+            if len(clique) > 1 and known.issuperset(clique)
+        ],
+        "groups": [[str(id_) for id_ in group if id_ in known] for group in outlines.groups],
+        "selected": list(exchange.effective),
+        "request": exchange.request,
+        "height_px": height_px,
+        "label": label,
+    }
+
+
+def _first(picture: GraphPicture | GraphStory) -> GraphPicture:
+    return picture.steps[0].picture if isinstance(picture, GraphStory) else picture
+
+
+def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:
+    """What changes from step to step, in the order of nodes and edges."""
+    return {
+        "nodes": [
+            [
+                round(float(node.x_px), 1),
+                round(float(node.size_px), 1),
+                round(float(node.skew), 3),
+                str(node.description),
+                bool(node.absent),
+            ]
+            for node in picture.nodes
+        ],
+        "edges": [
+            [round(float(edge.width_px), 2), round(float(edge.skew), 3), str(edge.description)]
+            for edge in picture.edges
+        ],
+    }

@@ -1,0 +1,139 @@
+"""The Cypher editor as a Streamlit component: a field of a form that colours and completes.
+
+The browser keeps what is typed, and a form's button sends it, as with Streamlit's own fields. The
+editor's code and words are sent once, and only to pages with an editor.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from cobalance.app.web.browser.browser_part import browser_part, no_callback
+from cobalance.graph.console.words import editor_words
+
+MOST_CHARACTERS = 200_000  # that are taken from a browser
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong in a text, and where.
+
+    Parameters
+    ----------
+    text : str
+        The text that it is about: underlined is nothing in another one.
+    offset : int
+        Where it is, in characters.
+    message : str
+        What it is.
+    """
+
+    text: str
+    offset: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of the last run, and whether the page or the person wrote it.
+
+    A text that the browser reports has the number of the page's last request that it knew of: a
+    report that is older than the newest request is ignored.
+
+    Parameters
+    ----------
+    request : int
+        How many times the page has asked for a text of its own.
+    wanted : str
+        What the page passed last.
+    text : str
+        What the component returned last.
+    """
+
+    request: int
+    wanted: str
+    text: str
+
+
+def cypher_editor(
+    text: str,
+    *,
+    key: str,
+    label: str,
+    parameters: Sequence[str] = (),
+    mistake: Mistake | None = None,
+) -> str:
+    """Draw the editor; return what is written in it.
+
+    In a form, which it is made for, that is what was written when the form was submitted last.
+
+    Parameters
+    ----------
+    text : str
+        The initial text, and a new one whenever it differs from that of the run before. Passing
+        back what was returned keeps what a person writes meanwhile.
+    key : str
+        The widget's key, which no other widget of the page has.
+    label : str
+        Its name, also for screen readers.
+    parameters : sequence of str
+        Names to complete after ``$``.
+    mistake : Mistake, optional
+        Underlined as long as the text is the one that it is about.
+    """
+    memory = f"{key}.written"
+    report = (st.session_state.get(key) or {}).get("written")
+    now = next_text(st.session_state.get(memory), plain_lines(text), report)
+    library, editor = browser_part("cypher_editor")
+    with st.container(gap=None):
+        library(key=f"{key}.library", data=editor_words())
+        editor(
+            key=key,
+            data={
+                "text": now.text,
+                "request": now.request,
+                "label": label,
+                "parameters": list(parameters),
+                "mistake": {"offset": mistake.offset, "message": mistake.message}
+                if mistake is not None and mistake.text == now.text
+                else None,
+            },
+            on_written_change=no_callback,
+        )
+    st.session_state[memory] = now
+    return now.text
+
+
+def next_text(before: Written | None, wanted: str, report: object) -> Written:
+    """Decide the text of this run.
+
+    Parameters
+    ----------
+    before : Written or None
+        That of the run before, if there was one.
+    wanted : str
+        What the page passes now.
+    report : object
+        The browser's last report: ``{"text": "RETURN 1", "request": 3}``, or None. Not trusted.
+    """
+    request = before.request if before else 0
+    if before and wanted not in (before.wanted, before.text):
+        request += 1
+    text = wanted
+    if isinstance(report, dict) and report.get("request") == request:
+        reported = report.get("text")
+        if isinstance(reported, str) and len(reported) <= MOST_CHARACTERS:
+            text = plain_lines(reported)
+    return Written(request, wanted, text)
+
+
+def plain_lines(text: str) -> str:
+    r"""A text whose lines end as the browser's do, so that places in it stay what they are.
+
+    Examples
+    --------
+    >>> plain_lines("one\r\ntwo\r")
+    'one\ntwo\n'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")

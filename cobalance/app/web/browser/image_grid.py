@@ -1,0 +1,176 @@
+"""The image grid as a Streamlit component: rows of one height, and a lightbox over the page.
+
+The browser asks for a picture when its cell comes into view. What a person opens, and whether
+boxes are drawn, is the page's to keep: the component calls back, and shows what it is given.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.browser.browser_part import browser_part
+from cobalance.app.web.browser.media import media_url
+from cobalance.app.web.pictures.thumbnails import Picture
+
+
+@dataclass(frozen=True)
+class GridImage:
+    """An image of a grid.
+
+    Parameters
+    ----------
+    id : str
+        Unique in the grid.
+    alt : str
+        What is in it, in words.
+    plain : Picture
+        The image.
+    drawn : Picture or None
+        The image with its boxes and outlines, if it has any.
+    """
+
+    id: str
+    alt: str
+    plain: Picture
+    drawn: Picture | None = None
+
+
+@dataclass(frozen=True)
+class OpenedImage:
+    """The image that the lightbox shows, with as many of its pixels as there are to show.
+
+    Parameters
+    ----------
+    id : str
+        One of the grid's.
+    caption : str
+        What is known of it.
+    plain, drawn : Picture
+        As of `GridImage`.
+    """
+
+    id: str
+    caption: str
+    plain: Picture
+    drawn: Picture | None = None
+
+
+def image_grid(
+    images: Sequence[GridImage],
+    *,
+    key: str,
+    label: str,
+    row_px: int,
+    overlay: bool,
+    opened: OpenedImage | None,
+    on_open: Callable[[str | None], None],
+    on_overlay: Callable[[bool], None],
+    has_lightbox: bool = True,
+) -> None:
+    """Draw images in rows of one height.
+
+    A click or Enter asks for an image in the lightbox, where the arrow keys lead on; Escape closes
+    it. Arrow keys move in the grid, too.
+
+    Parameters
+    ----------
+    images : sequence of GridImage
+        In their order.
+    key : str
+        The widget's key, which no other widget of the page has.
+    label : str
+        Its name for screen readers.
+    row_px : int
+        Height of a row in CSS pixels.
+    overlay : bool
+        Whether boxes and outlines are drawn.
+    opened : OpenedImage or None
+        The image in the lightbox.
+    on_open : callable
+        Takes the id of the image that a person asks for, or None when they close the lightbox;
+        called before the next run.
+    on_overlay : callable
+        Takes whether the person wants boxes and outlines.
+    has_lightbox : bool
+        Whether a click opens an image here; else the page is only told.
+    """
+    data = grid_data(images, key=key, label=label, row_px=row_px, overlay=overlay, opened=opened)
+    draw_part(
+        "image_grid",
+        key,
+        data | {"has_lightbox": has_lightbox},
+        on_asked_change=opening(key, images, on_open),
+        on_overlay_change=switching(key, "overlay", on_overlay),
+    )
+
+
+def grid_data(
+    images: Sequence[GridImage],
+    *,
+    key: str,
+    label: str,
+    row_px: int,
+    overlay: bool,
+    opened: OpenedImage | None,
+) -> dict[str, Any]:
+    """What the browser is sent to draw images in rows; parameters are those of `image_grid`."""
+    return {
+        "images": [
+            {
+                "id": image.id,
+                "alt": image.alt,
+                "aspect": round(image.plain.width_px / image.plain.height_px, 3),
+                **_addresses(image.plain, image.drawn, f"{key}.{place}"),
+            }
+            for place, image in enumerate(images)
+        ],
+        "opened": opened
+        and {
+            "id": opened.id,
+            "caption": opened.caption,
+            **_addresses(opened.plain, opened.drawn, f"{key}.opened"),
+        },
+        "overlay": overlay,
+        "row_px": row_px,
+        "label": label,
+    }
+
+
+def draw_part(part: str, key: str, data: dict[str, Any], **callbacks: Any) -> None:
+    """Draw a part that runs in the browser with its data."""
+    library, drawn = browser_part(part)
+    with st.container(gap=None):
+        library(key=f"{key}.library")
+        drawn(key=key, data=data, **callbacks)
+
+
+def opening(
+    key: str, images: Sequence[GridImage], on_open: Callable[[str | None], None]
+) -> Callable[[], None]:
+    """A callback for the image that a person asks for; what is none of `images` is not passed."""
+    known = {image.id for image in images}
+
+    def asked() -> None:
+        id_ = (st.session_state[key].get("asked") or {}).get("id")
+        if id_ is None or id_ in known:
+            on_open(id_)
+
+    return asked
+
+
+def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callable[[], None]:
+    """A callback for something that a person turns on or off."""
+
+    def switched() -> None:
+        on_switch(bool((st.session_state[key].get(name) or {}).get("on")))
+
+    return switched
+
+
+def _addresses(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:
+    return {
+        "src": media_url(plain, f"{place}.plain"),
+        "drawn": drawn and media_url(drawn, f"{place}.drawn"),
+    }

@@ -1,0 +1,197 @@
+"""The review grid as a Streamlit component: images that are accepted and rejected by keys.
+
+The browser draws each decision at once, and reports all that the page has not taken over yet, so
+that keys may come faster than answers. What it reports is not trusted.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import streamlit as st
+
+from cobalance.app.web.browser.browser_part import no_callback
+from cobalance.app.web.browser.image_grid import (
+    GridImage,
+    OpenedImage,
+    draw_part,
+    grid_data,
+    opening,
+    switching,
+)
+
+Act = Literal["accepted", "rejected", "undo"]
+ACTS: tuple[Act, ...] = ("accepted", "rejected", "undo")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one key has decided: of which images, or that the decision before is taken back."""
+
+    act: Act
+    images: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReviewImage:
+    """An image to decide on.
+
+    Parameters
+    ----------
+    image : GridImage
+        With the outline of what was painted as what is drawn.
+    verdict : str
+        ``accepted``, ``rejected`` or ``pending``.
+    note : str
+        What is known of it.
+    """
+
+    image: GridImage
+    verdict: str
+    note: str
+
+
+def review_grid(
+    images: Sequence[ReviewImage],
+    *,
+    key: str,
+    label: str,
+    row_px: int,
+    overlay: bool,
+    original: bool,
+    decides: bool,
+    opened: OpenedImage | None,
+    more: bool,
+    on_open: Callable[[str | None], None],
+    on_overlay: Callable[[bool], None],
+    on_original: Callable[[bool], None],
+    on_end: Callable[[], None],
+    on_details: Callable[[str], None],
+) -> None:
+    """Draw images to decide on; `decisions` gives what was decided, in the next run.
+
+    A accepts, R or X rejects, the arrow keys move, with Shift they select, as the space bar does,
+    U takes back, N goes on, Enter opens an image, O shows the originals, M outlines, D asks for
+    details. Buttons do the same.
+
+    Parameters
+    ----------
+    images : sequence of ReviewImage
+        A page of them.
+    original : bool
+        Whether the originals are shown in place of the images.
+    decides : bool
+        Whether the person may decide.
+    more : bool
+        Whether a page follows.
+    on_original : callable
+        Takes whether the person wants the originals.
+    on_end : callable
+        Called when the person goes on behind the last image.
+    on_details : callable
+        Takes the id of the image of which the person wants to know all.
+    key, label, row_px, overlay, opened, on_open, on_overlay
+        As of `image_grid`.
+    """
+    listed = [one.image for one in images]
+    data = grid_data(listed, key=key, label=label, row_px=row_px, overlay=overlay, opened=opened)
+    name, number = st.session_state.get(_taken(key), ("", 0))
+
+    def ended() -> None:
+        after = (st.session_state[key].get("page") or {}).get("after")
+        if listed and after == listed[-1].id:
+            on_end()
+
+    def detailed() -> None:
+        id_ = (st.session_state[key].get("details") or {}).get("id")
+        if isinstance(id_, str) and any(image.id == id_ for image in listed):
+            on_details(id_)
+
+    draw_part(
+        "review_grid",
+        key,
+        data
+        | {
+            "verdicts": {one.image.id: one.verdict for one in images},
+            "notes": {one.image.id: one.note for one in images},
+            "taken": {"name": name, "number": number},
+            "original": original,
+            "decides": decides,
+            "more": more,
+        },
+        on_asked_change=opening(key, listed, on_open),
+        on_overlay_change=switching(key, "overlay", on_overlay),
+        on_original_change=switching(key, "original", on_original),
+        on_page_change=ended,
+        on_details_change=detailed,
+        on_log_change=no_callback,
+    )
+
+
+def decisions(key: str, is_known: Callable[[str], bool]) -> list[Decision]:
+    """Take over what was decided in a grid since the last time, in order.
+
+    Parameters
+    ----------
+    is_known : callable
+        Whether decisions may be about an id: the page that it was on may have been turned since.
+    """
+    report = (st.session_state.get(key) or {}).get("log")
+    taken, found = new_decisions(st.session_state.get(_taken(key), ("", 0)), report, is_known)
+    st.session_state[_taken(key)] = taken
+    return found
+
+
+def new_decisions(
+    taken: tuple[str, int], report: object, is_known: Callable[[str], bool]
+) -> tuple[tuple[str, int], list[Decision]]:
+    """The decisions of a report that were not taken over yet.
+
+    Parameters
+    ----------
+    taken : (str, int)
+        The browser's log, and the number of its last entry that was taken over.
+    report : object
+        ``{"name": ..., "entries": [[number, act, ids], ...]}``, or anything: it is not trusted.
+    is_known : callable
+        Other ids are left out.
+
+    Returns
+    -------
+    (str, int)
+        As `taken`, with what is returned.
+    list of Decision
+        In the order of their numbers.
+
+    Examples
+    --------
+    >>> report = {"name": "a", "entries": [[1, "undo", []], [2, "rejected", ["x", "y"]]]}
+    >>> new_decisions(("a", 1), report, {"x"}.__contains__)
+    (('a', 2), [Decision(act='rejected', images=('x',))])
+    """
+    match report:
+        case {"name": str(name), "entries": list(entries)}:
+            number = taken[1] if name == taken[0] else 0
+        case _:
+            return taken, []
+    found = []
+    for entry in sorted(filter(_is_entry, entries), key=lambda one: one[0]):
+        if entry[0] > number:
+            number = entry[0]
+            found.append(Decision(entry[1], tuple(filter(is_known, entry[2]))))
+    return (name, number), found
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, Sequence)
+        and len(entry) == 3
+        and isinstance(entry[0], int)
+        and entry[1] in ACTS
+        and isinstance(entry[2], Sequence)
+        and all(isinstance(id_, str) for id_ in entry[2])
+    )
+
+
+def _taken(key: str) -> str:
+    return f"{key}.taken"

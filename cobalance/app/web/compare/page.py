@@ -1,0 +1,280 @@
+"""Page Before/after: compare the imbalances of two datasets."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.compare.chart import MOST_CLASSES, draw_chart
+from cobalance.app.web.compare.differences import draw_differences
+from cobalance.app.web.compare.splits import draw_splits
+from cobalance.app.web.compare.totals import draw_sizes, draw_totals
+from cobalance.app.web.components import mine_button
+from cobalance.app.web.components.graph.story import draw_story
+from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.state import session, url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.theme import bold, escape, shorten
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import DatasetState, dataset_state
+from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.graph.errors import OptionError, worded
+from cobalance.graph.queries.comparison import compare_imbalances, rebalanced_copies
+from cobalance.workflows.cells import change_texts, to_csv
+
+ROWS = 1000
+HEIGHT_PX = 520
+
+_STATUS, _SIZE, _GAP = "compare_status", "compare_size", "compare_gap"
+
+
+def page() -> None:
+    """Draw the page."""
+    before = session.current()
+    others = others_than(before.name, session.datasets())
+    if others and not url.is_compared(before.name, others):
+        first, name = _pair(before, others)
+        url.compare(first, name)
+        if first != before.name:
+            session.choose(first)
+            st.rerun()
+    if draw_splits(before, other_datasets=bool(others)):
+        return
+    if not others:
+        empty_state(
+            "There is only one dataset",
+            "Load a second version to compare with, such as the rebalanced one: on the "
+            "**Datasets** page, or with `cobalance ingest FILE --dataset NAME` in a terminal.",
+            icon=":material/compare_arrows:",
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        after = _choose_after(before, others)
+        place = st.container(horizontal=True, vertical_alignment="bottom", width="content")
+    if after is None:
+        empty_state(
+            f"No other version of {escape(shorten(before.name))}",
+            "Choose the dataset to compare it with above. A version with the missing images is "
+            "made on the **Jobs** page.",
+            icon=":material/compare_arrows:",
+        )
+        draw_story(before, None, rebalanced=False)
+        return
+    unmined = next((dataset for dataset in (before, after) if not dataset.is_mined), None)
+    if unmined is not None:
+        st.markdown(f"{bold(unmined.name)} has to be mined before it can be compared.")
+        mine_button.offer(unmined)
+        return
+    with place:
+        filters = _choose_cliques(before, after)
+    totals, story = st.container(), st.container()
+    left, right = st.columns([7, 5])
+    with left:
+        filters |= {"statuses": _choose_statuses()}
+    try:
+        found: Comparison = before.read(compared, after.state, **filters, limit=ROWS)
+    except OptionError as error:  # such as different classes; another choice above mends it
+        show_error(error)
+        return
+    with totals:
+        for note in found.notes:
+            st.info(escape(worded(note, in_app)), icon=":material/info:")
+        draw_totals(found)
+    with story:
+        copies = rebalanced_copies(before.store)
+        draw_story(before, after.state, rebalanced=copies.get(after.name) == before.name)
+    with left:
+        _table(before, after, filters, found)
+    with right:
+        draw_sizes(found)
+        draw_chart(found)
+    draw_differences(before, after, filters)
+    details.draw(before, after=after)
+
+
+def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any) -> Comparison:
+    """Compare two datasets; cached reads depend on the state of both."""
+    return compare_imbalances(store, before, after.name, **filters)
+
+
+def first_dataset(names: Sequence[str]) -> str:
+    """The dataset that the page opens on: the original of the latest rebalanced one, if any."""
+    return next(iter(rebalanced_copies(session.store()).values()), names[0])
+
+
+def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
+    """The datasets that belong together, before and after: a dataset with what was made from it.
+
+    Parameters
+    ----------
+    likely : str or None
+        The dataset to take where none was made from the other.
+    copies : mapping of str to str
+        From `cobalance.graph.queries.comparison.rebalanced_copies`.
+
+    Examples
+    --------
+    >>> copies = {"a-2": "a", "a-1": "a"}
+    >>> pair_of("a", "b", copies), pair_of("a-1", "b", copies), pair_of("b", None, copies)
+    (('a', 'a-2'), ('a', 'a-1'), ('b', None))
+    """
+    latest = next((copy for copy, original in copies.items() if original == name), None)
+    if latest is not None:
+        return name, latest
+    return (copies[name], name) if name in copies else (name, likely)
+
+
+def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
+    """What to compare where neither a person nor the address has chosen it."""
+    listed = session.datasets().set_index("dataset")[["classes", "state"]].T.to_dict()
+    near, name = others[0], before.name
+    comparable = listed[near] == {"classes": listed[name]["classes"], "state": "ready"}
+    named_alike = near.startswith(name) or name.startswith(near)
+    likely = near if comparable and named_alike else None
+    return pair_of(name, likely, rebalanced_copies(before.store))
+
+
+def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:
+    """Draw both datasets; the first is chosen at the top of the page."""
+    st.text_input(
+        "Before", before.name, key=f"_compare_before {before.name}", disabled=True, width=200
+    )
+    name = st.selectbox(
+        "After",
+        others,
+        **named_in_url(url.COMPARED, None, others),
+        placeholder="Choose a dataset",
+        width=200,
+    )
+    if name is None:
+        return None
+    st.button(
+        ":material/swap_horiz:",
+        key="_compare_swap",
+        help="Swap before and after",
+        on_click=_swap,
+        args=(before.name, name),
+    )
+    return CurrentDataset(before.store, dataset_state(before.store, name))
+
+
+def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
+    """All other datasets: first those that can be compared, of these first those with a like name.
+
+    Comparable datasets are mined and have as many classes; a like name is a prefix of the other.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame(
+    ...     {"dataset": ["a", "b", "c"], "classes": [2, 3, 2], "state": "ready"})
+    >>> others_than("a", listed)
+    ['c', 'b']
+    """
+    known = datasets.set_index("dataset")
+    alike = (known["classes"] == known.loc[name, "classes"]) & (known["state"] == "ready")
+
+    def place(other: str) -> tuple[bool, bool, str]:
+        return not alike[other], not (other.startswith(name) or name.startswith(other)), other
+
+    return sorted(known.index.drop(name), key=place)
+
+
+def _swap(before: str, after: str) -> None:
+    st.session_state[session.DATASET] = after
+    url.compare(after, before)
+    url.clear()
+
+
+def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, Any]:
+    """Draw the filters; return the smallest gap, and the smallest and the largest size."""
+    largest = min(before.mining.max_size, after.mining.max_size)
+    min_gap = st.number_input(
+        "Smallest gap",
+        1,
+        value=1,
+        **number_in_url(_GAP),
+        width=120,
+        help="In images. A clique with a smaller gap counts as balanced.",
+    )
+    size = st.segmented_control(
+        "Size",
+        list(range(1, largest + 1)),
+        **number_in_url(_SIZE),
+        help="Concepts in a clique; all sizes where none is chosen.",
+    )
+    return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
+
+
+def _choose_statuses() -> tuple[str, ...]:
+    chosen = st.pills(
+        "List those that are",
+        STATUSES,
+        selection_mode="multi",
+        **in_url(_STATUS),
+        label_visibility="collapsed",
+    )
+    return tuple(chosen) or STATUSES
+
+
+def _table(
+    before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any], found: Comparison
+) -> None:
+    cliques = found.cliques
+    if cliques.empty:
+        balanced = not found.summary[list(STATUSES)].to_numpy().any()
+        empty_state(
+            "No imbalance" if balanced else "No clique has this status",
+            "Neither dataset has a clique with such a gap."
+            if balanced
+            else "Choose another status above, or none for all.",
+        )
+        return
+    classes = list(found.sizes_before)
+    shown = pd.DataFrame({"concepts": [list(names) for names in cliques["concepts"]]})
+    for name in ("status", "gap_before", "gap_after", "delta"):
+        shown[name] = cliques[name]
+    counted = classes[:MOST_CLASSES] if len(classes) <= MOST_CLASSES else []
+    columns = {f"class {code}": name for code, name in enumerate(counted)}
+    for column, name in columns.items():
+        shown[column] = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
+    config = st.column_config
+    draw_table(
+        shown,
+        HEIGHT_PX,
+        {
+            "concepts": config.ListColumn("Concepts", width=175),
+            "status": config.TextColumn("Status", width=80),
+            "gap_before": count_column("Gap", width=52),
+            "gap_after": count_column("Now", width=52),
+            "delta": count_column("Change", width=62),
+        }
+        | {
+            column: config.TextColumn(shorten(name, 20), alignment="right", width=105)
+            for column, name in columns.items()
+        },
+        placeholder="-",
+        alt="Cliques that are imbalanced in either dataset",
+        **details.opened_by("_compare_table", cliques["concepts"].tolist(), columns.get),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        left_out = sum(found.left_out.values())
+        st.caption(
+            f"{len(cliques):,} cliques, the largest change first"
+            + (f"; {left_out:,} more are in the file" if left_out else "")
+            + ". A dash: the clique is absent there. Click a number for its images."
+        )
+        st.space("stretch")
+        opened, name, state = before.store, before.name, after.state
+        total = len(cliques) + left_out
+        download(
+            "CSV",
+            lambda: to_csv(compared(opened, name, state, **filters, limit=total).cliques),
+            "before-after.csv",
+            key="_compare_csv",
+        )

@@ -1,0 +1,129 @@
+"""What an empty store offers: the demonstration datasets, and annotations of one's own."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+import streamlit as st
+
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.state import session, tasks, url
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.progress import Progress
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.loading import ensure_demo, ensure_digits
+from cobalance.workflows.settings import Settings
+
+TASK = "demo"
+_LOADING = "_loading_demo"  # the name of the example that this session loads
+
+
+@dataclass(frozen=True)
+class Example:
+    """A demonstration dataset.
+
+    Parameters
+    ----------
+    title, about : str
+        For people; what it is, in Markdown.
+    load : callable
+        Loads and mines it, unless the store has it.
+    """
+
+    title: str
+    about: str
+    load: Callable[[GraphStore, Settings, Progress], None]
+
+
+EXAMPLES: dict[str, Example] = {
+    NAME: Example(
+        "UrbanCars",
+        "8,000 photographs of cars, labelled country or urban. Annotations alone, loaded and mined "
+        "within seconds.",
+        lambda store, _settings, progress: ensure_demo(store, progress),
+    ),
+    "digits": Example(
+        "Digits, with pictures",
+        "800 small pictures of a handwritten three or eight on a photograph, with masks. Most "
+        "backgrounds and things beside it give the digit away.",
+        ensure_digits,
+    ),
+}
+"""By the name of the dataset."""
+
+
+def draw(*, own_data: bool = True) -> None:
+    """Draw what cobalance does, and the ways to begin.
+
+    Parameters
+    ----------
+    own_data : bool
+        Whether to offer the form for one's own annotations; not on its page.
+    """
+    st.subheader("Which concepts lean to a class in your images?", anchor=False)
+    st.markdown(
+        "cobalance counts what images show beside their class, says what leans to one class, and "
+        "has the missing images made."
+    )
+    if not may_edit():
+        st.markdown("Nothing is loaded yet.")
+        viewer_note("load a dataset")
+        return
+    if show_task(TASK):
+        return
+    places = st.columns(len(EXAMPLES) + own_data, gap="medium")
+    for place, (name, example) in zip(places, EXAMPLES.items(), strict=False):
+        with place.container(border=True, height="stretch"):
+            st.markdown(f"**{example.title}**")
+            st.markdown(example.about)
+            _button(name, "Load the example", primary=name == NAME)
+    if not own_data:
+        return
+    with places[-1].container(border=True, height="stretch"):
+        st.markdown("**Your own data**")
+        st.markdown("A table with a class and concepts for each image, COCO, or folders of images.")
+        if st.button("Choose a file", key="_load_own"):
+            url.go_to("datasets")
+
+
+def offer_more(names: Collection[str]) -> None:
+    """Draw the examples that the store does not have, beside the form for one's own annotations."""
+    lacking = [name for name in EXAMPLES if name not in names]
+    if show_task(TASK) or not lacking:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Or look at an example:", width="content")
+        for name in lacking:
+            _button(name, EXAMPLES[name].title)
+
+
+def _button(name: str, label: str, *, primary: bool = False) -> None:
+    """Draw the button that loads an example."""
+    if st.button(label, key=f"_load_demo {name}", type="primary" if primary else "secondary"):
+        _start(name)
+        st.rerun()
+
+
+def follow() -> bool:
+    """Choose the example once it is loaded; return whether that was just now."""
+    task = tasks.find(TASK)
+    name = st.session_state.get(_LOADING)
+    if name is None or task is None or task.is_running:
+        return False
+    del st.session_state[_LOADING]
+    if task.error is None:
+        session.choose(name)
+        tasks.dismiss(TASK)
+    return task.error is None
+
+
+def _start(name: str) -> None:
+    store, settings, example = session.store(), session.settings(), EXAMPLES[name]
+
+    def work(progress: Progress) -> str:
+        example.load(store, settings, progress)
+        return f"{example.title}: loaded."
+
+    tasks.start(TASK, "Loading the example", work)
+    st.session_state[_LOADING] = name

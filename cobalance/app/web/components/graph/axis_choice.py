@@ -1,0 +1,66 @@
+"""Choose the two sides between which the concept graph is laid out."""
+
+import streamlit as st
+
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import named_in_url
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
+
+
+def choose_axis(current: CurrentDataset) -> Axis:
+    """Draw the choice of the two sides; with two classes there is none.
+
+    By default they are the two classes that differ most.
+    """
+    classes = list(current.class_sizes)
+    if len(classes) <= 2:
+        return Axis.between(classes, classes[0], classes[-1])
+    found = current.read(read_contrasts)
+    first, second = default_sides(found, classes)
+    with st.container(horizontal=True, width="content", gap="xsmall"):
+        left = st.selectbox("Left", classes, **named_in_url("left", first, classes), width=125)
+        left = left or first
+        others = [ALL_OTHERS, *(name for name in classes if name != left)]
+        right = st.selectbox(
+            "Right",
+            others,
+            **named_in_url("right", second if left == first else ALL_OTHERS, others),
+            width=145,
+            help=describe_contrast(found),
+        )
+    return Axis.between(classes, left, right or ALL_OTHERS)
+
+
+def default_sides(found: Contrasts, classes: list[str]) -> tuple[str, str]:
+    """The two classes that differ most, if both can be chosen; else the first, and all others."""
+    strength = 0.0 if found.strongest is None else found.strongest.strength
+    if found.pair is not None and strength and {*found.pair} <= {*classes}:
+        return found.pair
+    return classes[0], ALL_OTHERS
+
+
+def describe_contrast(found: Contrasts) -> str:
+    """Say which two classes differ most, and how many pairs differ as much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cobalance.graph.diagnosis.contrasts import Contrast
+    >>> of_three = {"bus": 9, "cat": 9, "dog": 9}
+    >>> none = np.zeros((0, 3))
+    >>> print(describe_contrast(Contrasts(of_three, (), none, none, Contrast(0, 2, 0.5, 1))))
+    bus and dog differ most in their concepts' rates, beyond the margin of error; 1 more pair \
+differs as much.
+    >>> print(describe_contrast(Contrasts(of_three, (), none, none, Contrast(0, 1, 0.0, 2))))
+    No two classes differ in their concepts' rates beyond the margin of error.
+    """
+    if found.strongest is None or found.pair is None or not found.strongest.strength:
+        return "No two classes differ in their concepts' rates beyond the margin of error."
+    one, other = (escape(shorten(name)) for name in found.pair)
+    said = f"{one} and {other} differ most in their concepts' rates, beyond the margin of error"
+    if ties := found.strongest.ties:
+        said += f"; {counted(ties, 'more pairs')} {'differs' if ties == 1 else 'differ'} as much"
+    return f"{said}."

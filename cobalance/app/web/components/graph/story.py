@@ -1,0 +1,79 @@
+"""The concept graph step by step: concepts move to the centre as images are added."""
+
+from collections.abc import Iterable, Mapping
+
+import streamlit as st
+
+from cobalance.app.web.browser.concept_graph import concept_graph
+from cobalance.app.web.components.graph.axis_choice import choose_axis
+from cobalance.app.web.state import url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.queries.overview import Overview, read_overview
+from cobalance.graph.queries.steps import Images, Step, StepId, read_steps, with_images
+from cobalance.workflows.concept_graph.elements import GraphStory
+from cobalance.workflows.concept_graph.overview import story_of
+
+STEP = "step"  # the query parameter
+MOST_CONCEPTS, MOST_EDGES = 40, 100
+HEIGHT_PX = 560
+NAMES: Mapping[StepId, str] = {
+    "dataset": "Dataset",
+    "plan": "With the plan",
+    "accepted": "With accepted images",
+    "after": "As rebalanced",
+}
+
+
+def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced: bool) -> None:
+    """Draw the steps from a dataset to what was made from it; nothing where there is only one.
+
+    Parameters
+    ----------
+    rebalanced : bool
+        Whether `after` has the images of a job on `before`.
+    """
+    first = _read(before)
+    steps = read_steps(before.store, before.name, first, None if after is None else after.name)
+    names = dict(NAMES)
+    if after is not None and not rebalanced:
+        names["after"] = shorten(after.name, 40)
+    _draw_steps(before, steps, names)
+
+
+def draw_plan(current: CurrentDataset, images: Iterable[Images]) -> None:
+    """Draw a dataset's graph without and with the images of a plan."""
+    first = _read(current)
+    steps = [Step("dataset", first), Step("plan", with_images(first, images))]
+    _draw_steps(current, steps, NAMES)
+
+
+def _read(current: CurrentDataset) -> Overview:
+    return current.read(read_overview, max_concepts=MOST_CONCEPTS, max_edges=MOST_EDGES)
+
+
+def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepId, str]) -> None:
+    if len(steps) < 2 or steps[0].overview.concepts.empty:
+        return
+    axis = choose_axis(current)
+    _draw(story_of(steps, names, axis))
+    left, right = escape(axis.left_name), escape(axis.right_name)
+    st.caption(
+        f"Left: more often in images of **{left}**; right: of **{right}**; on the line: equal "
+        "rates. Drag the control, or press Play."
+    )
+
+
+@st.fragment
+def _draw(story: GraphStory) -> None:
+    """Draw the graph, and keep its step in the address without a run of the whole page."""
+    found = concept_graph(
+        story,
+        key="_story",
+        step=st.query_params.get(STEP),
+        height_px=HEIGHT_PX,
+        label="Concepts between the classes that they lean to, step by step",
+    )
+    first = story.steps[0].id
+    url.write(STEP, [] if found.step in (None, first) else [str(found.step)])

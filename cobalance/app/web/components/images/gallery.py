@@ -1,0 +1,190 @@
+"""Images of a clique: a grid for each class, side by side, with boxes and masks, and a lightbox."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.images import tagging
+from cobalance.app.web.components.images.shown_images import BOXES, OPENED, ShownImages, uris_of
+from cobalance.app.web.state import access, session, url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import came_back, in_url, number_in_url
+from cobalance.app.web.widgets.tables import draw_table, grid
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.concept_graph.colors import class_colors
+
+MOST_CLASSES = 4
+PER_PAGE = (24, 48, 100)
+_PER_PAGE, _ROW_PX = "images_per_page", "images_px"
+_OF = "_gallery_of"  # the clique that was shown last
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How the images of all classes are shown."""
+
+    per_page: int
+    row_px: int
+    boxes: bool
+
+
+def draw(
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    counts: Mapping[str, int],
+    class_name: str | None = None,
+) -> None:
+    """Draw the images of a clique: of one class, or of all classes side by side.
+
+    Parameters
+    ----------
+    counts : mapping
+        Images of the clique in each class.
+    """
+    _begin(current, clique)
+    look = _look(clique, [*counts], class_name)
+    most = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
+    names = [class_name] if class_name else most
+    if len(names) < len(counts) and not class_name:
+        st.caption(f"The {MOST_CLASSES} classes with most of them; choose another above.")
+    shown: list[str] = []
+    for place, name in zip(grid(len(names), min(len(names), 2)), names, strict=True):
+        with place:
+            shown += _one_class(current, clique, name, counts[name], look)
+    if shown and access.may_edit():
+        with st.expander("Tag these images", icon=":material/label:"):
+            tagging.draw(current, shown)
+
+
+def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
+    """Show the first pages of a clique, and no image of another, unless the URL says which."""
+    known = st.session_state.get(_OF)
+    st.session_state[_OF] = clique
+    if known not in (None, clique) and not came_back():
+        url.write(OPENED, [])
+        _show_first_pages(current)
+
+
+def _show_first_pages(current: CurrentDataset) -> None:
+    for name in current.class_sizes:
+        if (key := _page_key(current, name)) in st.session_state:
+            st.session_state[key] = 1
+
+
+def strip(
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, most: int, row_px: int
+) -> None:
+    """Draw the first images of a clique in a class, `most` of them; a click opens the gallery."""
+    found = current.read(read_clique_images, clique, class_name, skip=0, limit=most)
+    if found.empty or (why_not := _no_files(found)) is not None:
+        st.caption("No images." if found.empty else why_not)
+        return
+
+    def open_in_gallery(name: str | None) -> None:
+        if name is not None:
+            st.session_state[_OF] = clique
+            _show_first_pages(current)
+            url.show_images(clique)
+            url.write(OPENED, [name])
+
+    _shown(current, clique, class_name, found).draw_strip(
+        key=f"_strip {class_name} {clique}",
+        label=f"First images of {class_name} with {', '.join(clique)}",
+        row_px=row_px,
+        overlay=st.session_state.get(BOXES, True),
+        on_open=open_in_gallery,
+    )
+
+
+def _page_key(current: CurrentDataset, class_name: str) -> str:
+    return f"images_page_{list(current.class_sizes).index(class_name) + 1}"
+
+
+def keep_look() -> None:
+    """Keep how images are shown while none are: Streamlit forgets what is not drawn."""
+    for key in (_PER_PAGE, _ROW_PX, BOXES):
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
+def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | None) -> _Look:
+    """Draw what is shown, and how."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = [None, *classes]
+        key = f"_gallery_class {clique} {class_name}"
+        st.selectbox(
+            "Class",
+            names,
+            index=names.index(class_name),
+            format_func=lambda name: "All classes" if name is None else shorten(name, 40),
+            key=key,
+            on_change=lambda: url.show_images(clique, st.session_state[key]),
+            width=160,
+        )
+        per_page = st.selectbox("Images a class", PER_PAGE, **number_in_url(_PER_PAGE), width=120)
+        row_px = st.slider(
+            "Height", 80, 240, 120, 20, format="%d px", **number_in_url(_ROW_PX), width=180
+        )
+        boxes = st.toggle("Boxes and outlines", value=True, **in_url(BOXES))
+    return _Look(per_page or PER_PAGE[0], row_px, boxes)
+
+
+def _one_class(
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, look: _Look
+) -> list[str]:
+    """Draw a page of the images of a class; return their ids."""
+    kept = min(total, current.state.sample or total)
+    of_all = "" if kept == total else f" · a sample of {kept:,}"
+    size = current.class_sizes.get(class_name, 0)
+    share = f" · {total / size:.1%} of the class" if size else ""
+    st.markdown(f"**{escape(class_name)}** · {counted(total, 'images')}{share}{of_all}")
+    if not total:
+        st.caption("No image of this class shows them together.")
+        return []
+    key = _page_key(current, class_name)
+    page: int | None = 1
+    if kept > look.per_page:
+        page = st.pagination(-(-kept // look.per_page), **number_in_url(key))
+    skip = ((page or 1) - 1) * look.per_page
+    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=look.per_page)
+    why_not = _no_files(found)
+    if why_not is not None:
+        st.caption(why_not)
+        draw_table(found[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
+        return [*found["id"]]
+    _shown(current, clique, class_name, found).draw(
+        key=f"_images {class_name}",
+        label=f"Images of {class_name}",
+        row_px=look.row_px,
+        overlay=look.boxes,
+        caption=lambda name: f"{class_name}: {', '.join(current.read(read_image_concepts, name))}",
+    )
+    return [*found["id"]]
+
+
+def _shown(
+    current: CurrentDataset, clique: tuple[str, ...], class_name: str, found: pd.DataFrame
+) -> ShownImages:
+    """Images of a clique, with the regions of its concepts in the colour of the class."""
+    folder = session.settings().regions_folder()
+    regions = read_regions(folder, current.name, found["id"].tolist())
+    colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
+    own = regions[regions["concept"].isin(clique)]
+    return ShownImages(uris_of(found), lambda _: class_name, own, colors)
+
+
+def _no_files(found: pd.DataFrame) -> str | None:
+    """Why there are no pictures to show; None if there may be some."""
+    if found["uri"].isna().all():
+        return "Names only: the annotations have no image addresses."
+    if not session.settings().image_roots():
+        return (
+            "Names only: no folder with the files is known. Editors add one under "
+            "*Image folders* on the Datasets page."
+        )
+    return None

@@ -1,0 +1,155 @@
+"""Images of a page in a grid, and a lightbox with the own pixels of the one that is open."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.browser.image_grid import GridImage, OpenedImage, image_grid
+from cobalance.app.web.pictures.thumbnails import GalleryImage, ImageFiles, Picture
+from cobalance.app.web.state import session, url
+from cobalance.app.web.widgets.wording import in_app
+
+THUMBNAIL_PX = 400
+LIGHTBOX_PX = 2400
+"""The longer side of what the lightbox shows; larger images are scaled down to it."""
+OPENED = "image"  # the parameter of the URL with the id of the image in the lightbox
+BOXES = "boxes"  # the parameter of whether boxes and outlines are drawn
+
+
+def image_files() -> ImageFiles:
+    """The image files that the settings allow to be shown."""
+    settings = session.settings()
+    return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
+
+
+@st.cache_resource
+def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
+    return ImageFiles(roots, cache, words=in_app)
+
+
+class ShownImages:
+    """Images of a page in a grid with a lightbox; the URL names the one that is open.
+
+    Parameters
+    ----------
+    uris : mapping
+        Their addresses by id, in order; None for an image without one.
+    said : callable
+        What an image shows, for its alternative text, by its id.
+    regions : pandas.DataFrame, optional
+        From `read_regions`: what boxes and outlines are drawn of.
+    colors : mapping, optional
+        Of the regions, by concept.
+    """
+
+    def __init__(
+        self,
+        uris: Mapping[str, str | None],
+        said: Callable[[str], str],
+        regions: pd.DataFrame | None = None,
+        colors: Mapping[str, str] | None = None,
+    ) -> None:
+        self._uris, self._said, self._colors = uris, said, colors or {}
+        self._regions = pd.DataFrame({"id": []}) if regions is None else regions
+
+    def draw(
+        self,
+        *,
+        key: str,
+        label: str,
+        row_px: int,
+        caption: Callable[[str], str],
+        overlay: bool = False,
+    ) -> None:
+        """Draw the grid, and the lightbox with what is known of its image: `caption` of its id."""
+        image_grid(
+            self._small(),
+            key=key,
+            label=label,
+            row_px=row_px,
+            overlay=overlay,
+            opened=self._opened(caption),
+            on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+            on_overlay=lambda boxes: st.session_state.update({BOXES: boxes}),
+        )
+
+    def draw_strip(
+        self,
+        *,
+        key: str,
+        label: str,
+        row_px: int,
+        overlay: bool,
+        on_open: Callable[[str | None], None],
+    ) -> None:
+        """Draw the grid without a lightbox: a click calls `on_open`."""
+        image_grid(
+            self._small(),
+            key=key,
+            label=label,
+            row_px=row_px,
+            overlay=overlay,
+            opened=None,
+            has_lightbox=False,
+            on_open=on_open,
+            on_overlay=lambda _: None,
+        )
+
+    def _small(self) -> list[GridImage]:
+        listed = [GalleryImage(name, uri) for name, uri in self._uris.items()]
+        pictures = image_files().grid(listed, self._regions, self._colors, THUMBNAIL_PX)
+        return [
+            GridImage(image.id, f"{image.id}: {self._said(image.id)}", plain, drawn)
+            for image, (plain, drawn) in zip(listed, pictures, strict=True)
+        ]
+
+    def _opened(self, caption: Callable[[str], str]) -> OpenedImage | None:
+        """The one that the URL names, as large as it is."""
+        name = next((name for name in url.texts(OPENED) if name in self._uris), None)
+        if name is None:
+            return None
+        files, uri = image_files(), self._uris[name]
+        own = self._regions[self._regions["id"] == name]
+        plain = files.thumbnail(uri, LIGHTBOX_PX)
+        drawn = None if own.empty else files.with_regions(uri, own, self._colors, LIGHTBOX_PX)
+        return OpenedImage(name, caption(name), plain, drawn)
+
+
+def draw_one(
+    name: str, said: str, caption: str, row_px: int, picture: Callable[[int], Picture]
+) -> Picture:
+    """Draw a picture that opens in its own pixels; give it as it is drawn small.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; the URL has it while the picture is open.
+    said : str
+        What it shows, for its alternative text.
+    caption : str
+        What is known of it, for the lightbox.
+    picture : callable
+        Renders it, given the longer side in pixels.
+    """
+    small, is_open = picture(THUMBNAIL_PX), name in url.texts(OPENED)
+    image_grid(
+        [GridImage(name, said, small)],
+        key=f"_picture {name}",
+        label=said,
+        row_px=row_px,
+        overlay=False,
+        opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
+        on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
+        on_overlay=lambda _: None,
+    )
+    return small
+
+
+def uris_of(found: pd.DataFrame) -> dict[str, str | None]:
+    """Addresses of images by id, None where they have none, of a frame with ``id`` and ``uri``."""
+    return {
+        row["id"]: row["uri"] if isinstance(row["uri"], str) else None
+        for row in found.to_dict("records")
+    }

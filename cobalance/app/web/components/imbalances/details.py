@@ -1,0 +1,177 @@
+"""A combination in detail, in a drawer at the right: evidence, both classes' images, the plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.images import gallery
+from cobalance.app.web.components.images.shown_images import OPENED
+from cobalance.app.web.state import url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.glossary import meaning
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.graph.diagnosis.imbalance import COUNT
+from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.queries.clique_images import count_in_images
+from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.graph.queries.own_effects import read_own_effects
+from cobalance.workflows.cells import log_odds_texts, q_text
+from cobalance.workflows.diagnose.findings import describe_lean
+from cobalance.workflows.diagnose.tables import own_texts
+
+WIDTH_PX = 820
+NOT_MINED = (
+    "These concepts are no clique: too few images show them together, or a class lacks one of them."
+)
+_OWN = "The part of the rate difference that smaller combinations within this one do not explain."
+_CLOSED = "_details_closed"
+_VERSION = "images_version"  # the parameter of the URL: before or after
+BEFORE, AFTER = "Before", "After"
+
+
+def read_row(current: CurrentDataset, clique: url.Clique) -> pd.DataFrame:
+    """Read a clique's row of the imbalance table; no row if it was not mined."""
+    if not current.is_mined:
+        return pd.DataFrame()
+    size = len(clique)
+    exactly = Ranking(concepts=clique, min_size=size, max_size=size, limit=1)
+    return current.read(read_imbalances, exactly)
+
+
+def draw(
+    current: CurrentDataset,
+    repeats: Sequence[url.Clique] = (),
+    after: CurrentDataset | None = None,
+) -> None:
+    """Draw the drawer of the combination that the URL names, if it names one.
+
+    Parameters
+    ----------
+    repeats : sequence of clique
+        Others that the same images show.
+    after : CurrentDataset or None
+        A later version of the dataset, whose images can be seen instead.
+    """
+    shown = url.shown_images()
+    if shown is None:
+        gallery.keep_look()
+        return
+    row = read_row(current, shown[0])
+    counts = _counts(current, shown[0], row)
+    if counts:
+        title = escape(shorten(" + ".join(shown[0]), 60))
+        drawer = st.dialog(title, width=WIDTH_PX, position="right", on_dismiss=_close)
+        drawer(_draw)(current, row, counts, repeats, after)
+
+
+def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> dict[str, int]:
+    """Images of each class that show a combination; empty where they cannot be counted."""
+    if not row.empty:
+        return {name: int(row[COUNT + name].iloc[0]) for name in current.class_sizes}
+    split = current.mining.split if current.is_mined else None
+    with suppress(UnknownNameError, OptionError):  # no such concept, or a sample of the images
+        found = current.read(count_in_images, clique, split)
+        return dict(zip(found["class"], found["images"].tolist(), strict=True))
+    return {}
+
+
+def times_closed() -> int:
+    """How often the drawer was closed: in the key of a chart, it forgets what was clicked."""
+    times: int = st.session_state.get(_CLOSED, 0)
+    return times
+
+
+def opened_by(
+    key: str, cliques: Sequence[url.Clique], class_of: Callable[[str], str | None]
+) -> dict[str, Any]:
+    """Arguments of a table with a row for each combination, which a click on a number shows.
+
+    Parameters
+    ----------
+    key : str
+        Of the table.
+    cliques : sequence of clique
+        Of its rows.
+    class_of : callable
+        The class that a column is about; None for all.
+    """
+    key = f"{key} {times_closed()}"
+
+    def open_() -> None:
+        # Not where somebody tabs into the table, which selects its first cell.
+        cells = [one for one in st.session_state[key].selection.cells if one[1] != "concepts"]
+        if cells:
+            row, column = cells[0]
+            url.show_images(cliques[row], class_of(column))
+
+    return {"key": key, "on_select": open_, "selection_mode": "single-cell"}
+
+
+def _close() -> None:
+    st.session_state[_CLOSED] = times_closed() + 1
+    url.show_images(None)
+    url.write(OPENED, [])
+
+
+def _draw(
+    current: CurrentDataset,
+    row: pd.DataFrame,
+    counts: Mapping[str, int],
+    repeats: Sequence[url.Clique],
+    after: CurrentDataset | None,
+) -> None:
+    shown = url.shown_images()
+    if shown is None:  # closed while something in it was clicked
+        st.rerun()
+    clique, class_name = shown
+    is_mined = not row.empty
+    if after is not None and _choose_version() == AFTER:
+        current, row = after, read_row(after, clique)
+        counts = _counts(after, clique, row)
+    if not row.empty:
+        _evidence(current, row)
+    _plan_button(clique, mined=is_mined)
+    if repeats:
+        names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
+        st.caption(f"The same images show {names}, and no others do.")
+    gallery.draw(current, clique, counts, class_name if class_name in counts else None)
+
+
+def _choose_version() -> str:
+    """Draw the choice between the dataset before and after."""
+    return st.segmented_control(
+        "Version", (BEFORE, AFTER), default=BEFORE, required=True,
+        label_visibility="collapsed", **url.choice_in_url(_VERSION),
+    )  # fmt: skip
+
+
+def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
+    """Draw how strongly a mined clique leans, and how sure that is."""
+    own = current.read(read_own_effects, tuple(row["concepts"]))
+    first = {str(name): value for name, value in row.iloc[0].items()}
+    if first["effect"]:
+        st.markdown(describe_lean(first, current.class_sizes, escape))
+        high, low = first["highest_rate"], first["lowest_rate"]
+        st.caption(escape(f"Compared: {high}, with the highest rate, and {low}, with the lowest"))
+    with st.container(horizontal=True):
+        st.metric("Rate difference", f"{first['effect']:+.1%}", help=meaning("effect"))
+        st.metric("Log odds ratio [95%]", log_odds_texts(row)[0], help=meaning("log odds ratio"))
+        st.metric("q-value", q_text(first["q_value"]), help=meaning("q-value"))
+        st.metric("Own effect", own_texts(own)["own effect"][0], help=_OWN)
+
+
+def _plan_button(clique: url.Clique, *, mined: bool) -> None:
+    planned = clique in url.selected_cliques()
+    st.button(  # the page behind is drawn with it when the drawer is closed
+        "Take out of the plan" if planned else "Add to plan",
+        key="_details_to_plan",
+        icon=":material/remove:" if planned else ":material/add:",
+        type="secondary" if planned else "primary",
+        on_click=url.toggle_clique,
+        args=(clique,),
+        disabled=not mined,
+        help=None if mined else NOT_MINED,
+    )

@@ -1,0 +1,146 @@
+"""Filters of an imbalance table, with the same widgets and URL parameters on every page."""
+
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.glossary import meaning
+from cobalance.app.web.widgets.theme import shorten
+from cobalance.graph.diagnosis.evidence import EVIDENCE, OWN
+from cobalance.graph.queries.imbalances import GAP, Ranking
+from cobalance.workflows.diagnose.facets import Facet, read_facets
+
+CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too
+GROUP = "group"  # the parameter of the filter by a group of concepts
+ORDERS = {
+    EVIDENCE: "Evidence",
+    OWN: "Stands on its own",
+    GAP: "Count gap (ConBias)",
+    "log_odds_ratio": "Strongest odds",
+    "q_value": "Smallest q-value",
+    "lift": "Largest lift",
+}
+EARLIER_ORDERS = {"Largest gap": ORDERS[GAP]}
+"""Today's names of orders by those in older links."""
+Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
+ROWS = (200, 1000, 5000)
+
+
+def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, DeltaGenerator | None]:
+    """Draw the filters; return the ranking that they select.
+
+    Parameters
+    ----------
+    concepts : list of str
+        The dataset's concepts, to choose from.
+
+    Returns
+    -------
+    ranking : Ranking
+    place : DeltaGenerator or None
+        Where `choose_facet` is still to draw the groups of concepts, which take longest to read,
+        once the rest of the page is there; None if one of them is chosen.
+    """
+    sizes = list(range(1, current.mining.max_size + 1))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_filters"):
+        size = st.segmented_control(
+            "Size", sizes, **number_in_url("size"), help="Concepts in a clique."
+        )
+        under = choose_class(current.class_sizes)
+        max_q_value = choose_q_value()
+        order = st.selectbox(
+            "Order",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            **choice_in_url("by", EARLIER_ORDERS),
+            width=190,
+            help="Evidence: q-values of at most 0.05 first, by the difference of rates. Stands on "
+            "its own: only what the parts of a combination do not explain, by that effect.",
+        )
+        rows = st.selectbox(
+            "Rows", ROWS, format_func="{:,}".format, width=90, **number_in_url("rows")
+        )
+        place = st.container(width="content")
+        chosen_group = {st.session_state.get(f"_id_{GROUP}"), st.query_params.get(GROUP)} - {None}
+        facet = choose_facet(current, place) if chosen_group else None
+        chosen = choose_concepts(concepts, placeholder="any; or click in the graph")
+    found = Ranking(
+        by=order,
+        descending=order != "q_value",
+        class_name=under,
+        concepts=tuple(chosen),
+        any_of=() if facet is None else facet.concepts,
+        min_size=size,
+        max_size=size,
+        max_q_value=max_q_value,
+        limit=rows,
+    )
+    return found, None if chosen_group else place
+
+
+def choose_facet(current: CurrentDataset, place: DeltaGenerator) -> Facet | None:
+    """Draw the filter by a group of concepts, of which a clique has one or more; None for all."""
+    facets = current.read(read_facets)
+    if not facets:
+        return None
+    known = {facet.id: facet for facet in facets}
+    chosen = place.selectbox(
+        "Group of concepts",
+        list(known),
+        index=None,
+        format_func=lambda one: _facet_text(known[one]),
+        **id_in_url(GROUP, known),
+        placeholder="any group",
+        width=190,
+        help="Categories of attributes that were labelled, and concepts that occur together "
+        "(communities of the graph), by their most frequent concepts; with how many of them lean "
+        "to a class by themselves.",
+    )
+    return None if chosen is None else known[chosen]
+
+
+def _facet_text(facet: Facet) -> str:
+    """Its name, and its count.
+
+    Examples
+    --------
+    >>> _facet_text(Facet("together:cow, sheep", "cow, sheep", ("barn", "cow", "sheep"), 2))
+    'cow, sheep · 2 of 3 lean'
+    """
+    return f"{shorten(facet.name, 60)} · {facet.leaning:,} of {len(facet.concepts):,} lean"
+
+
+def choose_class(classes: Iterable[str]) -> str | None:
+    """Draw the filter by the class that a clique has too few images of."""
+    return st.selectbox(
+        "Too few images of",
+        list(classes),
+        index=None,
+        **in_url("under"),
+        placeholder="any class",
+        width=150,
+        help="By the count gap: the class with the fewest images.",
+    )
+
+
+def choose_q_value() -> float | None:
+    """Draw the filter by q-value; None for no limit."""
+    chosen = st.selectbox(
+        "q-value at most",
+        list(Q_VALUES),
+        format_func=Q_VALUES.__getitem__,
+        **number_in_url("q"),
+        width=130,
+        help=meaning("q-value"),
+    )
+    return None if chosen == 1.0 else chosen
+
+
+def choose_concepts(concepts: Sequence[str], *, placeholder: str) -> list[str]:
+    """Draw the filter by concepts that a clique must contain."""
+    return st.multiselect(
+        "With the concepts", concepts, **in_url(CONCEPTS), placeholder=placeholder, width="stretch"
+    )

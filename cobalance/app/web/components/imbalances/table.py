@@ -1,0 +1,170 @@
+"""The imbalance table: its columns and how they are drawn."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.widgets.tables import count_column
+from cobalance.graph.diagnosis.evidence import EVIDENCE, OWN
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.queries.imbalances import GAP
+from cobalance.workflows.cells import log_odds_texts, q_text
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.diagnose.tables import (
+    DISAGREEMENT,
+    disagreement_texts,
+    effect_texts,
+    own_texts,
+)
+from cobalance.workflows.evaluate.failures import accuracy_texts
+
+_SHORTER = {
+    "fewest images, not the lowest rate": "fewest, not lowest rate",
+    "as many images, different rates": "as many, different rates",
+}
+"""Words of where counts and rates disagree that are too long for a column."""
+MAX_BARS = 4  # classes that have their counts beside the bars
+
+
+def imbalance_columns(classes: Sequence[str], most: float) -> dict[str, Any]:
+    """Column configuration of an imbalance table; `most` is the rate of a full bar, in percent."""
+    config = st.column_config
+    columns: dict[str, Any] = {
+        "concepts": config.ListColumn("Concepts", width=170),
+        "repeats": config.TextColumn(
+            "Repeats",
+            width=65,
+            help="Combinations within this one that have the same images, and no more.",
+        ),
+        "rate difference": config.TextColumn(
+            "Rate difference",
+            width=115 if len(classes) == 2 else 215,
+            help="The largest rate less the smallest, and the classes that have these.",
+        ),
+        "gap": count_column(
+            "Count gap (ConBias)",
+            width=145,
+            help="Images that the class with the fewest lacks, however many it has in all.",
+        ),
+        "most": config.TextColumn("Most", width=80, help="The class with the most images."),
+        DISAGREEMENT: disagreement_column(),
+        "too few": config.TextColumn(
+            "Too few",
+            width=80 if len(classes) <= MAX_BARS else 115,
+            help="The class with the fewest images.",
+        ),
+        "accuracy": config.TextColumn(
+            "Accuracy % [95%]",
+            width=125,
+            alignment="right",
+            help="Of the chosen model, on the test images that show all of these concepts.",
+        ),
+        "test images": count_column("Tested", width=60),
+        "audit": config.TextColumn(
+            "Audit",
+            width=100,
+            help="Whether the imbalance is left once the errors of models' labels are taken off, "
+            "as people found them. A dash: no model labelled these concepts.",
+        ),
+        "own effect": config.TextColumn(
+            "Own effect",
+            width=115,
+            help="Of the difference of rates, what the parts of the combination do not explain: "
+            "observed less expected rate, in the class where that is largest less in the one where "
+            "it is smallest (log-linear model without the highest interaction).",
+        ),
+        "by its parts": config.TextColumn(
+            "By its parts",
+            width=90,
+            alignment="right",
+            help="Share of the rate difference that the parts of the combination explain.",
+        ),
+        "own q-value": config.TextColumn(
+            "Own q-value", width=85, help="Of no effect of its own, over all combinations."
+        ),
+        "size": config.NumberColumn("Size", width=50),
+        "log odds ratio": config.TextColumn(
+            "Log odds ratio [95%]", width=170, help="Of the classes of the rate difference."
+        ),
+        "q-value": config.TextColumn(
+            "q-value", width=62, help="Of one rate in all classes; Benjamini-Hochberg."
+        ),
+    }
+    for name, color in class_colors(classes).items():
+        columns[COUNT + name] = count_column(name, width=60)
+        columns[RATE + name] = rate_column(name, most, color)
+    return columns
+
+
+def rate_column(name: str, most: float, color: str) -> Any:
+    """A column of the share of a class's images, in percent, as bars in the class's colour."""
+    return st.column_config.ProgressColumn(
+        f"% of {name}",
+        min_value=0,
+        max_value=most or 1,
+        format="%.1f%%",
+        width=85,
+        color=color,
+        help="Share of the class's images.",
+    )
+
+
+def disagreement_column() -> Any:
+    """Configuration of the column of words where counts and rates disagree."""
+    return st.column_config.TextColumn(
+        "Counts and rates",
+        width=165,
+        help="Where rates contradict the class that counts call too few.",
+    )
+
+
+def imbalance_view(
+    frame: pd.DataFrame,
+    class_sizes: Mapping[str, int],
+    accuracy: pd.DataFrame | None = None,
+    audited: Sequence[str | None] | None = None,
+    by: str = EVIDENCE,
+) -> pd.DataFrame:
+    """The columns of `read_imbalances` as a page shows them, most telling first.
+
+    Where counts and rates disagree, a column says how. Rates are in percent; many classes have no
+    counts beside them. A model's accuracy on each row, from
+    `cobalance.workflows.evaluate.failures`, comes after the q-value; then what audits say of
+    each row. A table that is sorted `by` the count gap has that first.
+    """
+    classes = list(class_sizes)
+    shown = pd.DataFrame({"concepts": [list(names) for names in frame["concepts"]]})
+    if "repeats" in frame and frame["repeats"].map(len).any():
+        shown["repeats"] = [f"+{len(same)}" if same else "" for same in frame["repeats"]]
+    shown["rate difference"] = effect_texts(frame)
+    shown["q-value"] = [q_text(q) for q in frame["q_value"]]
+    for name, words in disagreement_texts(frame).items():
+        shown[name] = [_SHORTER.get(said, said) for said in words]
+    if accuracy is not None:
+        shown["accuracy"] = accuracy_texts(accuracy)
+        shown["test images"] = accuracy["test_images"].to_numpy()
+    if audited is not None:
+        shown["audit"] = [verdict or "-" for verdict in audited]
+    for name in classes:
+        shown[RATE + name] = 100 * frame[RATE + name].to_numpy()
+    for name in classes if len(classes) <= MAX_BARS else ():
+        shown[COUNT + name] = frame[COUNT + name].to_numpy()
+    own = own_texts(frame) if "own_effect" in frame else {}
+    for name, texts in own.items():
+        shown[name] = texts
+    shown["gap"] = frame["gap"].to_numpy()
+    if len(classes) != 2:
+        shown["most"] = frame["over_represented"].astype(object).fillna("-").to_numpy()
+    shown["too few"] = frame["under_represented"].astype(object).fillna("-").to_numpy()
+    shown["size"] = frame["size"].to_numpy()
+    # Before the bars of many classes, which take more than a screen.
+    place = len(shown.columns) if len(classes) <= MAX_BARS else [*shown].index("q-value")
+    shown.insert(place, "log odds ratio", log_odds_texts(frame))
+    if by == GAP:
+        shown.insert(1, "gap", shown.pop("gap"))
+    if by == OWN:
+        for place, name in enumerate(own, 1):
+            shown.insert(place, name, shown.pop(name))
+    return shown

@@ -1,0 +1,243 @@
+"""Form of a job's settings, and the settings in words."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.components.name_choices import names_of
+from cobalance.app.web.components.option_fields import draw_options
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.messages import show_error
+from cobalance.app.web.widgets.theme import escape, shorten_middle
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.settings import JobSettings, read_job_settings
+from cobalance.generation.recipes import DEFAULT, RECIPES
+from cobalance.generation.recipes.recipe import Recipe
+from cobalance.generation.sources.mask_settings import ANY
+from cobalance.graph.database import schema
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.installation import install_command
+from cobalance.graph.options import path_options
+from cobalance.graph.plugins import is_installed
+from cobalance.workflows.order.settings import licence_warnings
+
+_USUAL = JobSettings()
+_DOT = " \N{MIDDLE DOT} "
+
+
+def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | None:
+    """Draw the settings of a job, folded away; return them checked, or None if they are wrong.
+
+    Those that differ from the defaults are in the address, but for the consent to painting people:
+    a link gives none.
+
+    Parameters
+    ----------
+    edits : bool
+        Whether to offer the recipes that edit images, or those that make images of a planner's
+        plan.
+    """
+    place = st.container(gap="xxsmall")
+    label = "Recipe and settings" if edits else "How to make them"
+    with place.expander(label, key="_making", expanded=edits):
+        values = _fields(this, [name for name in RECIPES if _edits(name) == edits])
+    with place:
+        try:
+            settings = read_job_settings(values)
+        except OptionError as error:
+            show_error(error)
+            return None
+        try:
+            check_consent(settings, ())
+        except OptionError as error:  # not yet given: nothing went wrong
+            st.info(escape(error.worded(in_app)), icon=":material/front_hand:")
+            return None
+        kept = settings.model_dump(mode="json", exclude_unset=True)
+        st.caption(escape(describe(kept)))
+        _say_needs(settings)
+        for warning in licence_warnings(settings):
+            st.caption(f":orange[:material/warning:] {escape(warning)}")
+    return kept
+
+
+def chosen_recipe() -> Recipe:
+    """The recipe that the form has, or that the address names, before the form is drawn."""
+    name = st.session_state.get("recipe", st.query_params.get("recipe"))
+    return RECIPES[name if name in list(RECIPES) and not _edits(name) else DEFAULT]
+
+
+def _edits(recipe: str) -> bool:
+    return RECIPES[recipe].plan is not None
+
+
+def describe(values: Mapping[str, Any]) -> str:
+    """Describe the settings of a job in a line of plain text.
+
+    Examples
+    --------
+    >>> print(describe({"recipe": "inpaint", "making": {"model": "/home/ann/sd", "steps": 20}}))
+    inpaint · model sd · steps 20 · filters sanity, blank, duplicates, clip · at most 4 candidates \
+for an image
+    >>> print(describe({"filters": {}, "candidates_per_image": 1, "keep_rejected": False}))
+    procedural · no filters · one candidate for an image · rejected ones are not kept
+    """
+    try:
+        settings = read_job_settings(values)
+    except CobalanceError as error:
+        return f"Its settings cannot be read here: {error}"
+    said = [settings.recipe]
+    if settings.backend != RECIPES[settings.recipe].backend:
+        said += [f"backend {settings.backend}"]
+    paths = path_options(BACKENDS[settings.backend].options)
+    making = dict(settings.making)
+    sides = [making.pop(side, None) for side in ("width_px", "height_px")]
+    if any(sides):
+        said += [f"{' x '.join(str(side or 'usual') for side in sides)} px"]
+    for name, value in making.items():
+        shown = _last_part(str(value)) if name in paths else str(value)
+        said += [f"{name.replace('_', ' ')} {shown}"]
+    if settings.masks.object:
+        names = ", ".join("any" if name == ANY else name for name in settings.masks.object)
+        said += [f"object {names}"]
+    chosen = settings.filter_options()
+    filters = ", ".join(name for name in FILTERS if name in chosen)
+    said += [f"filters {filters}" if filters else "no filters"]
+    most = settings.candidates_per_image
+    if settings.best_of > 1:
+        said += [f"the best of {settings.best_of:,} by {', '.join(settings.rank_by)}"]
+    elif most == 1:
+        said += ["one candidate for an image"]
+    else:
+        said += [f"at most {most:,} candidates for an image"]
+    said += [] if settings.keep_rejected else ["rejected ones are not kept"]
+    return _DOT.join(said)
+
+
+def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Recipe",
+            recipes,
+            index=recipes.index(DEFAULT) if DEFAULT in recipes else 0,
+            **choice_in_url("recipe"),
+            width=150,
+        )
+        recipe = RECIPES[name]
+        making = draw_options(recipe.fields, BACKENDS[recipe.backend].options)
+    choices = "".join(f"\n- {said}" for said in recipe.choices)
+    st.caption(recipe.purpose, help=recipe.reference + (f"\n{choices}" if choices else ""))
+    consent = _ask_consent(recipe)
+    filters = _choose_filters(recipe)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        objects = st.multiselect(
+            "Concept of the object",
+            [ANY, *(name for name in names_of(this, schema.CONCEPT) if name != ANY)],
+            format_func=lambda name: "any region" if name == ANY else name,
+            **in_url("object"),
+            placeholder=", ".join(recipe.masks.object) or "the class's own regions",
+            width=320,
+            help="Whose outlines show the object that is kept, where the annotations have none of "
+            "the class's own name: such as person for nurses and doctors.",
+        )
+        candidates = _choose_candidates(recipe)
+        keep = st.checkbox(
+            "Keep rejected candidates",
+            value=_USUAL.keep_rejected,
+            **in_url("keep_rejected"),
+            help="Their files, to look at why. They are counted either way.",
+        )
+        without_images = st.checkbox(
+            "Order without images",
+            key="_without_images",
+            help="Create the job even though no file of the images to take objects from is found "
+            "here: workers elsewhere have them, or the recipe can do without.",
+        )
+    values: dict[str, Any] = {"recipe": name, **consent, **candidates}
+    values |= {"making": making} if making else {}
+    values |= {"masks": {"object": objects}} if objects else {}
+    values |= {"filters": filters} if filters is not None else {}
+    values |= {"keep_rejected": keep} if keep != _USUAL.keep_rejected else {}
+    values |= {"without_images": True} if without_images else {}
+    return values
+
+
+def _choose_candidates(recipe: Recipe) -> dict[str, int]:
+    """Draw how many candidates to make; give it where it is not the recipe's own number."""
+    if "best_of" in recipe.job:
+        setting, label = "best_of", "Candidates for an image"
+        purpose = "So many are made of each image and group, and the best of them is kept."
+    else:
+        setting, label = "candidates_per_image", "Most candidates for an image"
+        purpose = "A query gives up after so many for each image that it wants."
+    usual: int = recipe.job.get(setting, getattr(_USUAL, setting))
+    # Of its own for each recipe with a number of its own.
+    parameter = f"{recipe.name}_candidates" if setting in recipe.job else "candidates"
+    chosen = st.number_input(
+        label, 1, 1000, value=usual, **number_in_url(parameter), width=210, help=purpose
+    )
+    return {} if chosen in (None, usual) else {setting: chosen}
+
+
+def _ask_consent(recipe: Recipe) -> dict[str, Any]:
+    """Draw what a recipe that paints people needs to be told; nothing of it has a default."""
+    if not recipe.people:
+        return {}
+    given: dict[str, Any] = {}
+    basis = st.text_input(
+        "Basis on which people are painted",
+        key=f"_consent {recipe.name}",
+        placeholder="such as the consent of those shown",
+        help="In your words. It is kept with the job, its manifest and the dataset. Not needed "
+        "where the object is no person, which **Concept of the object** says.",
+    )
+    if basis.strip():
+        given["consent"] = basis.strip()
+    if recipe.people == "alters" and st.checkbox(
+        "A part of real people stays in the images",
+        key=f"_alters {recipe.name}",
+        help="This recipe shows them as somebody else, and keeps what it does not paint: hair, "
+        "clothes, posture. Confirm that this is meant.",
+    ):
+        given["alters_real_people"] = True
+    return given
+
+
+def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
+    """Draw the filters; give those that are chosen, in order, or None for the recipe's."""
+    usual = recipe.filters
+    chosen = st.multiselect(
+        "Filters",
+        list(FILTERS),
+        default=list(usual),
+        # Of its own for each recipe, which has filters of its own.
+        **in_url(f"{recipe.name}_filters"),
+        placeholder="none: every image is accepted",
+        help="\n".join(f"- **{name}**: {plugin.purpose}" for name, plugin in FILTERS.items()),
+    )
+    if set(chosen) == set(usual):
+        return None
+    return {name: usual.get(name, {}) for name in FILTERS if name in chosen}
+
+
+def _say_needs(settings: JobSettings) -> None:
+    """Name the extras that workers need and this installation lacks."""
+    missing = [extra for extra in settings.extras if not is_installed(extra)]
+    if missing:
+        st.info(
+            "Workers make the images; this installation could not. Whoever runs one needs "
+            f"`{install_command(','.join(missing))}`.",
+            icon=":material/download:",
+        )
+
+
+def _last_part(name: str) -> str:
+    """A model's name; of a path the last part, as the rest may name a person."""
+    path = PurePath(name)
+    is_path = path.is_absolute() or name.startswith((".", "~"))
+    return shorten_middle(path.name if is_path and path.name else name, 60)

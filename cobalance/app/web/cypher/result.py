@@ -1,0 +1,117 @@
+"""Draw the result of a query: table, graph, downloads, and the way to a plan."""
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.browser.concept_graph import concept_graph
+from cobalance.app.web.components.name_choices import names_of
+from cobalance.app.web.cypher import answers
+from cobalance.app.web.cypher.inspector import in_link, show_node
+from cobalance.app.web.cypher.pictures import MOST_NODES, Elements, elements_in, picture_of
+from cobalance.app.web.state import background, session, url
+from cobalance.app.web.state.background import Run
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.controls import choose_view, download
+from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.graph.console.run import ConsoleResult
+from cobalance.graph.database import schema
+from cobalance.graph.errors import CobalanceError, StoreUnavailableError
+from cobalance.graph.queries.console_query import ConsoleQuery
+from cobalance.workflows.cells import to_csv
+
+TABLE, GRAPH = "Table", "Graph"
+MOST_CLIQUES = 100  # that a result may hand to a plan
+_VIEW, _NODE = "cypher_view", "cypher_node"
+
+
+def show_result(current: CurrentDataset | None, run: Run) -> None:
+    """Draw the result of a run, or its error."""
+    error = run.outcome.exception()
+    if isinstance(error, StoreUnavailableError):
+        background.forget()
+        raise error
+    if isinstance(error, CobalanceError):
+        show_error(error)
+        return
+    result = run.outcome.result()
+    frame = answers.as_frame(result, run.names)
+    classes = names_of(current, schema.CLASS) if current is not None else []
+    concept = run.query.given.get("concept")
+    about = concept if isinstance(concept, str) else None
+    found = elements_in(result, classes, about, run.names)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        rows = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
+        st.markdown(f"**{rows}** in {result.elapsed_s:.2f} s")
+        view = TABLE
+        if found:
+            view = choose_view("Show as", (TABLE, GRAPH), _VIEW)
+        st.space("stretch")
+        _downloads(frame, run.query)
+        if current is not None and run.query.given.get(session.DATASET) == current.name:
+            _to_plan(result)
+    if result.truncated:
+        st.caption(
+            f":material/info: There are more rows than these {len(frame):,}. Ask for more, or "
+            "narrow the query."
+        )
+    if frame.empty:
+        empty_state("No rows", "Nothing in the graph matches the query.")
+    elif view == GRAPH:
+        _graph(current, found, classes)
+    else:
+        shown, columns = answers.as_table(frame)
+        draw_table(shown, 560, columns, key="_cypher_table", alt="Rows that the query returned")
+
+
+def _graph(current: CurrentDataset | None, found: Elements, classes: list[str]) -> None:
+    wanted = [node for node in url.texts(_NODE) if node]
+    ids = [id_ for id_, node in found.nodes.items() if in_link(node) in wanted]
+    left, right = st.columns([3, 2])
+    with left:
+        chosen = concept_graph(
+            picture_of(found, classes),
+            key="_cypher_graph",
+            selected=ids[:1],
+            height_px=560,
+            label="Nodes and links that the query returned",
+        ).nodes
+        left_out = len(found.nodes) - MOST_NODES
+        if left_out > 0:
+            st.caption(f"The first {MOST_NODES} of {len(found.nodes):,} nodes; the table has all.")
+    node = found.nodes[chosen[0]] if chosen else None
+    url.write(_NODE, [in_link(node)] if node else [])
+    with right:
+        if node is None:
+            st.caption("Click a node for its properties and relationships.")
+        else:
+            show_node(current, node)
+
+
+def _downloads(frame: pd.DataFrame, query: ConsoleQuery) -> None:
+    name = query.text if query.is_saved else "query"
+    download("CSV", lambda: to_csv(frame), f"{name}.csv", key="_cypher_csv")
+    download(
+        "Parquet",
+        lambda: frame.to_parquet(index=False),
+        f"{name}.parquet",
+        key="_cypher_parquet",
+    )
+
+
+def _to_plan(result: ConsoleResult) -> None:
+    """Draw the button that plans for the cliques of a result."""
+    cliques = answers.cliques_in(result)
+    if not cliques:
+        return
+    some = cliques[:MOST_CLIQUES]
+    label = (
+        "Use this clique in a plan"
+        if len(cliques) == 1
+        else f"Use these {len(cliques)} cliques in a plan"
+        if some == cliques
+        else f"Use the first {len(some)} cliques in a plan"
+    )
+    if st.button(label, type="primary", key="_cypher_plan"):
+        url.select_cliques(some)
+        url.go_to("plan")

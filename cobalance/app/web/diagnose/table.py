@@ -1,0 +1,140 @@
+"""Diagnose's table: rows with the same images folded, its selection, and the number clicked."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.imbalances import model_accuracy
+from cobalance.app.web.components.imbalances.table import (
+    MAX_BARS,
+    imbalance_columns,
+    imbalance_view,
+)
+from cobalance.app.web.state import url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.messages import empty_state
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.dataset.cliques import clique_totals
+from cobalance.graph.diagnosis.evidence import OWN
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.errors import worded
+from cobalance.graph.evaluations.reading import Evaluation
+from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
+from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
+from cobalance.workflows.panel.verdicts import imbalance_verdicts
+
+HEIGHT_PX = 560
+REPEATS = "repeats"  # the parameter of whether rows with the same images are shown
+_FROM_TABLE = "_from_table"  # what the table wrote into the URL last
+_FOCUSED = "concepts"  # the column that the browser selects when somebody tabs into the table
+
+
+def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
+    """Read the rows, those with the same images as one; draw the choice to see all."""
+    folded = read_folded(current, ranking)
+    if ranking.by == OWN:
+        return folded
+    repeats, opened = int(folded["repeats"].map(len).sum()), False
+    if repeats or st.session_state.get(REPEATS):
+        opened = st.checkbox(
+            f"Show repeats: {counted(repeats, 'rows')} with the same images as others",
+            **in_url(REPEATS),
+            help="A combination within a larger one, with the same counts in every class, has the "
+            "same images. Such rows are shown as the largest, and how many it stands for.",
+        )
+    frame = current.read(read_imbalances, ranking) if opened else folded
+    if frame.empty:
+        return frame
+    own = current.read(read_own_effects, tuple(frame["concepts"]))
+    return pd.concat([frame, own], axis=1)
+
+
+def read_folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
+    """Read the rows of an order; those with the same images are one."""
+    if ranking.by == OWN:
+        return passing(current.read(read_standing), ranking)
+    return current.read(read_folded_imbalances, ranking)
+
+
+def draw(
+    current: CurrentDataset, frame: pd.DataFrame, ranking: Ranking, model: Evaluation | None
+) -> None:
+    """Draw the table, whose ticked rows and the number that was clicked are in the URL."""
+    if frame.empty:
+        if current.read(clique_totals).cliques:
+            empty_state("No clique fits", "Loosen a filter above.")
+        else:
+            why = no_clique(current.name, current.mining, current.class_sizes)
+            empty_state("No clique", escape(worded(why, in_app)))
+        return
+    classes = list(current.class_sizes)
+    cliques = frame["concepts"].tolist()
+    judged = None if model is None else model_accuracy.accuracy(current, model, cliques)
+    audited = imbalance_verdicts(current.store, current.name, frame)
+    shown = imbalance_view(frame, current.class_sizes, judged, audited, ranking.by)
+    selected, opened = url.selected_cliques(), url.shown_images()
+    key = f"_table {hash(tuple(cliques))}"
+    if (selected, opened) != st.session_state.get(_FROM_TABLE) or key not in st.session_state:
+        cell = _cell_of(opened, cliques, classes)
+        st.session_state[key] = {
+            "selection": {
+                "rows": [i for i, clique in enumerate(cliques) if clique in selected],
+                "columns": [],
+                "cells": [] if cell is None else [cell],
+            }
+        }
+        st.session_state[_FROM_TABLE] = (selected, opened)
+    order = describe_order(ranking.by, ranking.descending)
+    st.caption(f"{order} {describe_disagreements(frame)}")
+    most = 100 * frame[[RATE + name for name in classes]].fillna(0).to_numpy().max()
+    draw_table(
+        shown,
+        HEIGHT_PX,
+        imbalance_columns(classes, most),
+        key=key,
+        on_select=partial(_take, key, cliques, classes),
+        selection_mode=["multi-row", "single-cell"],
+        alt="Imbalances",
+    )
+    st.caption("Tick rows to plan for them. Click a number to see the images behind it.")
+
+
+def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
+    """Write what is ticked and clicked into the URL: in a callback, as a run may be cut short."""
+    chosen = st.session_state[key].selection
+    others = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
+    url.select_cliques([*others, *(cliques[i] for i in chosen.rows)])
+    cells = [one for one in chosen.cells if one[1] != _FOCUSED]
+    if cells:
+        row, column = cells[0]
+        of = {prefix + name: name for prefix in (COUNT, RATE) for name in classes}
+        url.show_images(cliques[row], of.get(column))
+    st.session_state[_FROM_TABLE] = (url.selected_cliques(), url.shown_images())
+
+
+def _cell_of(
+    shown: tuple[url.Clique, str | None] | None, cliques: Sequence[url.Clique], classes: list[str]
+) -> tuple[int, str] | None:
+    """The table's cell whose images are shown; None if the table has no such cell."""
+    if shown is None or shown[0] not in cliques:
+        return None
+    clique, name = shown
+    if name is None:
+        return cliques.index(clique), "gap"
+    if name in classes:
+        return cliques.index(clique), (COUNT if len(classes) <= MAX_BARS else RATE) + name
+    return None
+
+
+def repeats_of(frame: pd.DataFrame) -> tuple[url.Clique, ...]:
+    """The cliques for which the row whose images are shown stands, too."""
+    shown = url.shown_images()
+    rows = zip(frame.get("concepts", ()), frame.get("repeats", ()), strict=False)
+    return next((same for names, same in rows if shown and names == shown[0]), ())

@@ -1,0 +1,110 @@
+"""Charts of scores: bars with intervals and seeds as dots, and dumbbells of before and after."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.evaluate.numbers import is_share
+from cobalance.app.web.widgets.theme import distinct_labels, names_axis, shorten
+from cobalance.evaluation.differences import mean_and_sd
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+
+MOST_GROUPS = 24
+_BAR_PX, _FRAME_PX = 13, 90
+
+
+def draw_bars(scores: pd.DataFrame, metric: str) -> None:
+    """Draw a metric of each ``run`` and ``group``, of which scores have a row for each seed."""
+    bars = mean_and_sd(scores, ("run", "group"))
+    groups = list(dict.fromkeys(bars["group"]))[:MOST_GROUPS]
+    names = dict(zip(groups, distinct_labels(groups, 44), strict=True))
+    runs = list(dict.fromkeys(bars["run"]))
+    factor = 100 if is_share(metric) else 1
+    numbers = ("mean", "low", "high", "value")
+
+    def drawn(frame: pd.DataFrame) -> pd.DataFrame:
+        kept = frame[frame["group"].isin(groups)]
+        scaled = {name: kept[name] * factor for name in numbers if name in kept}
+        return kept.assign(group=kept["group"].map(names), **scaled)
+
+    colors = class_colors(runs)
+    title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
+    y = alt.Y("group:N", sort=list(names.values()), title=None, axis=names_axis(300))
+    offset = alt.YOffset("run:N", sort=runs)
+    legend = alt.Legend(orient="top", title=None, labelLimit=220, columns=3)
+    color = alt.Color(
+        "run:N",
+        sort=runs,
+        scale=alt.Scale(domain=runs, range=[colors[run] for run in runs]),
+        legend=legend if len(runs) > 1 else None,
+    )
+    tooltips = [
+        alt.Tooltip("run:N"),
+        alt.Tooltip("group:N"),
+        alt.Tooltip("mean:Q", format=".2f"),
+        alt.Tooltip("low:Q", format=".2f"),
+        alt.Tooltip("high:Q", format=".2f"),
+        alt.Tooltip("seeds:Q", format="d"),
+        alt.Tooltip("n:Q", format=",d", title="images"),
+    ]
+    base = alt.Chart(drawn(bars)).encode(y=y, yOffset=offset)
+    dots = drawn(scores[["run", "group", "seed", "value"]].dropna())
+    points = alt.Chart(dots).encode(y=y, yOffset=offset)
+    chart = alt.layer(
+        base.mark_bar(opacity=0.55).encode(
+            x=alt.X("mean:Q", title=title, axis=alt.Axis(tickCount=6)),
+            color=color,
+            tooltip=tooltips,
+        ),
+        base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(
+            x="low:Q", x2="high:Q", tooltip=tooltips
+        ),
+        # On a bar of its own colour, in either theme: a ring tells a dot apart.
+        points.mark_circle(size=36, opacity=1, stroke="white", strokeWidth=1.2).encode(
+            x="value:Q",
+            color=color,
+            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("seed:Q"), alt.Tooltip("value:Q")],
+        ),
+    ).properties(height=_FRAME_PX + len(groups) * (10 + _BAR_PX * len(runs)))
+    st.altair_chart(chart, width="stretch", key="_evaluate_bars")
+    left_out = bars["group"].nunique() - len(groups)
+    st.caption(
+        "Bar: mean over seeds. Line: 95% interval of a seed, as mean. Dots: seeds."
+        + (f" {left_out:,} more groups are in the table." if left_out else "")
+    )
+
+
+def draw_changes(changes: pd.DataFrame, metric: str) -> None:
+    """Draw before and after of each training set and method.
+
+    Parameters
+    ----------
+    changes : pandas.DataFrame
+        ``what``, ``before``, ``after`` and ``job``; of one metric.
+    """
+    factor = 100 if is_share(metric) else 1
+    labels = distinct_labels([shorten(name, 60) for name in changes["what"]], 60)
+    shown = changes.assign(
+        what=labels, before=changes["before"] * factor, after=changes["after"] * factor
+    )
+    tooltips = [
+        alt.Tooltip("what:N", title="model"),
+        alt.Tooltip("job:N"),
+        alt.Tooltip("before:Q", format=".2f"),
+        alt.Tooltip("after:Q", format=".2f"),
+    ]
+    title = f"{metric.replace('_', ' ')}{', %' if is_share(metric) else ''}"
+    base = alt.Chart(shown).encode(
+        y=alt.Y("what:N", sort=labels, title=None, axis=names_axis(320, grid=True))
+    )
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(
+            x=alt.X("before:Q", title=title, axis=alt.Axis(tickCount=6)), x2="after:Q"
+        ),
+        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
+            x="before:Q", tooltip=tooltips
+        ),
+        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
+    ).properties(height=60 + 26 * len(shown))
+    st.altair_chart(chart, width="stretch", key="_evaluate_changes")
+    st.caption("Ring: trained on the original. Disc: on what the job made of it.")

@@ -1,0 +1,192 @@
+"""Images behind a number: the ones that a model gets wrong and right, with its attention."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.images.shown_images import draw_one, image_files
+from cobalance.app.web.pictures.heat import draw_heat
+from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.state import session
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
+from cobalance.app.web.widgets.messages import show_error
+from cobalance.app.web.widgets.tables import grid
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.evaluation.groups import group_rows
+from cobalance.evaluation.predictions import class_columns
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_image_files
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
+from cobalance.ingest.images.regions import read_regions
+from cobalance.workflows.evaluate.stored import read_saved_predictions
+from cobalance.workflows.evaluate.stored_maps import MapsMissingError, read_maps
+
+MODEL, GROUP = "evaluate_model", "evaluate_group"
+WRONG, RIGHT = "Wrong", "Right"
+PER_PAGE = 12
+ROW_PX = 130
+MASK_COLOR = "#E69F00"
+
+
+def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str, str]) -> None:
+    """Draw images of a chosen model and group, surest mistakes first."""
+    st.subheader("Images behind the numbers", anchor="images")
+    ids = [one.id for one in scored if one.predictions_uri is not None]
+    if not ids:
+        st.caption("No predictions are kept: scores alone were written.")
+        return
+    names = {one.id: _name(one, labels) for one in scored}
+
+    def name_of(one: str) -> str:
+        return names.get(one, one)
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        model = st.selectbox(
+            "Model", ids, format_func=name_of, **named_in_url(MODEL, ids[0], ids, name_of)
+        )
+        model = model if model in ids else ids[0]
+        one = next(one for one in scored if one.id == model)
+        try:
+            judged: pd.DataFrame = current.read(judged_images, one.id, one.scored_at)
+        except CobalanceError as error:  # the worker's folder is elsewhere; all else is shown
+            show_error(error)
+            return
+        if judged.empty:
+            st.caption("Its images have several labels each: none is right or wrong as a whole.")
+            return
+        groups = sorted(judged["group"].unique())
+        if st.session_state.get(GROUP) not in (None, *groups):
+            del st.session_state[GROUP]
+        group = st.selectbox("Group", groups, index=None, placeholder="all", **in_url(GROUP))
+        verdict = st.segmented_control(
+            "Predicted", (WRONG, RIGHT), default=WRONG, required=True, **in_url("evaluate_verdict")
+        )
+    of_group = judged if group is None else judged[judged["group"] == group]
+    chosen = of_group[of_group["right"] == (verdict == RIGHT)]
+    share = f"{len(chosen):,} of {len(of_group):,} images are predicted {verdict.lower()}"
+    if chosen.empty:
+        st.caption(f"{share}.")
+        return
+    order = "the surest first" if verdict == WRONG else "the least sure first"
+    st.caption(f"{share}; {order}.")
+    chosen = chosen.sort_values("sureness", ascending=verdict == RIGHT, kind="stable")
+    pages = -(-len(chosen) // PER_PAGE)
+    page = min(max(int(st.session_state.get("evaluate_page", 1)), 1), pages)
+    _draw(current, one, chosen.iloc[(page - 1) * PER_PAGE : page * PER_PAGE])
+    if pages > 1:
+        st.pagination(pages, **number_in_url("evaluate_page"))
+
+
+def judged_images(
+    _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
+) -> pd.DataFrame:
+    """An evaluation's test images with what was predicted; cached until it is scored anew.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``image``, ``class_name``, ``predicted``, ``right``, ``group`` (as scores name it) and
+        ``sureness``, the score of what was predicted; empty where images have several labels.
+
+    Raises
+    ------
+    NoPredictionsError
+        There are none in this output folder.
+    """
+    found = read_evaluation(_store, evaluation)
+    folder = OutputFolder(session.settings().output_folder())
+    frame = read_saved_predictions(folder, found)
+    if "predicted" not in frame:
+        return frame.iloc[:0]
+    grouping = group_rows(frame)
+    names = pd.Series(grouping.names, dtype="str")
+    kept = frame[["image", "class_name", "predicted"]].copy()
+    kept["right"] = kept["class_name"] == kept["predicted"]
+    kept["group"] = names.iloc[grouping.codes].to_numpy()
+    kept["sureness"] = 0.0
+    for name in class_columns(frame):
+        rows = kept["predicted"] == name
+        kept.loc[rows, "sureness"] = frame.loc[rows, f"p_{name}"]
+    return kept
+
+
+def maps_of(
+    _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
+) -> dict[str, bytes]:
+    """Activation maps of an evaluation by image, as PNG; none where none are kept."""
+    try:
+        maps = read_maps(OutputFolder(session.settings().output_folder()), evaluation)
+    except MapsMissingError:
+        return {}
+    return dict(zip(maps["image"], maps["map"], strict=True))
+
+
+def files_of(
+    store: GraphStore, _dataset: str, test: str, ids: tuple[str, ...], _scored_at: datetime | None
+) -> pd.DataFrame:
+    """Addresses of test images, which may be another dataset's."""
+    return read_image_files(store, test, ids)
+
+
+def _name(one: Evaluation, labels: dict[str, str]) -> str:
+    return labels[one.id] + ("" if one.seed is None else f", seed {one.seed}")
+
+
+def _draw(current: CurrentDataset, one: Evaluation, chosen: pd.DataFrame) -> None:
+    ids = tuple(chosen["image"])
+    found: pd.DataFrame = current.read(files_of, one.test, ids, one.scored_at)
+    uris = dict(zip(found["id"], found["uri"], strict=True))
+    picture_of = _pictures(one, ids, uris)
+    maps = current.read(maps_of, one.id, one.scored_at) if picture_of is not None else {}
+    has_maps = any(image in maps for image in ids)
+    rows = zip(grid(len(ids), 3 if has_maps else 6), chosen.to_dict("records"), strict=True)
+    for cell, row in rows:
+        image, label = row["image"], row["class_name"]
+        told = label if row["right"] else f"{label} → {row['predicted']}"
+        with cell:
+            if picture_of is not None:
+                _picture(image, told, partial(picture_of, image), maps.get(image))
+            st.caption(f"{escape(shorten(image, 60))}  \n{escape(shorten(told, 80))}")
+    if has_maps:
+        st.caption("Left: the annotated regions. Right: where the model sees its class (GradCAM).")
+
+
+def _pictures(
+    one: Evaluation, ids: Sequence[str], uris: dict[str, str | None]
+) -> Callable[[str, int], Picture] | None:
+    """What renders an image with its regions, given its size in pixels; None without files."""
+    settings = session.settings()
+    if not settings.image_roots() or not any(isinstance(uri, str) for uri in uris.values()):
+        st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
+        return None
+    regions = read_regions(settings.regions_folder(), one.test, list(ids))
+    colors = dict.fromkeys(regions["concept"].unique(), MASK_COLOR)
+
+    def picture_of(image: str, size_px: int) -> Picture:
+        uri = uris.get(image)
+        own = regions[regions["id"] == image]
+        known = uri if isinstance(uri, str) else None
+        return image_files().with_regions(known, own, colors, size_px)
+
+    return picture_of
+
+
+def _picture(image: str, told: str, picture: Callable[[int], Picture], heat: bytes | None) -> None:
+    said = f"{image}: {told}"
+    if heat is None:
+        draw_one(image, said, said, ROW_PX, picture)
+        return
+    left, right = st.columns(2, gap="small")
+    with left:
+        small = draw_one(image, f"{said}, with its regions", said, ROW_PX, picture)
+    right.image(
+        draw_heat(small.data, heat),
+        width="stretch",
+        alt=f"{image}: where the model looks (GradCAM)",
+    )

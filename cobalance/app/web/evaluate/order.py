@@ -1,0 +1,217 @@
+"""Form that orders training runs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.work.worker_note import say_needs
+from cobalance.app.web.evaluate.options import (
+    choose_learner_options,
+    choose_method_options,
+    send_shortcuts,
+)
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.theme import escape
+from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.evaluations.reading import origin_of
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
+
+MOST_SEEDS = 20
+_USUAL = "augmented"
+_PROBLEM, _ORDERED = "_order_problem", "_ordered"
+_LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the form, and what was ordered with it."""
+    datasets = session.datasets()
+    order, whole = _fields(current, datasets)
+    show_kept_error(_PROBLEM)
+    _say_ordered()
+    runs = len(order.train) * len(order.training_sets) * len(order.methods)
+    total = runs * len(order.seeds or ())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Train {counted(total, 'models')}",
+            type="primary",
+            key="_train",
+            disabled=not total or not whole or not may_edit(),
+            on_click=_order,
+            args=(order,),
+        )
+        st.caption(
+            "Workers train them, predict the test images and score the predictions. Equal seeds "
+            "give equal predictions."
+        )
+
+
+def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[EvaluationOrder, bool]:
+    """Draw the fields; give the order, and whether all that it needs has been given."""
+    names = datasets["dataset"].tolist()
+    _forget_unknown("evaluate_train", names)
+    _forget_unknown("evaluate_on", names)
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            train = st.multiselect(
+                "Train on",
+                names,
+                default=[current.name] if "evaluate_train" not in st.session_state else None,
+                **in_url("evaluate_train"),
+                help="Each by itself: such as this dataset and what a job made of it.",
+            )
+            sets = st.multiselect(
+                "Images of them",
+                list(SETS),
+                default=[_USUAL] if "evaluate_sets" not in st.session_state else None,
+                **in_url("evaluate_sets"),
+                help="  \n".join(f"**{name}**: {SETS[name][0]}" for name in SETS),
+            )
+            methods = st.multiselect(
+                "Methods",
+                list(METHODS),
+                default=["erm"] if "evaluate_methods" not in st.session_state else None,
+                **in_url("evaluate_methods"),
+                help=_purposes(METHODS, lambda name: METHODS[name].purpose),
+            )
+        with right:
+            preset = st.selectbox(
+                "Preset",
+                list(PRESETS),
+                **choice_in_url("evaluate_preset"),
+                help=_purposes(PRESETS, lambda name: PRESETS[name].purpose),
+            )
+            seeds = st.number_input(
+                "Seeds",
+                1,
+                MOST_SEEDS,
+                PRESETS[preset].seeds,
+                **number_in_url("evaluate_seeds"),
+                help="How many: 0, 1, and so on.",
+            )
+            usual = origin_of(current.store, train[0]) if train else None
+            test = st.selectbox(
+                "Test dataset",
+                names,
+                index=None,
+                placeholder=usual or (train[0] if train else "the first that is trained on"),
+                **in_url("evaluate_on"),
+                help="Whose real images are predicted. By default the dataset that was rebalanced.",
+            )
+        test_split = _choose_split(current, test or usual or (train[0] if train else None))
+        shortcuts = st.segmented_control(
+            "Shortcuts",
+            (_LEANING, _FILE, _NONE),
+            default=_LEANING,
+            required=True,
+            **in_url("evaluate_shortcuts"),
+            help="They make the groups, of which scores are given and which methods balance.",
+        )
+        sent = send_shortcuts() if shortcuts == _FILE else None
+        with st.expander("Validation and options"):
+            validation, validation_split = _choose_validation(current, names, train)
+            learner_options = choose_learner_options(preset)
+            method_options = choose_method_options(methods)
+    say_needs("train" if PRESETS[preset].learner == "network" else "evaluate")
+    order = EvaluationOrder(
+        train=tuple(train),
+        training_sets=tuple(sets),
+        methods=tuple(methods),
+        preset=preset,
+        seeds=tuple(range(int(seeds))),
+        test=test,
+        test_split=test_split,
+        validation=validation,
+        validation_split=validation_split,
+        shortcuts="none" if shortcuts == _NONE else sent,
+        learner_options=learner_options,
+        method_options=method_options,
+    )
+    return order, shortcuts != _FILE or sent is not None
+
+
+def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
+    """What each of some plugins is for, in Markdown."""
+    return "  \n".join(f"**{escape(name)}**: {escape(purpose(name))}" for name in registry)
+
+
+def _choose_validation(
+    current: CurrentDataset, names: Sequence[str], train: Sequence[str]
+) -> tuple[str | None, str | None]:
+    """Draw the choice of the images to select by: their dataset and split, None for the usual."""
+    _forget_unknown("evaluate_validation", names)
+    chosen: str | None = st.selectbox(
+        "Validation dataset",
+        names,
+        index=None,
+        placeholder="the one that is trained on",
+        **in_url("evaluate_validation"),
+        help="Whose images select the model, for methods and presets that do. By default the split "
+        "validation of the training dataset, or else a share of its training images.",
+    )
+    of = chosen or (train[0] if train else None)
+    sizes = split_sizes(current.store, of) if of is not None else {}
+    splits = [name for name in sizes if name is not None]
+    _forget_unknown("evaluate_validation_split", splits)
+    split: str | None = None
+    if splits:
+        split = st.pills(
+            "Validation split",
+            splits,
+            format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
+            **in_url("evaluate_validation_split"),
+        )
+    return chosen, split
+
+
+def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
+    """Draw the choice of the split to test on, where the dataset has any."""
+    sizes = split_sizes(current.store, test) if test is not None else {}
+    splits = [name for name in sizes if name is not None]
+    _forget_unknown("evaluate_split", splits)
+    chosen: str | None = st.pills(
+        "Test split",
+        splits,
+        default="test" if "test" in splits and "evaluate_split" not in st.session_state else None,
+        format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
+        **in_url("evaluate_split"),
+    )
+    return chosen
+
+
+def _order(order: EvaluationOrder) -> None:
+    """Order the runs in the button's callback, so that the page is drawn with them."""
+    with errors_kept(_PROBLEM):
+        require_editor()
+        st.session_state[_ORDERED] = order_evaluations(
+            session.store(), order, created_by=user_name()
+        )
+
+
+def _say_ordered() -> None:
+    ordered = cast("Ordered | None", st.session_state.pop(_ORDERED, None))
+    if ordered is not None:
+        new = len(ordered.ids) - len(ordered.known)
+        before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
+        st.success(
+            f"{counted(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
+            icon=":material/check:",
+        )
+
+
+def _forget_unknown(key: str, known: Sequence[str]) -> None:
+    """Forget a choice that is gone, which Streamlit would refuse."""
+    kept: Any = st.session_state.get(key)
+    chosen = kept if isinstance(kept, list) else [kept]
+    if any(one not in (None, *known) for one in chosen):
+        del st.session_state[key]

@@ -1,0 +1,217 @@
+"""Scores of models: a table of runs, bars of groups, and the images behind each number."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.evaluate import changes, examples
+from cobalance.app.web.evaluate.charts import draw_bars
+from cobalance.app.web.evaluate.numbers import ALL, cells_of, is_share
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import empty_state
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.evaluation.reports.formats import REPORTS
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.evaluate.export import exported
+from cobalance.workflows.evaluate.results import HEADLINE, name_rows, newest, scores_frame
+
+USUAL = "group_accuracy"
+MOST_RUNS = 8
+_HEIGHT_PX = 420
+_CLICKED = "_evaluate_clicked"
+
+
+def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
+    """Draw the scores of the newest evaluations of each run."""
+    scored = newest(found)
+    if not scored:
+        empty_state(
+            "No result yet",
+            "Train models on this dataset and on what a job made of it, or score a table of "
+            "another model's predictions: choose either above, or run `cobalance evaluate train "
+            "DATASET` in a terminal.",
+            icon=":material/analytics:",
+        )
+        return
+    scored = _choose_test(scored)
+    stamps = tuple((one.id, one.scored_at, one.outdated) for one in scored)
+    scores: pd.DataFrame = current.read(scores_of, stamps)
+    labels = name_rows(scored, brief=True)
+    scored.sort(key=lambda one: (labels[one.id], one.seed or 0, one.id))
+    scores = scores.assign(
+        run=scores["evaluation"].map(labels), group=scores["group"].replace("", ALL)
+    )
+    _say_outdated(scored)
+    _overview(scores)
+    chosen = _metric(current, scored, scores)
+    if chosen is not None:
+        _take_click(scored, labels, chosen)
+    examples.show(current, scored, labels)
+    changes.show(current, scored[0].test, stamps)
+
+
+def scores_of(
+    store: GraphStore, dataset: str, stamps: Sequence[tuple[object, ...]]
+) -> pd.DataFrame:
+    """Scores of some evaluations; cached reads depend on when each was scored."""
+    ids = {stamp[0] for stamp in stamps}
+    return scores_frame(store, [one for one in list_evaluations(store, dataset) if one.id in ids])
+
+
+def _choose_test(scored: list[Evaluation]) -> list[Evaluation]:
+    """Draw the choice of test images, where there are several: scores compare on the same ones."""
+    tests = list(dict.fromkeys(one.test for one in scored))
+    if len(tests) == 1:
+        return scored
+    test = st.selectbox(
+        "Test images of", tests, **named_in_url("evaluate_test", tests[0], tests), width=320
+    )
+    return [one for one in scored if one.test == (test or tests[0])]
+
+
+def _say_outdated(scored: Sequence[Evaluation]) -> None:
+    outdated = sum(one.outdated for one in scored)
+    if outdated:
+        verb = "is" if outdated == 1 else "are"
+        st.warning(
+            f"{counted(outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
+            "datasets have changed since. Train these models again.",
+            icon=":material/history:",
+        )
+
+
+def _overview(scores: pd.DataFrame) -> None:
+    """Draw a row for each run with the metrics of all images, means and deviations over seeds."""
+    whole = scores[scores["group"] == ALL]
+    metrics = [name for name in HEADLINE if name in set(whole["metric"])]
+    metrics = metrics or list(dict.fromkeys(whole["metric"]))[:4]
+    if not metrics:
+        return
+    of_run = scores.groupby("run", sort=False)
+    cells = {name: cells_of(whole[whole["metric"] == name], name).loc[ALL] for name in metrics}
+    shown = pd.DataFrame({**cells, "seeds": of_run["evaluation"].nunique()}).fillna("")
+    shown = shown.assign(outdated=of_run["outdated"].any()).loc[scores["run"].unique()]
+    shown = shown.rename_axis("run").reset_index()
+    text = st.column_config.TextColumn
+    columns = {
+        name: text(
+            name.replace("_", " ").capitalize() + (", %" if is_share(name) else ""),
+            alignment="right",
+        )
+        for name in metrics
+    }
+    if not shown["outdated"].any():
+        shown = shown.drop(columns="outdated")
+    draw_table(
+        shown,
+        280,
+        {
+            "run": text("Model", width=260),
+            "seeds": st.column_config.NumberColumn("Seeds", width=60),
+            "outdated": st.column_config.CheckboxColumn("Outdated", width=80),
+            **columns,
+        },
+        key="_evaluate_overview",
+        alt="Models side by side",
+    )
+
+
+def _metric(
+    current: CurrentDataset, scored: Sequence[Evaluation], scores: pd.DataFrame
+) -> tuple[str, str] | None:
+    """Draw one metric by group; return the run and group of a number that was clicked."""
+    metrics = list(dict.fromkeys(scores["metric"]))
+    runs = list(dict.fromkeys(scores["run"]))
+    _forget_unknown("evaluate_metric", metrics)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        metric = st.selectbox(
+            "Metric",
+            metrics,
+            index=metrics.index(USUAL) if USUAL in metrics else 0,
+            format_func=lambda name: name.replace("_", " "),
+            **choice_in_url("evaluate_metric"),
+            width=260,
+        )
+        chosen = st.multiselect(
+            "Models", runs, **in_url("evaluate_run"), placeholder=f"the first {MOST_RUNS}"
+        )
+        place = st.container(width="content")
+    kept = [run for run in runs if run in chosen] or runs[:MOST_RUNS]
+    of_metric = scores[(scores["metric"] == metric) & scores["run"].isin(kept)]
+    if of_metric.empty:
+        st.caption("None of these models has a score of this metric.")
+        return None
+    left, right = st.columns([6, 7])
+    with left:
+        draw_bars(of_metric, metric)
+    with right:
+        clicked = _cells(of_metric, metric)
+    with place:
+        _exports(current, scored)
+    return clicked
+
+
+def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
+    """Draw a download for each format of reports."""
+    title = f"Evaluations of {current.name}"
+    with st.popover("Export", icon=":material/download:"):
+        for name, report in REPORTS.items():
+            content = partial(exported, current.store, scored, name, title)
+            file = f"evaluations-{current.name}{report.suffix}"
+            download(name.capitalize(), content, file, key=f"_evaluate_{name}")
+            st.caption(report.purpose)
+
+
+def _cells(scores: pd.DataFrame, metric: str) -> tuple[str, str] | None:
+    cells = cells_of(scores, metric)
+    runs = [str(run) for run in cells]
+    images = scores.groupby("group", sort=False)["n"].max().reindex(cells.index)
+    shown = pd.DataFrame({"group": cells.index, "images": images.to_numpy()})
+    for at, run in enumerate(runs):
+        shown[f"run {at}"] = cells[run].to_numpy()
+    text = st.column_config.TextColumn
+    state = draw_table(
+        shown,
+        _HEIGHT_PX,
+        {
+            "group": text("Group", width=230),
+            "images": st.column_config.NumberColumn("Images", format="localized", width=65),
+            **{f"run {at}": text(run, alignment="right", width=120) for at, run in enumerate(runs)},
+        },
+        key=f"_evaluate_cells {metric} {hash(tuple(runs))}",
+        on_select="rerun",
+        selection_mode="single-cell",
+        alt="The metric by group and model",
+    )
+    st.caption("Click a number to see the images behind it.")
+    clicked = state.selection.get("cells") or []
+    if not clicked:
+        return None
+    row, column = clicked[0]
+    at = int(column.removeprefix("run ")) if column.startswith("run ") else 0
+    return runs[at], str(cells.index[row])
+
+
+def _take_click(
+    scored: Sequence[Evaluation], labels: dict[str, str], clicked: tuple[str, str]
+) -> None:
+    """Choose the model and group of a number that was clicked just now, for the images below."""
+    if st.session_state.get(_CLICKED) == clicked:
+        return
+    st.session_state[_CLICKED] = clicked
+    run, group = clicked
+    of_run = [one.id for one in scored if labels[one.id] == run]
+    st.session_state[examples.MODEL] = min(of_run, key=[one.id for one in scored].index)
+    st.session_state[examples.GROUP] = None if group == ALL else group
+
+
+def _forget_unknown(key: str, known: Sequence[str]) -> None:
+    """Forget a choice of other evaluations, which Streamlit would refuse."""
+    if st.session_state.get(key) not in (None, *known):
+        del st.session_state[key]

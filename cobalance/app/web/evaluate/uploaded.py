@@ -1,0 +1,151 @@
+"""Score an uploaded table of predictions, whoever's model made it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.evaluate.charts import draw_bars
+from cobalance.app.web.evaluate.numbers import ALL
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.uploading import accept_uploads
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.theme import escape
+from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.metric import Scored
+from cobalance.evaluation.shortcuts import Shortcuts
+from cobalance.generation.output.folder import OutputFolder
+from cobalance.graph.errors import CobalanceError
+from cobalance.workflows.cells import to_csv
+from cobalance.workflows.evaluate.score import score_tables
+from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
+
+_KEPT, _PROBLEM, _SAVED = "_scored_table", "_scored_problem", "_scored_saved"
+_OF_DATASET, _OF_TABLE = "This dataset", "The table itself"
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A scored table; `shortcuts` is None where the groups are the table's own."""
+
+    inputs: Inputs
+    scored: Scored
+    shortcuts: Shortcuts | None
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the place for the file, and its scores."""
+    if not may_edit():
+        st.info(
+            "Only editors may send files. The command `cobalance evaluate score FILE` scores a "
+            "table without the app.",
+            icon=":material/lock:",
+        )
+        return
+    accept_uploads()
+    with st.container(border=True):
+        sent = st.file_uploader(
+            "Table of predictions",
+            ["csv", "tsv", "parquet"],
+            key="_predictions_file",
+            help="CSV or Parquet: **image**, **class_name**, and **predicted** or "
+            "**p\\_&lt;class&gt;**; of several runs **method** and **seed**, of a confusion table "
+            "**n**.",
+        )
+        source = st.segmented_control(
+            "Groups from",
+            (_OF_DATASET, _OF_TABLE),
+            default=_OF_DATASET,
+            required=True,
+            key="_predictions_groups",
+            help="Shortcuts of the images: the concepts of this dataset that lean to a class, or "
+            "columns of the table with common, uncommon and none.",
+        )
+    if sent is None:
+        return
+    try:
+        table = _scored(current, sent, of_dataset=source == _OF_DATASET)
+    except CobalanceError as error:
+        show_error(error)
+        return
+    _draw(table.scored)
+    if source == _OF_DATASET:
+        _save(current, table)
+
+
+def _scored(current: CurrentDataset, sent: Any, *, of_dataset: bool) -> _Table:
+    """Score the file, once until another one is sent or the dataset changes."""
+    about = (sent.file_id, of_dataset, current.state)
+    kept = st.session_state.get(_KEPT)
+    if kept is None or kept[0] != about:
+        name = Path(sent.name).name
+        files = temporary_files({name: sent.getvalue()})
+        with st.spinner("Scoring"), files as folder, named_plainly(folder):
+            inputs = read_tables({"predictions": folder / name})
+        shortcuts = None
+        if of_dataset:
+            inputs, shortcuts = with_dataset(current.store, current.name, None, inputs)
+        kept = st.session_state[_KEPT] = (
+            about,
+            _Table(inputs, score_tables(inputs), shortcuts),
+        )
+    found: _Table = kept[1]
+    return found
+
+
+def _draw(scored: Scored) -> None:
+    frame = scored.frame
+    metrics = list(dict.fromkeys(frame["metric"]))
+    metric = st.selectbox(
+        "Metric", metrics, format_func=lambda name: name.replace("_", " "), width=260
+    )
+    runs = frame["method"].replace("", "predictions")
+    shown = frame.assign(run=runs, group=frame["group"].replace("", ALL), outdated=False)
+    of_metric = shown[shown["metric"] == metric]
+    left, right = st.columns([6, 7])
+    with left:
+        draw_bars(of_metric, metric)
+    with right:
+        _table(frame)
+    for name, reason in scored.left_out.items():
+        st.caption(f"{escape(name)} is left out: {escape(reason)}")
+
+
+def _table(frame: pd.DataFrame) -> None:
+    idle = [name for name in ("method", "seed") if len(set(frame[name])) == 1]
+    numbers = {
+        name: st.column_config.NumberColumn(name.capitalize(), format="%.4f", width=75)
+        for name in ("value", "low", "high")
+    }
+    draw_table(frame.drop(columns=idle), 420, numbers, key="_scored_rows", alt="Scores")
+    download("CSV", lambda: to_csv(frame), "scores.csv", key="_scored_csv")
+
+
+def _save(current: CurrentDataset, table: _Table) -> None:
+    show_kept_error(_PROBLEM)
+
+    def keep() -> None:
+        with errors_kept(_PROBLEM):
+            require_editor()
+            folder = OutputFolder(session.settings().output_folder())
+            st.session_state[_SAVED] = keep_scores(
+                current.store,
+                folder,
+                current.name,
+                table.inputs,
+                table.scored.frame,
+                table.shortcuts,
+                created_by=user_name(),
+            )
+
+    if st.session_state.pop(_SAVED, None):
+        st.success("Kept in the graph: they are among the results.", icon=":material/check:")
+    st.button("Keep in the graph", key="_scored_keep", on_click=keep)

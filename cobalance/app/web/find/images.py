@@ -1,0 +1,54 @@
+"""Images by their ids, in a grid, with what tags them."""
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.images import tagging
+from cobalance.app.web.components.images.shown_images import ShownImages, uris_of
+from cobalance.app.web.state import session
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.graph.dataset.read import read_image_files
+from cobalance.graph.marks.tags import marks_of_images
+from cobalance.ingest.concepts.plurals import counted
+
+MOST = 100
+"""The most images that are drawn at once."""
+
+
+def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
+    """Draw images in a grid, with a lightbox, and what tags them.
+
+    Parameters
+    ----------
+    images : pandas.DataFrame
+        ``id`` and ``class``, and ``note`` for what stands in the alternative text.
+    label : str
+        What they are, for screen readers.
+    """
+    if images.empty:
+        st.caption("No image is here.")
+        return
+    shown = images.head(MOST)
+    more = "" if len(shown) == len(images) else f" The first {MOST} are shown."
+    st.markdown(f"**{counted(len(images), 'images')}**{more}")
+    _grid(current, shown, label)
+    tagging.draw(current, images["id"].tolist())
+
+
+def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
+    found = read_image_files(current.store, current.name, images["id"].tolist())
+    classes = dict(zip(images["id"], images["class"], strict=True))
+    if found["uri"].isna().all() or not session.settings().image_roots():
+        told = [name for name in ("id", "class", "similarity") if name in images]
+        draw_table(images[told], 240, alt="Images by name")
+        st.caption("Names only: no files of these images are known. See *Datasets*.")
+        return
+
+    def caption(name: str) -> str:
+        marks = marks_of_images(current.store, current.name, [name]).iloc[0]
+        told = [classes[name], ", ".join(marks["tags"]), marks["note"] or ""]
+        return ". ".join(filter(None, told))
+
+    shown = ShownImages(uris_of(found), classes.__getitem__)
+    shown.draw(key=f"_find {label}", label=label, row_px=100, caption=caption)

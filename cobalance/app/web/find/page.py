@@ -1,0 +1,130 @@
+"""Page Find: images by their embeddings, near duplicates, and tags."""
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.find import adding, tags
+from cobalance.app.web.find import map as embedding_map
+from cobalance.app.web.find.images import draw_images
+from cobalance.app.web.state import session
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import (
+    choice_in_url,
+    in_url,
+    named_in_url,
+    number_in_url,
+    text_in_url,
+)
+from cobalance.app.web.widgets.messages import empty_state
+from cobalance.app.web.widgets.theme import escape
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.embeddings.stored import stored_at
+from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
+
+MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
+VIEWS = (MAP, SIMILAR, DUPLICATES, TAGS)
+_COUNTS = (24, 48, 100)
+_MOST_GROUPS = 20
+
+
+def page() -> None:
+    """Draw the page."""
+    current = session.current()
+    current.state.require_complete()
+    view = st.segmented_control(
+        "View", VIEWS, default=MAP, required=True, label_visibility="collapsed",
+        **choice_in_url("find_view"),
+    )  # fmt: skip
+    if view == TAGS:
+        tags.show(current)
+        return
+    if current.state.sample is not None:
+        empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
+        return
+    collect_computed(current.store, session.settings(), current.name)
+    written = stored_at(session.settings().embeddings_folder(), current.name)
+    key = (current.state, written or 0.0)
+    found = None if written is None else _embedded(current.store, key)
+    adding.show_task(current)
+    if found is None:
+        adding.show_first(current)
+        return
+    without = sum(current.class_sizes.values()) - len(found.images)
+    if without > 0:
+        st.caption(f"{counted(without, 'images')} have no embedding and are not here.")
+    if view == MAP:
+        embedding_map.show(current, _places(found, key))
+    elif view == SIMILAR:
+        _similar(current, found)
+    else:
+        _duplicates(current, found, key)
+    with st.expander("Replace the embeddings"):
+        adding.show(current)
+
+
+@st.cache_data(show_spinner="Reading embeddings", max_entries=2)
+def _embedded(_store: GraphStore, key: tuple[DatasetState, float]) -> Embedded | None:
+    return read_embedded(_store, session.settings(), key[0].name)
+
+
+# The key says which images and vectors they are of.
+@st.cache_data(show_spinner="Placing images", max_entries=4)
+def _places(_found: Embedded, key: tuple[DatasetState, float]) -> pd.DataFrame:  # noqa: ARG001
+    return _found.places()
+
+
+@st.cache_data(show_spinner="Comparing all pairs of images", max_entries=8)
+def _groups(
+    _found: Embedded,
+    key: tuple[DatasetState, float],  # noqa: ARG001
+    threshold: float,
+) -> pd.DataFrame:
+    return _found.duplicates(threshold)
+
+
+def _similar(current: CurrentDataset, found: Embedded) -> None:
+    """Draw the images most like one."""
+    ids = found.images["id"].tolist()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        image = st.text_input("Image", **text_in_url("find_image", ids[0]), help="Its id.")
+        count = st.selectbox("Images", _COUNTS, **number_in_url("find_count"), width=120)
+    alike = found.similar((image or ids[0]).strip(), count or _COUNTS[0])
+    own = found.images.iloc[[found.row((image or ids[0]).strip())]]
+    st.markdown(f"**{escape(own['id'].iloc[0])}** is of the class {escape(own['class'].iloc[0])}.")
+    others = int((alike["class"] != own["class"].iloc[0]).sum())
+    if len(alike):
+        st.caption(
+            f"{others:,} of the {len(alike):,} images most like it are of another class. Cosines "
+            f"from {alike['similarity'].iloc[0]:.3f} to {alike['similarity'].iloc[-1]:.3f}."
+        )
+    draw_images(current, alike, "Similar images")
+
+
+def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetState, float]) -> None:
+    """Draw groups of near duplicates, and the images of one."""
+    least = st.slider("Least similarity (cosine)", 0.8, 1.0, 0.97, 0.01, **in_url("find_least"))
+    groups = _groups(found, key, least)
+    if groups.empty:
+        empty_state("No near duplicates", "Lower the similarity to see images that are less alike.")
+        return
+    across = groups[groups["classes"] != groups["class"]]["group"].nunique()
+    number = groups["group"].nunique()
+    st.markdown(
+        f"**{counted(len(groups), 'images')} in {counted(number, 'groups')}**; {across:,} of the "
+        "groups have images of several classes: the same picture with different labels, perhaps."
+    )
+    listed = groups.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))
+    texts = {
+        at: f"{at}: {row['images']} images, {row['classes']}"
+        for at, row in enumerate(listed.head(_MOST_GROUPS).to_dict("records"), start=1)
+    }
+    options = list(texts)
+    if len(listed) > _MOST_GROUPS:
+        st.caption(f"The first {_MOST_GROUPS} groups are offered; those of several classes lead.")
+    chosen = st.selectbox(
+        "Group", options, format_func=lambda at: texts[at],
+        **named_in_url("find_group", options[0], options, lambda at: texts[at]),
+    )  # fmt: skip
+    draw_images(current, groups[groups["group"] == chosen], "Near duplicates")

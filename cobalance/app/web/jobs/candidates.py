@@ -1,0 +1,267 @@
+"""A job's candidates as a grid: verdicts, decided by keys or buttons, and what is known of each."""
+
+from datetime import UTC, datetime
+from functools import partial
+
+import streamlit as st
+
+from cobalance.app.web.browser.image_grid import GridImage, OpenedImage
+from cobalance.app.web.browser.review_grid import Decision, ReviewImage, decisions, review_grid
+from cobalance.app.web.components.images.shown_images import (
+    LIGHTBOX_PX,
+    OPENED,
+    THUMBNAIL_PX,
+    image_files,
+)
+from cobalance.app.web.jobs.cards import MASK_EDGE, asked_for, by_whom, said_of, seen
+from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
+from cobalance.app.web.jobs.fixed import words_of
+from cobalance.app.web.jobs.origin import draw_details
+from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.state import session, url
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.refreshing import refreshing
+from cobalance.app.web.state.url import MOST_NUMBER, choice_in_url, in_url
+from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.generation.jobs.words import FilterWords
+from cobalance.graph.jobs.candidate_pages import (
+    Candidate,
+    CandidatePage,
+    count_decided,
+    list_candidates,
+)
+from cobalance.graph.jobs.lifecycle import CandidateState
+from cobalance.graph.jobs.status import Job, read_queries
+
+PER_PAGE = 40
+ROW_PX = 110
+REFRESH_S = 4
+MOST_QUERIES = 500  # to choose from
+GRID = "_candidates_grid"
+_PAGE = "candidates_page"
+_AT = "_candidates_at"  # the job and the page of it
+_CHOSEN = "_candidates_chosen"  # what of a job is shown, and since when
+_DETAILS = "details"  # the parameter of the URL with the candidate of which all is shown
+_ORIGINALS, _MASKS = "originals", "masks"
+_VERDICTS: dict[str, CandidateState | None] = {
+    "All": None,
+    "Being compared": "pending",
+    "Accepted": "accepted",
+    "Rejected": "rejected",
+}
+_KEYS = (
+    "**A** accept · **R** reject · **U** undo · arrows move, with Shift they select, as the space "
+    "bar does · **N** next · "
+)
+_LOOKS = "**Enter** or a click opens · **O** originals · **M** masks · **D** details"
+
+
+def show(job: Job) -> None:
+    """Draw a page of a job's candidates; new ones join at the end while it runs."""
+    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job, words_of(job))
+
+
+def _candidates(job: Job, words: FilterWords) -> None:
+    with errors_in_fragment():
+        for decision in decisions(GRID, lambda id_: id_.startswith(f"{job.id}/")):
+            _take(job.id, decision)
+        show_kept_error(PROBLEM)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            verdict = st.segmented_control(
+                "Verdict", list(_VERDICTS), default="All", **choice_in_url("verdict"), required=True
+            )
+            query = _choose_query(job.id)
+            originals = st.toggle("Originals", **in_url(_ORIGINALS))
+            masks = st.toggle("Masks", **in_url(_MASKS))
+        page, found = _read(job.id, query, _VERDICTS[verdict or "All"])
+        if not found.total:
+            st.caption(
+                "No candidate with this verdict."
+                if _VERDICTS[verdict or "All"]
+                else "No candidate yet. They appear here as a worker reports them."
+            )
+            return
+        _say_how_many(job.id, query, found.total, is_all=_VERDICTS[verdict or "All"] is None)
+        pages = -(-found.total // PER_PAGE)
+        if pages > 1:
+            _choose_page(job.id, page, pages)
+        st.caption((_KEYS if may_edit() else "") + _LOOKS)
+        review_grid(
+            [_image(one, words, originals=originals) for one in found.candidates],
+            key=GRID,
+            label="Candidates",
+            row_px=ROW_PX,
+            overlay=masks,
+            original=originals,
+            decides=may_edit(),
+            opened=_opened(found.candidates, words, originals=originals),
+            more=page < pages,
+            on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
+            on_overlay=partial(_turn, _MASKS),
+            on_original=partial(_turn, _ORIGINALS),
+            on_end=partial(_go_to, job.id, page + 1),
+            on_details=lambda name: url.write(_DETAILS, [name]),
+        )
+        _details(job, found.candidates, words)
+
+
+def _choose_query(job: str) -> str | None:
+    """Draw the choice of a query; None for all."""
+    queries = read_queries(session.store(), job, limit=MOST_QUERIES)
+    columns = ("id", "position", "class_name", "concepts", "source_image")
+    rows = zip(*(queries[name].tolist() for name in columns), strict=True)
+    labels = {
+        name: f"{position + 1}. {asked_for(class_name, concepts, source_image)}"
+        for name, position, class_name, concepts, source_image in rows
+    }
+    if st.session_state.get("query") not in (None, *labels):
+        del st.session_state["query"]  # of another job
+    chosen: str | None = st.selectbox(
+        "Query",
+        list(labels),
+        index=None,
+        format_func=lambda name: shorten(labels.get(name, ""), 80),
+        **in_url("query"),
+        placeholder="all",
+        width=420,
+    )
+    return chosen
+
+
+def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[int, CandidatePage]:
+    """The page that is shown, and its candidates: also those decided on since it was chosen."""
+    known, since = st.session_state.get(_CHOSEN, (None, None))
+    chosen = job, query, verdict
+    if known != chosen:
+        since = datetime.now(UTC)
+        st.session_state[_CHOSEN] = chosen, since
+        if known is not None:
+            _go_to(job, 1)
+    read = partial(
+        list_candidates,
+        session.store(),
+        job,
+        query=query,
+        verdict=verdict,
+        decided_since=since,
+        per_page=PER_PAGE,
+    )
+    page = _page(job)
+    found = read(page=page)
+    if found.total and not found.candidates:  # fewer than there were
+        page = 1
+        found = read()
+    url.write(_PAGE, [] if page == 1 else [str(page)])
+    return page, found
+
+
+def _page(job: str) -> int:
+    """The page that this session is on; of a link, or after Back, the one that the URL names.
+
+    Keys turn pages while the browser still has, and sends, the address of the page before.
+    """
+    of, page = st.session_state.get(_AT, (None, 1))
+    if of == job and not url.came_back():
+        return int(page)
+    text = next(iter(url.texts(_PAGE)), "1")
+    page = int(text) if text.isdecimal() and 0 < int(text) <= MOST_NUMBER else 1
+    _go_to(job, page)
+    return page
+
+
+def _go_to(job: str, page: int) -> None:
+    st.session_state[_AT] = job, page
+
+
+def _choose_page(job: str, page: int, pages: int) -> None:
+    """Draw the way to the pages beside; without a widget's value, which a browser has too late."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, to in (("Previous page", page - 1), ("Next page", page + 1)):
+            st.button(
+                label,
+                key=f"_candidates_to {label}",
+                on_click=_go_to,
+                args=(job, to),
+                disabled=not 1 <= to <= pages,
+            )
+        st.markdown(f"Page {page:,} of {pages:,}", width="content")
+
+
+def _say_how_many(job: str, query: str | None, shown: int, *, is_all: bool) -> None:
+    store = session.store()
+    decided = count_decided(store, job, query)
+    total = shown if is_all else list_candidates(store, job, query=query, per_page=1).total
+    some = "" if is_all else f" · {shown:,} shown"
+    st.progress(min(decided / total, 1.0), f"{decided:,} of {total:,} decided by hand{some}")
+
+
+def _turn(name: str, on: bool) -> None:
+    st.session_state[name] = on
+
+
+def _pictures(
+    candidate: Candidate, size_px: int, *, originals: bool
+) -> tuple[Picture, Picture | None]:
+    """A candidate or its original, and the same with the edge of what was painted, if any was."""
+    files = image_files()
+    uri = candidate.source_uri if originals else candidate.uri
+    plain = files.thumbnail(uri, size_px)
+    if candidate.mask_uri is None or plain.problem is not None:
+        return plain, None
+    return plain, files.with_mask(uri, candidate.mask_uri, MASK_EDGE, size_px)
+
+
+def _image(candidate: Candidate, words: FilterWords, *, originals: bool) -> ReviewImage:
+    plain, drawn = _pictures(candidate, THUMBNAIL_PX, originals=originals)
+    what = seen(candidate)
+    what = f"Original of {what[0].lower()}{what[1:]}" if originals else what
+    image = GridImage(candidate.id, what, plain, drawn)
+    return ReviewImage(image, candidate.verdict, _note(candidate, words, plain.problem))
+
+
+def _note(candidate: Candidate, words: FilterWords, problem: str | None) -> str:
+    """What is known of a candidate in a line."""
+    who = by_whom(candidate) if candidate.verdict != "pending" else ""
+    verdict = f"{candidate.verdict} {who}" if who else "being compared"
+    if candidate.uri is None:
+        problem = "its file was not kept"
+    asked = asked_for(candidate.class_name, candidate.concepts)
+    return " · ".join([asked, verdict, *([problem] if problem else []), *said_of(candidate, words)])
+
+
+def _opened(
+    candidates: tuple[Candidate, ...], words: FilterWords, *, originals: bool
+) -> OpenedImage | None:
+    """The image in the lightbox."""
+    wanted = url.texts(OPENED)
+    for candidate in candidates:
+        if candidate.id in wanted:
+            plain, drawn = _pictures(candidate, LIGHTBOX_PX, originals=originals)
+            return OpenedImage(candidate.id, _note(candidate, words, plain.problem), plain, drawn)
+    return None
+
+
+def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) -> None:
+    """Draw all that is known of the candidate that was asked for."""
+    for candidate in candidates:
+        if candidate.id in url.texts(_DETAILS):
+            with st.container(border=True, key="_candidate"):
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    st.markdown(f"**Details of {escape(candidate.id)}**")
+                    st.space("stretch")
+                    st.button(
+                        "Close",
+                        key="_candidate_close",
+                        icon=":material/close:",
+                        on_click=lambda: url.write(_DETAILS, []),
+                    )
+                draw_details(job, candidate, words)
+
+
+def _take(job: str, decision: Decision) -> None:
+    """Write a decision into the graph, or take the one before back."""
+    if decision.act == "undo":
+        undo(job)
+    else:
+        decide_all(job, decision.images, decision.act)

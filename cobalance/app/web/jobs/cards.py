@@ -1,0 +1,146 @@
+"""Candidates and edited images in words and pictures: verdicts, ranks, what filters found."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from cobalance.app.web.components.images.shown_images import draw_one, image_files
+from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.generation.jobs.words import FilterWords
+from cobalance.graph.jobs.candidate_pages import Candidate
+from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage
+from cobalance.graph.jobs.lifecycle import CandidateState
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.concepts.wording import listed
+
+MASK_EDGE = "#E69F00"
+_MOST = 60  # characters of a name
+
+_BADGES: Mapping[CandidateState, tuple[str, str, str]] = {
+    "pending": ("being compared", ":material/hourglass_empty:", "gray"),
+    "accepted": ("accepted", ":material/check:", "green"),
+    "rejected": ("rejected", ":material/close:", "red"),
+}
+
+
+def draw_badge(verdict: CandidateState) -> None:
+    """Draw a candidate's verdict; one that waits for the others is being compared."""
+    said, icon, color = _BADGES[verdict]
+    st.badge(said, color=color, icon=icon)  # type: ignore[arg-type]
+
+
+def draw_source(image: EditedImage, row_px: int) -> None:
+    """Draw the image that is edited, with the edge of what is painted anew."""
+
+    def picture(size_px: int) -> Picture:
+        return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
+
+    seen_as = f"Original: {image.source_image}"
+    shown = draw_one(seen_as, seen_as, " + ".join(image.concepts), row_px, picture)
+    outlined = ", what is painted outlined" if image.mask_uri else ""
+    problem = "" if shown.problem is None else f": {escape(shown.problem)}"
+    st.caption(f"Original{outlined}{problem}")
+
+
+def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) -> None:
+    """Draw a candidate's picture, or say that there is none.
+
+    Parameters
+    ----------
+    place : str
+        What tells it from the same candidate elsewhere on the page.
+    caption : str
+        What is known of it, for the lightbox.
+    """
+    uri = candidate.uri
+    if uri is None:
+        st.caption("Its file was not kept.")
+        return
+    shown = draw_one(
+        f"{place} {candidate.id}",
+        f"{seen(candidate)}: {candidate.verdict}",
+        caption,
+        row_px,
+        lambda size_px: image_files().thumbnail(uri, size_px),
+    )
+    if shown.problem is not None:
+        st.caption(escape(shown.problem))
+
+
+def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:
+    """Draw the name of a group and its chosen candidate; give that, None if there is none."""
+    st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
+    chosen = group.chosen[0] if group.chosen else None
+    if chosen is not None:
+        draw_picture(chosen, row_px, "Chosen:", standing(chosen, group, words))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw_badge(chosen.verdict)
+            st.caption(escape(by_whom(chosen)))
+        st.caption(escape(standing(chosen, group, words)))
+    elif group.pending:
+        draw_badge("pending")
+        said = counted(group.pending, "candidates")
+        st.caption(f"{said} so far. The best is chosen once all are made.")
+    elif group.made:
+        st.caption("None is chosen.")
+    else:
+        st.caption("None was made yet.")
+    if group.message:
+        st.text(group.message)
+    if group.dropped:
+        others = "One other candidate was" if group.dropped == 1 else f"{group.dropped:,} other "
+        others += "" if group.dropped == 1 else "candidates were"
+        st.caption(f"{others} not kept; the manifest of the job has their scores and ranks.")
+    return chosen
+
+
+def title_of(image: EditedImage) -> str:
+    """The image's id and concepts in Markdown."""
+    concepts = " + ".join(image.concepts)
+    said = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
+    return f"**{escape(shorten(image.source_image, _MOST))}**{said}"
+
+
+def asked_for(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
+    """What a query asks for: a class with concepts, or an image edited to show a group."""
+    if source_image:
+        return f"{class_name} in {source_image}"
+    return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
+
+
+def seen(candidate: Candidate) -> str:
+    """What a candidate's picture is, for those who do not see it."""
+    concepts = f"{listed(candidate.concepts)} in " if candidate.concepts else ""
+    return f"Candidate for {concepts}{candidate.class_name}"
+
+
+def standing(candidate: Candidate, group: EditedGroup, words: FilterWords) -> str:
+    """A candidate's rank, and what the filters say of it, in a line."""
+    rank, said = rank_text(candidate, group), said_of(candidate, words)
+    if any(one.startswith(f"{rank}:") for one in said):  # why it lost begins with its rank
+        return " · ".join(said)
+    return " · ".join([rank, *said])
+
+
+def said_of(candidate: Candidate, words: FilterWords) -> list[str]:
+    """What the filters say of a candidate, and what none of them looked for if it is accepted."""
+    said = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
+    missing = words.not_looked_for(candidate.concepts, candidate.class_name)
+    if missing and candidate.verdict == "accepted" and candidate.decided_by is None:
+        return [f"nothing looked for {missing}", *said]
+    return said
+
+
+def rank_text(candidate: Candidate, group: EditedGroup) -> str:
+    """The rank of a candidate; of how many is known where all are kept."""
+    if candidate.rank is None:
+        return "Not ranked"
+    return f"Rank {candidate.rank}" + ("" if group.dropped else f" of {group.ranked:,}")
+
+
+def by_whom(candidate: Candidate) -> str:
+    """Who gave a candidate its verdict."""
+    if candidate.decided_by is None:
+        return "by the filters" if candidate.rank is None else "by its rank"
+    return f"by {candidate.decided_by}" if candidate.decided_by else "by hand"

@@ -1,0 +1,86 @@
+"""Decisions of a person on a job's candidates, and how to take them back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import require_editor, user_name
+from cobalance.app.web.widgets.messages import errors_kept
+from cobalance.graph.jobs.candidates import (
+    QueryDecisions,
+    decide,
+    read_decisions,
+    restore_decisions,
+)
+from cobalance.graph.jobs.lifecycle import Verdict
+
+PROBLEM = "_candidate_problem"
+"""Where an error of a decision is kept until the page is drawn."""
+MOST_UNDONE = 200
+_STEPS = "_decided"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one key or click has changed of a job.
+
+    Parameters
+    ----------
+    job : str
+        The job's id.
+    place : int
+        Where on the page it was, to go back to.
+    changes : list of (QueryDecisions, QueryDecisions)
+        Its queries before and after, in order.
+    """
+
+    job: str
+    place: int
+    changes: list[tuple[QueryDecisions, QueryDecisions]] = field(default_factory=list)
+
+
+def decide_all(job: str, candidates: Sequence[str], verdict: Verdict, place: int = 0) -> None:
+    """Decide on candidates in the person's name, in a callback, as one step to take back."""
+    store, step = session.store(), Step(job, place)
+    steps = st.session_state.setdefault(_STEPS, [])
+    steps.append(step)  # also of what fails: the browser counts its decisions, too
+    del steps[:-MOST_UNDONE]
+
+    def change(by: str) -> None:
+        for candidate in candidates:
+            query = candidate.rpartition("/")[0]
+            before = read_decisions(store, query)
+            decide(store, candidate, verdict, by)
+            step.changes.append((before, read_decisions(store, query)))
+
+    _keeping_error(change)
+
+
+def undo(job: str) -> int | None:
+    """Take a job's last step back, in a callback; give the place where it was, if there was one."""
+    steps: list[Step] = st.session_state.get(_STEPS, [])
+    last = next((step for step in reversed(steps) if step.job == job), None)
+    if last is None:
+        return None
+    steps.remove(last)
+
+    def change(_: str) -> None:
+        for before, after in reversed(last.changes):
+            restore_decisions(session.store(), before, after)
+
+    _keeping_error(change)
+    return last.place
+
+
+def can_undo(job: str) -> bool:
+    """Whether this session has a step of a job to take back."""
+    return any(step.job == job for step in st.session_state.get(_STEPS, []))
+
+
+def _keeping_error(change: Callable[[str], None]) -> None:
+    """Change something in an editor's name; an error is kept as `PROBLEM`."""
+    with errors_kept(PROBLEM):
+        require_editor()
+        change(user_name())

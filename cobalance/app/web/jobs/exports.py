@@ -1,0 +1,163 @@
+"""Export a job's dataset for training: in the background, to a folder and as a download."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.state import session, tasks
+from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.url import choice_in_url, in_url
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape
+from cobalance.generation.export import EXPORTERS, ExportOptions
+from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.progress import Progress
+from cobalance.workflows.export.files import (
+    WrittenExport,
+    delete_export,
+    find_export,
+    folder_stem,
+    write_export,
+)
+
+_PROBLEM = "_export_problem"
+
+
+def draw(job: Job, result: Mapping[str, Any]) -> None:
+    """Draw the choice of a format, the export with its progress and download, and its command.
+
+    Parameters
+    ----------
+    result : mapping
+        Of a job that edits images, what differs from the recipe's `ResultOptions`.
+    """
+    st.markdown("**Train on them**")
+    st.caption("The dataset with the accepted images as files, with a data card.")
+    format_ = st.selectbox("Format", list(EXPORTERS), **choice_in_url("export_as"), width=180)
+    st.caption(EXPORTERS[format_].purpose)
+    real, flags, options = _choose_options(format_)
+    if may_edit():
+        _export(job, format_, real, options, result)
+    with st.expander("Or in a terminal", key="_export_command"):
+        command = export_command(job, format_, result, flags)
+        st.code(command, language=None, wrap_lines=True)
+
+
+def export_command(
+    job: Job,
+    format_: str,
+    result: Mapping[str, Any] = MappingProxyType({}),
+    flags: Sequence[str] = (),
+) -> str:
+    """The command that exports a job's dataset.
+
+    The folder is named after the dataset, in characters that any shell and file system takes.
+
+    Parameters
+    ----------
+    result : mapping
+        Of a job that edits images, what differs from the recipe's `ResultOptions`.
+    flags : sequence of str
+        Further options.
+    """
+    folder = f"{folder_stem(job.dataset)}-rebalanced"
+    chosen = [text for name, value in result.items() for text in (f"--{name}", _plain(value))]
+    return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *chosen, *flags])
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
+    """Draw what the export holds: whether real images, flags of the command, and options."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        real = st.checkbox("With the real images", value=True, **in_url("export_real"))
+        skip = st.checkbox(
+            "Leave out images that cannot be read",
+            **in_url("export_skip"),
+            help="They are counted. Otherwise the first of them ends the export.",
+        )
+        reference = EXPORTERS[format_].can_reference and st.checkbox(
+            "Name real images by their addresses",
+            **in_url("export_reference"),
+            help="They are not copied.",
+        )
+    given = {"--generated-only": not real, "--skip-missing": skip, "--reference": reference}
+    flags = [flag for flag, is_given in given.items() if is_given]
+    return real, flags, ExportOptions(skip_missing=skip, reference=reference)
+
+
+def _export(
+    job: Job, format_: str, real: bool, options: ExportOptions, result: Mapping[str, Any]
+) -> None:
+    key = f"export {job.id} {format_}"
+    running = tasks.find(key)
+    if st.button(
+        "Export",
+        key="_export",
+        icon=":material/archive:",
+        disabled=running is not None and running.is_running,
+    ):
+        _start(job, format_, real, options, result, key)
+        st.rerun()
+    show_kept_error(_PROBLEM)
+    if show_task(key):
+        return
+    found = find_export(session.settings(), job, format_)
+    if found is not None:
+        _draw_written(job, format_, found)
+
+
+def _start(
+    job: Job,
+    format_: str,
+    real: bool,
+    options: ExportOptions,
+    result: Mapping[str, Any],
+    key: str,
+) -> None:
+    """Start writing the export in the background."""
+    store, settings = session.store(), session.settings()
+
+    def work(progress: Progress) -> str:
+        found = read_job(store, job.id)
+        write_export(
+            store, settings, found, format_, options, real=real, result=result, progress=progress
+        )
+        return f"Exported as {format_}."
+
+    tasks.start(key, f"Exporting as {format_}", work)
+
+
+def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:
+    """Draw where an export is, its download where it is small enough, and how to delete it."""
+    st.markdown(f"Written on {found.written_at:%d %b %Y %H:%M} UTC: {escape(found.text)}.")
+    st.code(str(found.folder), language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if found.zip_file is not None:
+            size = found.zip_file.stat().st_size / 1e6
+            name = found.zip_file.name
+            label = f"Download as ZIP ({size:,.1f} MB)"
+            download(label, found.zip_file.read_bytes, name, key="_export_zip")
+        st.button(
+            "Delete the export",
+            key="_export_delete",
+            icon=":material/delete:",
+            on_click=partial(_delete, job, format_),
+        )
+    if found.zip_file is None:
+        st.caption("It is too large to download from here; the folder is on the app's machine.")
+
+
+def _delete(job: Job, format_: str) -> None:
+    with errors_kept(_PROBLEM):
+        require_editor()
+        delete_export(session.settings(), job, format_)
+        tasks.dismiss(f"export {job.id} {format_}")

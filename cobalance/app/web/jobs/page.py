@@ -1,0 +1,76 @@
+"""Page Jobs: progress query by query, candidates to review, and results."""
+
+import streamlit as st
+
+from cobalance.app.web.components.work.worker_note import draw_workers
+from cobalance.app.web.jobs import images, results, tasks
+from cobalance.app.web.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
+from cobalance.app.web.state import session, url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import named_in_url
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import empty_state
+from cobalance.app.web.widgets.theme import shorten
+from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.graph.jobs.rounds import read_query_progress
+from cobalance.graph.jobs.status import Job, list_jobs
+
+
+def page() -> None:
+    """Draw the page."""
+    current = session.current()
+    jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
+    if not jobs:
+        draw_workers()
+        tasks.show(current.name)
+        if empty_state(
+            "No job yet",
+            "A job makes the images of a plan. Create one on the **Plan** page.",
+            icon=":material/bolt:",
+            action=("Go to Plan", "_jobs_to_plan"),
+        ):
+            url.go_to("plan")
+        return
+    draw_workers()
+    ids = [job.id for job in jobs]
+    titles = {job.id: _title(job) for job in jobs}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Job",
+            ids,
+            format_func=lambda job: titles.get(job, job),
+            **named_in_url("job", ids[0], ids, titles.__getitem__),
+            width=420,
+        )
+        job = jobs[ids.index(chosen or ids[0])]
+        _download(current, job)
+    if not images.is_review(job):
+        draw_progress(current.name, job.id, facts_of(job))
+        results.show(current, job)
+    images.show(job)
+    if not images.is_review(job):
+        tasks.show(current.name)
+
+
+def _title(job: Job) -> str:
+    """Title of a job, unique in its dataset, for the choice and the URL."""
+    return f"{shorten(job.plan, 40)} · {time_text(job.created_at)} · {job.id[:6]}"
+
+
+def _download(current: CurrentDataset, job: Job) -> None:
+    """Draw the download of a job's queries as a plan file."""
+    store = current.store
+
+    def plan() -> bytes:
+        queries = tuple(
+            GenerationQuery(query.class_name, query.concepts, query.n, query.edit)
+            for query in read_query_progress(store, job.id)
+        )
+        sizes = [len(query.concepts) for query in queries if query.edit is None]
+        options = PlanOptions(min(sizes), max(sizes)) if sizes else PlanOptions()
+        return plan_to_json(Plan(job.plan, options, queries))
+
+    download(
+        "Download the queries as JSON", plan, f"{current.name}-{job.plan}.json", key="_job_json"
+    )

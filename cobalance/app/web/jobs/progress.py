@@ -1,0 +1,233 @@
+"""Live progress: the list of jobs, and the chosen job query by query."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from cobalance.app.web.components.work import job_form
+from cobalance.app.web.jobs.fixed import words_of
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.url import in_url, number_in_url
+from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.app.web.widgets.theme import duration_text, escape
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.installation import install_command
+from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
+from cobalance.graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.ingest.concepts.plurals import counted
+
+REFRESH_S = 2
+PER_PAGE = 50
+MOST_JOBS = 100
+_PROBLEM = "_job_problem"
+_Change = Callable[[GraphStore, str], object]
+_STATES: Mapping[str, tuple[str, str]] = {
+    "preparing": (":material/hourglass_empty:", "gray"),
+    "queued": (":material/schedule:", "gray"),
+    "running": (":material/play_arrow:", "blue"),
+    "done": (":material/check:", "green"),
+    "failed": (":material/error:", "red"),
+    "cancelled": (":material/block:", "orange"),
+}
+
+
+def time_text(moment: datetime | None) -> str:
+    """A moment in UTC, to the minute."""
+    return f"{moment:%d %b %Y %H:%M} UTC" if moment is not None else "-"
+
+
+def facts_of(job: Job) -> tuple[bool, bool]:
+    """The facts of a job that decide what the page around `draw_progress` shows."""
+    return job.is_active, job.accepted > 0
+
+
+@refreshing(REFRESH_S)
+def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
+    """Draw the list of jobs, and the chosen job with its queries and buttons."""
+    with errors_in_fragment():
+        jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
+        _overview(jobs)
+        show_kept_error(_PROBLEM)
+        job = next((job for job in jobs if job.id == chosen), None)
+        if job is None or facts_of(job) != drawn:
+            # It went with its dataset, has ended, or has its first images: more has changed.
+            rerun_page()
+            return
+        with st.container(border=True, key="_one_job"):
+            _head(job)
+            _queries(job)
+
+
+def _overview(jobs: list[Job]) -> None:
+    text = st.column_config.TextColumn
+    draw_columns(
+        {
+            "plan": ([job.plan for job in jobs], text("Plan", width=180)),
+            "state": ([job.state for job in jobs], text("State", width=80)),
+            "progress": ([int(100 * job.progress) for job in jobs], _percent_column(130)),
+            "wanted": ([job.wanted for job in jobs], count_column("Wanted", 75)),
+            "accepted": ([job.accepted for job in jobs], count_column("Accepted", 80)),
+            "rejected": ([job.rejected for job in jobs], count_column("Rejected", 80)),
+            "failed": (
+                [job.queries["failed"] for job in jobs],
+                count_column("Failed queries", 105),
+            ),
+            "left": ([_left(job) for job in jobs], text("Time left", width=125)),
+            "created": ([time_text(job.created_at) for job in jobs], text("Created", width=160)),
+            "by": ([job.created_by or "-" for job in jobs], text("By", width=110)),
+        },
+        220,
+        key="_jobs_table",
+        alt="Jobs",
+    )
+    if len(jobs) == MOST_JOBS:
+        st.caption(f"The {MOST_JOBS} newest jobs.")
+
+
+def _percent_column(width: int) -> ColumnConfig:
+    return st.column_config.ProgressColumn(
+        "Progress", min_value=0, max_value=100, format="%d%%", width=width
+    )
+
+
+def _left(job: Job) -> str:
+    """Time left, if a rate is measured and a worker runs."""
+    if job.state != "running":
+        return "-"
+    if not job.workers:
+        return "waits for a worker"
+    return duration_text(job.seconds_left) if job.seconds_left is not None else "-"
+
+
+def _head(job: Job) -> None:
+    icon, color = _STATES[job.state]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(job.state, icon=icon, color=color)  # type: ignore[arg-type]
+        done = f"{job.covered:,} of {job.wanted:,} images"
+        if job.is_active and job.best_of > 1:
+            done += ", {:,} of {:,} candidates".format(*job.steps)
+        if job.seconds_left is not None:
+            worker = "left" if job.workers else "left for one worker"
+            done += f", about {duration_text(job.seconds_left)} {worker}"
+        st.progress(job.progress, done)
+        if may_edit():
+            _controls(job)
+    st.caption(f"How: {escape(job_form.describe(job.settings))}")
+    if job.state in ("queued", "running") and not job.workers and job.extra not in (None, "worker"):
+        st.caption(
+            ":orange[:material/warning:] It waits for a worker that can make it: "
+            f"`{install_command(f'worker,{job.extra}')}`, then `cobalance work`."
+        )
+    if (looks := _looks(job)) is not None:
+        st.caption(looks)
+    for remark in job.remarks:
+        st.text(remark)
+    with st.container(horizontal=True):
+        for state in QUERY_STATES:
+            st.metric(f"Queries {state}", f"{job.queries[state]:,}")
+        st.metric("Accepted", f"{job.accepted:,}")
+        st.metric("Rejected", f"{job.rejected:,}")
+        if job.pending:
+            st.metric("Pending", f"{job.pending:,}", help="Until the best of them are chosen.")
+        rate = job.seconds_per_image
+        st.metric(
+            "Seconds per image",
+            f"{rate:.3g}" if rate is not None else "-",
+            help="Of an accepted one; the time of rejected ones is in it, and that of all the "
+            "candidates of which the best is chosen.",
+        )
+
+
+def _looks(job: Job) -> str | None:
+    """What people should know of the filters: that none looks for what was asked for."""
+    match words_of(job).looks:
+        case False:
+            return (
+                ":material/visibility_off: No filter of this job looks for what was asked for: an "
+                "accepted image is whole, and may not show it. The filters `clip` and `objects` "
+                "look; or review the candidates."
+            )
+        case None:
+            return (
+                ":material/visibility_off: The settings of this job cannot be read here, so that "
+                "it is not known whether its filters look for what was asked for."
+            )
+        case _:
+            return None
+
+
+def _controls(job: Job) -> None:
+    def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
+        st.button(label, key=key, on_click=_do, args=(change, job.id), help=help_)
+
+    if job.is_active:
+        button("Cancel", "_cancel_job", cancel_job)
+    if job.state == "cancelled" and job.remaining:
+        button("Resume", "_resume_job", retry_job, "Go on with what is left.")
+    elif job.state == "failed" or job.queries["failed"]:
+        advice = "Queue the failed queries again; what was accepted stays."
+        button("Retry failed", "_retry_job", retry_job, advice)
+    if job.short:
+        advice = f"Queue {counted(job.short, 'queries')} again that lack accepted images."
+        button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
+
+
+def _do(change: _Change, job: str) -> None:
+    """Change a job in a button's callback, so that the page is drawn with its new state."""
+    with errors_kept(_PROBLEM):
+        require_editor()
+        change(session.store(), job)
+
+
+def _queries(job: Job) -> None:
+    state: QueryState | None = st.pills("Queries", QUERY_STATES, **in_url("query_state"))
+    total = job.queries[state] if state else sum(job.queries.values())
+    pages = -(-total // PER_PAGE)
+    page = min(st.session_state.get("queries_page", 1), max(pages, 1))
+    frame = read_queries(
+        session.store(),
+        job.id,
+        state=state,
+        skip=(page - 1) * PER_PAGE,
+        limit=PER_PAGE,
+        seconds_per_image=job.seconds_per_image,
+    )
+    if frame.empty:
+        st.caption(f"No query is {state}." if state else "No queries.")
+        return
+    config = st.column_config
+    share = (100 * frame["accepted"] // frame["n"]).clip(upper=100)
+    left = [duration_text(left) if left == left else "-" for left in frame["seconds_left"]]
+    of_one = "Of one worker, at the rate measured so far."
+    draw_columns(
+        {
+            "number": (frame["position"] + 1, config.NumberColumn("No.", width=50)),
+            "class": (frame["class_name"], config.TextColumn("Class", width=90)),
+            **(
+                {"image": (frame["source_image"], config.TextColumn("Edits", width=110))}
+                if frame["source_image"].notna().any()
+                else {}
+            ),
+            "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
+            "state": (frame["state"], config.TextColumn("State", width=75)),
+            "progress": (share, _percent_column(120)),
+            "n": (frame["n"], count_column("Wanted", 75)),
+            "accepted": (frame["accepted"], count_column("Accepted", 80)),
+            "rejected": (frame["rejected"], count_column("Rejected", 80)),
+            "left": (left, config.TextColumn("Time left", width=80, help=of_one)),
+            "message": (frame["message"], config.TextColumn("Message", width=200)),
+        },
+        330,
+        key="_queries_table",
+        alt="Queries",
+    )
+    if pages > 1:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.pagination(pages, **number_in_url("queries_page"), width=320)
+            st.caption(counted(total, "queries"))

@@ -1,0 +1,206 @@
+"""Use a job's accepted images: build a rebalanced dataset, export for training."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.jobs import exports
+from cobalance.app.web.jobs.fixed import edited
+from cobalance.app.web.state import session, tasks, url
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, number_in_url
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import bold
+from cobalance.generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.merge import merge_job
+
+_REAL = {
+    "all": "The edited images with what was made of them for the other groups, and real images "
+    "of classes that are no group.",
+    "unedited": "What was made for every group in place of the edited images, and all other real "
+    "images.",
+    "none": "What was made for every group alone, without any real image.",
+}
+
+
+def show(current: CurrentDataset, job: Job) -> None:
+    """Draw how to use a job's accepted images; nothing without any."""
+    if not job.accepted:
+        return
+    st.subheader("Use the accepted images", anchor=False)
+    result = _choose_images(job) if edited(job) else {}
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True, height="stretch", key="_job_merge"):
+        _merge(current, job, result)
+    with right.container(border=True, height="stretch", key="_job_export"):
+        exports.draw(job, result)
+
+
+def made_from(datasets: pd.DataFrame, job: str) -> list[str]:
+    """The datasets that a job's images were added to, by their source.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame(
+    ...     {"dataset": ["a", "b"], "source": ["a.csv", "a and the images of job 5f1c"]})
+    >>> made_from(listed, "5f1c")
+    ['b']
+    """
+    found = datasets["source"].fillna("").str.endswith(f" and the images of job {job}")
+    return list(datasets["dataset"][found])
+
+
+def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
+    """The name of a job's rebalanced dataset: an existing one, else one that is free.
+
+    Examples
+    --------
+    >>> listed = pd.DataFrame({"dataset": ["a", "a-rebalanced"], "source": ["a.csv", "b.csv"]})
+    >>> name_for("a", listed, "5f1c")
+    'a-rebalanced-2'
+    """
+    own = made_from(datasets, job)
+    if own:
+        return own[0]
+    taken = set(datasets["dataset"])
+    usual = name = f"{dataset}-rebalanced"
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{usual}-{number}"
+    return name
+
+
+def usual_result(job: Job) -> ResultOptions:
+    """Which images the recipe of a job that edits images takes."""
+    recipe = str(job.settings.get("recipe", ""))
+    usual = RECIPES[recipe].result if recipe in list(RECIPES) else None
+    return usual or ResultOptions()
+
+
+def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, Any]:
+    """The options that differ from the recipe's, by name.
+
+    Examples
+    --------
+    >>> changed_options(ResultOptions(real="none"), ResultOptions(real="unedited", share=0.5))
+    {'real': 'none', 'share': 1.0}
+    """
+    before = asdict(usual)
+    return {name: value for name, value in asdict(chosen).items() if value != before[name]}
+
+
+def _choose_images(job: Job) -> dict[str, Any]:
+    """Draw which images the dataset has; give the options that differ from the recipe's."""
+    usual = usual_result(job)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_job_result"):
+        real: Any = st.segmented_control(
+            "Real images",
+            REAL_IMAGES,
+            default=usual.real,
+            required=True,
+            **choice_in_url("real"),
+            help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
+        )
+        real = real or usual.real  # an address may leave it empty
+        share = 1.0
+        if real == "unedited":
+            percent: int | None = st.number_input(
+                "Share that gives way, %",
+                0,
+                100,
+                round(100 * usual.share),
+                **number_in_url("share"),
+                width=170,
+                help="Of the edited images; the others stay as they are.",
+            )
+            share = 1.0 if percent is None else percent / 100
+        incomplete: Any = st.segmented_control(
+            "Where a group lacks an image",
+            INCOMPLETE,
+            default=usual.incomplete,
+            required=True,
+            **choice_in_url("incomplete"),
+            help="**drop**: leave the image out, with all that was made of it, so that all groups "
+            "have equally many. **keep**: take what there is.",
+        )
+    st.caption(_REAL[real])
+    return changed_options(ResultOptions(real, share, incomplete or usual.incomplete), usual)
+
+
+def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
+    st.markdown("**Diagnose again**")
+    which = "those images" if edited(job) else "the images"
+    st.caption(
+        f"A dataset with {which} of {bold(current.name)} and the accepted ones, mined with the "
+        "same options. Adding again updates it with later images and verdicts."
+    )
+    listed = session.datasets()
+    key = f"merge {job.id}"
+    if may_edit():
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            usual = name_for(current.name, listed, job.id)
+            typed = st.text_input(
+                "Name of the dataset",
+                placeholder=usual,
+                max_chars=200,
+                key=f"_merge_into {job.id}",
+                width=260,
+            )
+            running = tasks.find(key)
+            if st.button(
+                "Add to a rebalanced dataset",
+                type="primary",
+                key="_merge_job",
+                disabled=running is not None and running.is_running,
+            ):
+                _start(current, job, clean_name(typed) or usual, key, result)
+                st.rerun()
+    if show_task(key):
+        return
+    for name in made_from(listed, job.id):
+        _lead_on(name)
+
+
+def _lead_on(name: str) -> None:
+    """Draw links to the pages about a rebalanced dataset."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(bold(name))
+        st.space("stretch")
+        if st.button(
+            "Compare before and after",
+            key=f"_merged_compare {name}",
+            icon=":material/compare_arrows:",
+        ):
+            url.compare(st.session_state[session.DATASET], name)
+            url.go_to("compare")
+        if st.button("Diagnose", key=f"_merged_diagnose {name}", icon=":material/balance:"):
+            session.choose(name)
+            url.clear()
+            url.go_to("diagnose")
+
+
+def _start(
+    current: CurrentDataset, job: Job, into: str, key: str, result: Mapping[str, Any]
+) -> None:
+    """Start writing the rebalanced dataset in the background."""
+    store, dataset, settings = current.store, current.name, session.settings()
+
+    def work(progress: Progress) -> str:
+        found = read_job(store, job.id)
+        merged = merge_job(store, settings, found, into, result=result, progress=progress)
+        real = "the images" if merged.real is None else counted(merged.real, "images")
+        made = counted(merged.generated, "generated ones")
+        said = [f"{merged.dataset}: {real} of {dataset} and {made}."]
+        return " ".join([*said, *merged.remarks])
+
+    tasks.start(key, f"Writing {into}", work)

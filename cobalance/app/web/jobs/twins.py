@@ -1,0 +1,149 @@
+"""Images that a job edits, with what was made of them for all groups side by side."""
+
+import streamlit as st
+
+from cobalance.app.web.jobs.cards import (
+    by_whom,
+    draw_badge,
+    draw_group,
+    draw_picture,
+    draw_source,
+    standing,
+    title_of,
+)
+from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
+from cobalance.app.web.jobs.fixed import edited, words_of
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.refreshing import refreshing
+from cobalance.app.web.state.url import number_in_url
+from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
+from cobalance.app.web.widgets.tables import grid
+from cobalance.app.web.widgets.theme import escape
+from cobalance.generation.jobs.words import FilterWords
+from cobalance.graph.jobs.edited_images import (
+    MOST_CANDIDATES,
+    EditedGroup,
+    EditedImage,
+    find_edited,
+    read_edited,
+)
+from cobalance.graph.jobs.status import Job
+from cobalance.ingest.concepts.plurals import counted
+
+FROM = "from_query"  # the query parameter: the number of a query, from 1
+PER_PAGE = 4
+COLUMNS = 4
+ROW_PX = 160
+REFRESH_S = 4
+
+
+def show(job: Job) -> None:
+    """Draw the images a few at a time; more is made of them while the job runs."""
+    st.caption(f"{counted(edited(job), 'images')} edited.")
+    refreshing(REFRESH_S if job.is_active else None)(_twins)(
+        job.id, sum(job.queries.values()), words_of(job)
+    )
+
+
+def _twins(job: str, queries: int, words: FilterWords) -> None:
+    with errors_in_fragment():
+        show_kept_error(PROBLEM)
+        place = st.container(horizontal=True, vertical_alignment="bottom")
+        with place:
+            start = choose_start(queries)
+        found = find_edited(session.store(), job, start, PER_PAGE + 1, queries=queries)
+        if not found:
+            found = find_edited(session.store(), job, start, 1, queries=queries, backwards=True)
+        with place:
+            step_buttons(job, found[0] if found else 0, queries, found[PER_PAGE:], PER_PAGE)
+        for image in read_edited(session.store(), job, found[:PER_PAGE]):
+            with st.container(border=True, key=f"_twins {job} {image.position}"):
+                _card(job, image, words)
+
+
+def choose_start(queries: int) -> int:
+    """Draw the number of the query to begin with; give its position."""
+    number: int | None = st.number_input(
+        "From query",
+        1,
+        max(queries, 1),
+        **number_in_url(FROM),
+        width=130,
+        help="Its number in the list of queries, above.",
+    )
+    return (number or 1) - 1  # an address may leave it empty
+
+
+def go_to(position: int) -> None:
+    """Show the image of this position from the next run on."""
+    st.session_state[FROM] = position + 1
+
+
+def step_buttons(job: str, start: int, queries: int, following: list[int], step: int) -> None:
+    """Draw the buttons to the previous and the next images."""
+
+    def back() -> None:
+        before = find_edited(session.store(), job, start - 1, step, queries=queries, backwards=True)
+        go_to(before[-1] if before else 0)
+
+    st.button("Previous", key="_twins_back", on_click=back, disabled=start == 0)
+    st.button(
+        "Next",
+        key="_twins_on",
+        on_click=go_to,
+        args=tuple(following[:1]),
+        disabled=not following,
+    )
+
+
+def _card(job: str, image: EditedImage, words: FilterWords) -> None:
+    st.markdown(title_of(image))
+    places = grid(1 + len(image.groups), min(COLUMNS, 1 + len(image.groups)), gap="small")
+    with places[0]:
+        st.markdown("Edited")
+        draw_source(image, ROW_PX)
+    for place, group in zip(places[1:], image.groups, strict=True):
+        with place:
+            chosen = draw_group(group, ROW_PX, words)
+            with st.container(horizontal=True):
+                _others(job, image, group, words)
+                if chosen is not None and may_edit():
+                    st.button(
+                        "Reject",
+                        key=f"_reject {chosen.id}",
+                        on_click=decide_all,
+                        args=(job, [chosen.id], "rejected", image.position),
+                        help="The next by rank is then chosen, if one is left.",
+                    )
+
+
+def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords) -> None:
+    """Draw a popover with the other candidates of a group, which are drawn when it is opened."""
+    others = [one for one in group.candidates if one not in group.chosen[:1]]
+    if not others:
+        return
+    more = group.made - group.dropped - len(group.chosen[:1])
+    popover = st.popover(
+        f"{more:,} more", key=f"_others {group.query}", on_change="rerun", wrap=False
+    )
+    if not popover.open:
+        return
+    with popover:
+        if len(others) < more:
+            st.caption(f"The best {MOST_CANDIDATES} of them.")
+        for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
+            with place:
+                draw_picture(candidate, ROW_PX, "Other:", standing(candidate, group, words))
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    draw_badge(candidate.verdict)
+                    st.caption(escape(by_whom(candidate)))
+                st.caption(escape(standing(candidate, group, words)))
+                if may_edit() and candidate.uri is not None:
+                    st.button(
+                        "Accept",
+                        key=f"_accept {candidate.id}",
+                        on_click=decide_all,
+                        args=(job, [candidate.id], "accepted", image.position),
+                        help="What was chosen before is then rejected.",
+                    )

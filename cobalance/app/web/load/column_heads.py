@@ -1,0 +1,164 @@
+"""The preview of a table, with what each column holds chosen on its head."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from cobalance.app.web.load.chosen_file import ChosenFile
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.widgets.wording import LABELS
+from cobalance.ingest.options import TableOptions
+from cobalance.ingest.preview import TableSample
+from cobalance.ingest.tables.columns import USUAL_NAMES
+
+Roles = tuple[str, ...]
+NOT_USED: Roles = ()
+_INDICATOR: Roles = ("concept_columns",)
+_BOTH: Roles = ("id", "uri")
+_NAMES: dict[Roles, str] = {
+    ("id",): LABELS["table.id"],
+    _BOTH: "Id and picture",
+    **{(role,): LABELS[f"table.{role}"] for role in USUAL_NAMES if role != "id"},
+    _INDICATOR: LABELS["table.concept_columns"],
+    NOT_USED: "Not used",
+}
+_FEW = 12  # columns that all have heads
+_MOST_HEADS = 24
+_VALUES = 4
+_HEAD_PX = 156  # two side by side on a phone
+_NEEDED = {"id": "an image's id", "class_name": "its class", "concepts": "its concepts"}
+
+
+def draw_heads(chosen: ChosenFile, sample: TableSample) -> TableOptions:
+    """Draw the columns with their first values; return what they hold.
+
+    In a table of many columns those of one concept each are listed below the others, and one of
+    them may be the class.
+    """
+    columns, guesses = sample.columns, sample.guesses
+    shown = columns
+    if len(columns) > _FEW:
+        others = [name for name in columns if guesses[name].roles != _INDICATOR]
+        shown = sorted(others, key=lambda name: guesses[name].roles == NOT_USED)[:_MOST_HEADS]
+    keys = {name: chosen.key(f"column {name}") for name in shown}
+    heads = _Heads(sample, keys, chosen.key("class of more columns"))
+    roles: dict[str, Roles] = {}
+    with st.container(horizontal=True, gap="small"):
+        for name in shown:
+            with st.container(width=_HEAD_PX, gap="xsmall"):
+                roles[name] = heads.draw(name)
+    if len(shown) < len(columns):
+        more = [name for name in columns if name not in roles]
+        roles |= heads.draw_more(more, chosen.key("more columns"))
+    of = {role: name for name, given in roles.items() for role in given if given != _INDICATOR}
+    indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
+    return TableOptions(**of, concept_columns=() if "concepts" in of else indicators, by_name=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Heads:
+    """The heads of columns, each a widget; a role is of one column alone.
+
+    Parameters
+    ----------
+    keys : dict of str to str
+        The widgets' keys by column.
+    class_key : str
+        Key of the choice of the class among columns without heads.
+    """
+
+    sample: TableSample
+    keys: dict[str, str]
+    class_key: str
+
+    def draw(self, name: str) -> Roles:
+        """Draw a column: its head, its first values, and why it seems to hold what it does."""
+        guess, key = self.sample.guesses[name], self.keys[name]
+        if key not in st.session_state:
+            st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
+        found: Roles = st.selectbox(
+            f"**{escape(shorten(name, 20))}**",
+            list(_NAMES),
+            format_func=_NAMES.__getitem__,
+            key=key,
+            on_change=self._release,
+            args=(key,),
+        )
+        values = self.sample.rows[name].head(_VALUES).tolist()
+        st.text("\n".join(shorten(" ".join((value or "–").split()), 20) for value in values))
+        if found != guess.roles:
+            return found
+        if guess.why:
+            st.caption(f":material/help: {escape(guess.why)}")
+        for rival in guess.rivals:
+            if rival in self.keys:
+                st.button(
+                    f"“{escape(shorten(rival, 16))}” instead",
+                    key=f"{key} or {rival}",
+                    type="tertiary",
+                    icon=":material/swap_horiz:",
+                    on_click=self._move,
+                    args=(guess.contested, rival),
+                )
+        return found
+
+    def draw_more(self, names: list[str], key: str) -> dict[str, Roles]:
+        """Draw the columns that have no heads: which are concepts, and which one is the class."""
+        of_class, concepts = st.columns([1, 3])
+        label = of_class.selectbox(
+            f"Class, if it is one of the other {len(names):,} columns",
+            names,
+            index=None,
+            placeholder="none of them",
+            key=self.class_key,
+            on_change=self._release,
+            args=(self.class_key,),
+        )
+        indicators = concepts.multiselect(
+            f"Of the other {len(names):,} columns, those of one concept each, with 0 or 1",
+            names,
+            [name for name in names if self.sample.guesses[name].roles == _INDICATOR],
+            key=key,
+        )
+        roles = dict.fromkeys(indicators, _INDICATOR)
+        return roles if label is None else {**roles, label: ("class_name",)}
+
+    def _release(self, key: str) -> None:
+        """Take what a column was chosen for from the column that had it."""
+        chosen = st.session_state[key]
+        if key == self.class_key:
+            chosen = () if chosen is None else ("class_name",)
+        elif "class_name" in chosen and self.class_key in st.session_state:
+            st.session_state[self.class_key] = None
+        for other in self.keys.values():
+            if other != key and chosen != _INDICATOR:
+                left = [role for role in st.session_state.get(other, ()) if role not in chosen]
+                st.session_state[other] = tuple(left)
+
+    def _move(self, role: str, rival: str) -> None:
+        """Give a role to another column."""
+        key = self.keys[rival]
+        both = {*st.session_state.get(key, ()), role} == {*_BOTH}
+        st.session_state[key] = _BOTH if both else (role,)
+        self._release(key)
+
+
+def say_missing(table: TableOptions, *, class_elsewhere: bool, searched: bool) -> None:
+    """Draw what no column holds though an import needs it.
+
+    Parameters
+    ----------
+    class_elsewhere, searched : bool
+        Whether classes come from elsewhere, and concepts from captions.
+    """
+    has = {
+        "id": table.id is not None,
+        "class_name": class_elsewhere or table.class_name is not None,
+        "concepts": searched or table.concepts is not None or bool(table.concept_columns),
+    }
+    named = [label for role, label in _NEEDED.items() if not has[role]]
+    if named:
+        st.warning(
+            f"No column holds {' or '.join(named)} yet. Choose it on a column's head.",
+            icon=":material/view_column:",
+        )

@@ -1,0 +1,133 @@
+"""Where image files are: the folders and ZIP files that are searched, and adding more of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import require_editor
+from cobalance.app.web.widgets.messages import errors_kept, errors_shown, show_kept_error
+from cobalance.app.web.widgets.theme import escape
+from cobalance.graph.safe_text import mask_credentials
+from cobalance.workflows.load.image_places import (
+    add_place,
+    added_places,
+    offered_places,
+    places_with,
+    remove_place,
+)
+from cobalance.workflows.load.sources import import_roots
+
+_FAULT = "_place_fault"
+_FRESH_S = 20.0  # a new folder is offered after this time
+
+
+@st.fragment
+def section() -> None:
+    """Draw the places that are searched, and the way to add and remove one."""
+    with errors_shown():
+        require_editor()
+        st.markdown(
+            "Image files are looked for in these places, one after the other. Nothing is copied."
+        )
+        _places()
+        add_form("_places")
+
+
+def _places() -> None:
+    settings = session.settings()
+    for root in settings.cobalance_images:
+        _place(mask_credentials(root), "set in COBALANCE_IMAGES")
+    for added in added_places(settings):
+        note = "added" if added.used else "added, but no longer there, or not allowed"
+        _place(str(added.path), note, added.path)
+    _place(mask_credentials(settings.output_folder()), "for images that workers make")
+
+
+def _place(name: str, note: str, added: Path | None = None) -> None:
+    """Draw a place, with a button to remove one that was added."""
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.text(name, width="stretch")
+        st.caption(note, width="content")
+        if added is not None:
+            st.button(
+                "Remove",
+                key=f"_place_remove {added}",
+                icon=":material/close:",
+                type="tertiary",
+                on_click=_remove,
+                args=(added,),
+            )
+
+
+def _remove(added: Path) -> None:
+    with errors_kept(_FAULT):
+        require_editor()
+        remove_place(session.settings(), added)
+
+
+def add_form(key: str, uris: Sequence[str] = ()) -> None:
+    """Draw the choice of a folder or ZIP file to add.
+
+    Parameters
+    ----------
+    key : str
+        Distinct for each place of the form on the pages.
+    uris : sequence of str
+        Image files to be found: the folders in which they are are offered as buttons.
+    """
+    roots = import_roots(session.settings(), st.get_option("server.address"))
+    if not roots:
+        st.caption(
+            ":material/lock: Whoever runs this app says in COBALANCE_IMPORTS which folders images "
+            "may be added from, and has named none."
+        )
+        return
+    show_kept_error(_FAULT)
+    for number, place in enumerate(_with_files(tuple(uris), roots) if uris else ()):
+        st.button(
+            f"Add {escape(str(place))}",
+            key=f"{key} found {number}",
+            icon=":material/create_new_folder:",
+            on_click=_add,
+            args=(str(place), roots),
+        )
+    known = {added.path for added in added_places(session.settings())}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        path = st.selectbox(
+            "Folder or ZIP file of images",
+            [str(place) for place in _offered(roots) if place not in known],
+            index=None,
+            accept_new_options=True,
+            placeholder="Choose or type one",
+            key=f"{key} path",
+            help=f"In {', '.join(map(str, roots))}, as whoever runs this app allows.",
+        )
+        st.button(
+            "Add",
+            key=f"{key} add",
+            icon=":material/add:",
+            disabled=not path,
+            on_click=_add,
+            args=(path or "", roots, f"{key} path"),
+        )
+
+
+def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
+    """Add a place, and empty the field that it was named in."""
+    with errors_kept(_FAULT):
+        require_editor()
+        add_place(session.settings(), path, roots)
+        if field is not None:
+            st.session_state[field] = None
+
+
+@st.cache_data(ttl=_FRESH_S, show_spinner="Looking for folders of images")
+def _offered(roots: tuple[Path, ...]) -> list[Path]:
+    return offered_places(roots)
+
+
+@st.cache_data(ttl=_FRESH_S, show_spinner="Looking for the images")
+def _with_files(uris: tuple[str, ...], roots: tuple[Path, ...]) -> list[Path]:
+    return places_with(uris, roots)

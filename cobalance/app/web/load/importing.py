@@ -1,0 +1,268 @@
+"""Import annotations: choose files, set options, check, load."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components import mine_button
+from cobalance.app.web.load import checked, proof
+from cobalance.app.web.load.chosen_file import cached_by_files
+from cobalance.app.web.load.import_form import import_form
+from cobalance.app.web.state import session, tasks
+from cobalance.app.web.state.access import require_editor
+from cobalance.app.web.state.uploading import accept_uploads
+from cobalance.app.web.widgets.messages import empty_state, errors_shown
+from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import worded
+from cobalance.graph.progress import Progress
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
+from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
+from cobalance.workflows.load.dataset import describe_load, load_dataset
+from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
+
+LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
+LOADED = "_loaded"  # the dataset that it has loaded, until the person goes on
+NEXT = "_loaded_next"  # what the person asked for then: details or diagnose
+_REQUESTED = "_import_asked"  # a check, in this run
+_CHECK = "_import_check"
+
+_UPLOAD, _UPLOAD_FOLDER, _SERVER = "Files", "A folder", "On the server"
+
+
+@dataclass
+class _Check:
+    """A running or finished check, and its result; `file` is where the annotations stay."""
+
+    key: str
+    identity: tuple[object, ...]
+    request: ImportRequest
+    file: Path | None
+    found: CheckedImport | None = None
+
+
+@st.fragment
+def section() -> None:
+    """Draw the import from the choice of a file to the load; errors are shown here."""
+    with errors_shown():
+        require_editor()
+        loaded = st.session_state.get(LOADED)
+        if loaded is not None:
+            _next_steps(loaded)
+            return
+        source = _source()
+        chosen = None if source is None else _chosen(source)
+        request = None
+        if source is not None and chosen is not None:
+            request = import_form(source, *chosen)
+            if st.session_state.pop(_REQUESTED, False):
+                _start_check(source, request)
+            _check_button(again=_is_current(source, request))
+        _outcome(source, request)
+
+
+def _next_steps(dataset: str) -> None:
+    """Draw what can follow a load."""
+    st.markdown(f"**{escape(dataset)}** is loaded.")
+    with st.container(horizontal=True):
+        mined = st.button(
+            "Mine and diagnose", type="primary", icon=":material/balance:", key="_import_mine"
+        )
+        details = st.button("Show its details", icon=":material/table_rows:", key="_import_shown")
+        another = st.button("Load another file", icon=":material/add:", key="_import_another")
+    if mined or details or another:
+        del st.session_state[LOADED]
+        tasks.dismiss(f"load {dataset}")
+    if mined:
+        options = mine_button.last_options(dataset_state(session.store(), dataset))
+        mine_button.start(dataset, options)
+        st.session_state[NEXT] = "diagnose"
+    if details:
+        st.session_state[NEXT] = "details"
+    if mined or details or another:
+        st.rerun(scope="app")
+
+
+def _source() -> Source | None:
+    """Draw the choice of files."""
+    roots = import_roots(session.settings(), st.get_option("server.address"))
+    ways = [_UPLOAD, _UPLOAD_FOLDER, *([_SERVER] if roots else [])]
+    way = st.segmented_control(
+        "Annotations from", ways, default=_UPLOAD, required=True, key="_import_from"
+    )
+    if way == _SERVER:
+        return _server_folder(roots)
+    accept_uploads()
+    if way == _UPLOAD_FOLDER:
+        sent = st.file_uploader(
+            "Folder with annotations",
+            DATA_ENDINGS,
+            accept_multiple_files="directory",
+            key="_import_folder",
+            help=f"Only files that end in {', '.join(DATA_ENDINGS)} are sent.",
+        )
+    else:
+        sent = st.file_uploader(
+            "Annotation file, or the dataset as a ZIP; and the classes or captions beside it",
+            accept_multiple_files=True,
+            key="_import_files",
+            help="The format is found from the content: "
+            + "; ".join(f"{name}: {reader.description}" for name, reader in FORMATS.items()),
+        )
+    return Uploads(tuple(sent)) if sent else None
+
+
+def _server_folder(roots: Sequence[Path]) -> Source:
+    left, right = st.columns(2)
+    root = left.selectbox("Folder on the server", roots, key="_import_root")
+    path = right.text_input(
+        "Folder or file in it",
+        key="_import_path",
+        placeholder="such as coco/annotations; empty for the folder itself",
+    )
+    return ServerFolder.at(inside(path or ".", root))
+
+
+def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
+    """Draw the choice of the annotation file; return it with the other files."""
+    files = cached_by_files(source, ("files",), source.files)
+    order = list(FORMATS)
+    readable = [file for file in files if file.format is not None]
+    if not isinstance(source, ServerFolder) or source.file is None:
+        readable.sort(key=lambda file: order.index(file.format or ""))
+    if not readable:
+        _show_files(files)
+        empty_state(
+            "No annotation file here",
+            "Known formats: " + ", ".join(FORMATS) + ". A file is known by its content.",
+        )
+        return None
+    if len(files) > 1:
+        _show_files(files)
+        file = st.selectbox(
+            "Annotation file",
+            readable,
+            format_func=lambda file: f"{file.name} ({file.format})",
+            key=f"_import_file {hash(source.identity)}",
+            help="The others can say what an image's class is, or what to look for in captions.",
+        )
+    else:
+        (file,) = readable
+    return file, [other for other in files if other.name != file.name and not other.fault]
+
+
+def _show_files(files: Sequence[FoundFile]) -> None:
+    size = st.column_config.NumberColumn(format="bytes", width="small")
+    rows = [(file.name, file.format or file.fault or "text", file.size_bytes) for file in files]
+    draw_table(pd.DataFrame(rows, columns=["File", "Format", "Size"]), 320, {"Size": size})
+
+
+def _is_current(source: Source, request: ImportRequest | None) -> bool:
+    """Whether the last check is of these files and options."""
+    check: _Check | None = st.session_state.get(_CHECK)
+    return check is not None and (check.identity, check.request) == (source.identity, request)
+
+
+def _check_button(*, again: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Check again" if again else "Check",
+            type="secondary" if again else "primary",
+            icon=":material/fact_check:",
+            key="_import_go",
+            on_click=lambda: st.session_state.update({_REQUESTED: True}),
+        )
+        st.caption("Reads the whole file and writes nothing.")
+
+
+def _start_check(source: Source, request: ImportRequest) -> None:
+    _forget_check()
+    file = source.path / request.file if isinstance(source, ServerFolder) else None
+    check = _Check(f"check {uuid.uuid4()}", source.identity, request, file)
+    store = session.store()
+
+    def work(progress: Progress) -> str:
+        check.found = check_import(source, request, store, progress)
+        return ""
+
+    st.session_state[_CHECK] = check
+    tasks.start(check.key, f"Checking {request.file}", work)
+
+
+def _forget_check() -> None:
+    check: _Check | None = st.session_state.pop(_CHECK, None)
+    if check is not None and (task := tasks.find(check.key)) is not None:
+        task.cancel()
+        tasks.dismiss(check.key)
+
+
+def _outcome(source: Source | None, request: ImportRequest | None) -> None:
+    """Draw the result of the check, with a button to load."""
+    check: _Check | None = st.session_state.get(_CHECK)
+    if check is None:
+        return
+    task = tasks.find(check.key)
+    if task is not None and not task.is_running and task.error is None:
+        tasks.dismiss(check.key)
+    elif show_task(check.key):
+        return
+    if check.found is None:
+        return
+    if source is not None and not _is_current(source, request):
+        st.caption("The files or options are no longer those of the last check. Check again.")
+        return
+    why_not = check.found.nothing_to_compare()
+    if why_not is not None:
+        st.error(escape(why_not), icon=":material/block:")
+        checked.draw(check.found)
+        return
+    agreed = checked.agreed(check.found, check.key)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        load = st.button(
+            f"Load into {escape(shorten(check.request.dataset))}",
+            type="primary",
+            icon=":material/download:",
+            key="_import_load",
+            disabled=not agreed,
+        )
+        changes = check.found.changes
+        if not (changes.created or changes.updated or changes.deleted):
+            st.caption("That would change nothing.")
+    proof.draw(check.found.proof)
+    checked.draw(check.found)
+    if load:
+        _start_load(check.found, check.file)
+        _forget_check()
+        st.rerun(scope="app")
+
+
+def _start_load(found: CheckedImport, file: Path | None) -> None:
+    store, settings = session.store(), session.settings()
+    roots = import_roots(settings, st.get_option("server.address"))
+    request = found.request
+
+    def work(progress: Progress) -> str:
+        report = load_dataset(
+            store,
+            settings,
+            request.dataset,
+            found.annotations,
+            source=Path(request.file).name,
+            replace=request.replace,
+            sample=request.sample,
+            progress=progress,
+        )
+        images = find_images(settings, found.annotations, file, within=roots, progress=progress)
+        return f"{describe_load(request.dataset, report)} {worded(images.described(), in_app)}"
+
+    tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
+    st.session_state[LOADING] = request.dataset

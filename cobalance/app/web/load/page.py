@@ -1,0 +1,215 @@
+"""Page Datasets: list and describe datasets; load, mine, rename and drop them."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components import first_steps
+from cobalance.app.web.components.viewer_note import viewer_note
+from cobalance.app.web.load import image_folders, importing
+from cobalance.app.web.load.actions import RENAMED, TASKS, draw_actions
+from cobalance.app.web.state import session, tasks, url
+from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import number_in_url
+from cobalance.app.web.widgets.controls import choose_view
+from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import StaleError
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.workflows.concept_graph.colors import class_colors
+from cobalance.workflows.diagnose.tables import describe_mining
+
+_VIEW = "ds_view"
+_VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}
+_MOST_RARE = 500
+
+
+def page() -> None:
+    """Draw the page."""
+    _follow()
+    frame = session.datasets()
+    names: list[str] = frame["dataset"].tolist()
+    ways = [*(["details"] if names else []), *(["load", "images"] if may_edit() else [])]
+    if not ways:
+        empty_state("No dataset yet", "What editors load is shown here.")
+        viewer_note("load a dataset")
+        return
+    wanted = st.session_state.pop(importing.NEXT, None)
+    if wanted == "diagnose":
+        url.go_to("diagnose")
+    if wanted == "details":
+        st.session_state[_VIEW] = "details"
+    viewer_note("load, mine, rename and drop datasets, and add folders of images")
+    way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
+    for key in tasks.keys(*TASKS):
+        show_task(key)
+    if way == "load":
+        if not names:
+            first_steps.draw(own_data=False)
+        importing.section()
+        if names:
+            first_steps.offer_more(names)
+    elif way == "images":
+        image_folders.section()
+    elif names:
+        _overview(frame)
+        _details(session.current(), frame)
+
+
+def _follow() -> None:
+    """Select the dataset that this session has loaded or renamed, when that has ended.
+
+    After a load the view stays: while the progress refreshes, a browser would undo the change.
+    """
+    loading = st.session_state.get(importing.LOADING)
+    renamed = st.session_state.get(RENAMED)
+    for state, key, name in (
+        (importing.LOADING, f"load {loading}", loading),
+        (RENAMED, f"rename {renamed and renamed[0]}", renamed and renamed[1]),
+    ):
+        if name is None:
+            continue
+        task = tasks.find(key)
+        if task is not None and task.is_running:
+            continue
+        del st.session_state[state]
+        if task is not None and task.error is None:
+            if state == importing.LOADING:
+                st.session_state[importing.LOADED] = name
+            session.choose(name)
+            st.rerun()
+
+
+def _overview(frame: pd.DataFrame) -> None:
+    """Draw all datasets; a click on one chooses it."""
+    names: list[str] = frame["dataset"].tolist()
+    chosen = st.session_state.get(session.DATASET)
+    key = f"_datasets {chosen}"
+    counts = ["Images", "Classes", "Concepts", "Cliques"]
+    draw_table(
+        frame.set_axis(["Dataset", *counts, "State", "Updated", "From"], axis=1),
+        320,
+        {
+            "Dataset": st.column_config.TextColumn(width="medium"),
+            **dict.fromkeys(counts, count_column(width=90)),
+            "State": st.column_config.TextColumn(width=140),
+            "Updated": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=140),
+        },
+        key=key,
+        on_select=lambda: _choose_row(key, names),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [names.index(chosen)] if chosen in names else []}},
+    )
+
+
+def _choose_row(key: str, names: list[str]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        st.session_state[session.DATASET] = names[rows[0]]
+        url.clear()
+
+
+def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
+    (row,) = frame[frame["dataset"] == current.name].to_dict("records")
+    try:
+        current.state.require_complete()
+        whole = True
+    except StaleError as error:
+        whole = False
+        show_error(error)
+    if may_edit():
+        draw_actions(current, whole=whole)
+    if not whole:
+        return
+    by_class = current.read(_by_class)
+    _measures(current, row, by_class)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _classes(by_class)
+    with right:
+        _rare_concepts(current, int(row["concepts"]))
+
+
+def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd.DataFrame) -> None:
+    images, without = int(by_class["class_size"].sum()), int(by_class["images"].sum())
+    with st.container(horizontal=True):
+        st.metric("Images", f"{images:,}")
+        st.metric("Classes", f"{row['classes']:,}")
+        st.metric("Concepts", f"{row['concepts']:,}")
+        st.metric(
+            "Images without a concept",
+            f"{without / images:.1%}" if images else "-",
+            help=f"{without:,} images. They count in no clique.",
+        )
+        cliques = f"{row['cliques']:,}" if current.state.mining is not None else "-"
+        st.metric("Cliques", cliques, help=_mined(current))
+
+
+def _mined(current: CurrentDataset) -> str:
+    if current.state.mining is None:
+        return "Not mined yet."
+    stale = "" if current.is_mined else " The images have changed since."
+    return escape(f"{describe_mining(current.mining)}{stale}")
+
+
+def _by_class(store: GraphStore, dataset: str) -> pd.DataFrame:
+    frame = store.read_frame(CATALOGUE["images-without-concepts"].text, dataset=dataset)
+    return frame.sort_values("class", ignore_index=True)
+
+
+def _classes(by_class: pd.DataFrame) -> None:
+    st.markdown("##### Classes", help="Images of each class, and those that show no concept.")
+    colors = class_colors(by_class["class"].tolist())
+    largest = max(int(by_class["class_size"].max()), 1)
+    shown = pd.DataFrame(
+        {
+            "": "⬤",
+            "Class": by_class["class"],
+            "Images": by_class["class_size"],
+            "No concept": by_class["images"],
+            "Share": 100 * by_class["images"] / by_class["class_size"].clip(lower=1),
+        }
+    )
+    config = st.column_config
+    draw_table(
+        shown.style.apply(lambda _: [f"color: {colors[c]}" for c in shown["Class"]], subset=[""]),
+        390,
+        {
+            "": config.TextColumn(width=30),
+            "Class": config.TextColumn(width="medium"),
+            "Images": config.ProgressColumn(
+                min_value=0, max_value=largest, format="localized", width="medium", color="gray"
+            ),
+            "No concept": count_column(width=90),
+            "Share": config.NumberColumn(format="%.1f%%", width=80),
+        },
+    )
+
+
+def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
+    st.markdown("##### Rare concepts", help="Their statistics rest on few images.")
+    most = st.number_input(
+        "Concepts in at most this many images", 1, value=10, **number_in_url("ds_rare"), width=260
+    )
+    found = current.read(_rare, int(most))
+    if found.empty:
+        st.caption(f"Each of the {concepts:,} concepts is in more than {most:,} images.")
+        return
+    more = "at least " if len(found) == _MOST_RARE else ""
+    st.caption(f"{more}{len(found):,} of {concepts:,} concepts")
+    draw_table(
+        found.set_axis(["Concept", "Images"], axis=1),
+        320,
+        {"Concept": st.column_config.TextColumn(width=280), "Images": count_column(width=90)},
+    )
+
+
+def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
+    text = CATALOGUE["rare-concepts"].text
+    return store.read_frame(text, dataset=dataset, max_images=most, limit=_MOST_RARE)

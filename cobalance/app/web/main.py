@@ -1,0 +1,96 @@
+"""Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
+
+import streamlit as st
+
+from cobalance.app.web.annotate import page as annotate
+from cobalance.app.web.compare import page as compare
+from cobalance.app.web.components import first_steps
+from cobalance.app.web.components.imbalances import saved_views
+from cobalance.app.web.cypher import page as cypher
+from cobalance.app.web.diagnose import page as diagnose
+from cobalance.app.web.evaluate import page as evaluate
+from cobalance.app.web.find import page as find
+from cobalance.app.web.jobs import page as jobs
+from cobalance.app.web.load import page as datasets_page
+from cobalance.app.web.neighbourhood import page as neighbourhood
+from cobalance.app.web.panel import audit as audit
+from cobalance.app.web.panel import study as study
+from cobalance.app.web.plan import page as plan
+from cobalance.app.web.state import refreshing, session, uploading, url
+from cobalance.app.web.widgets import login, mark
+from cobalance.app.web.widgets.messages import errors_shown
+
+PAGES = (
+    ("Datasets", "datasets", ":material/database:", datasets_page.page),
+    ("Diagnose", "diagnose", ":material/balance:", diagnose.page),
+    ("Neighbourhood", "neighbourhood", ":material/hub:", neighbourhood.page),
+    ("Find", "find", ":material/image_search:", find.page),
+    ("Plan", "plan", ":material/checklist:", plan.page),
+    ("Jobs", "jobs", ":material/bolt:", jobs.page),
+    ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
+    ("Annotate", "annotate", ":material/new_label:", annotate.page),
+    ("Audit", "audit", ":material/fact_check:", audit.page),
+    ("Study", "study", ":material/groups:", study.page),
+    ("Before/after", "compare", ":material/compare_arrows:", compare.page),
+    ("Cypher", "cypher", ":material/terminal:", cypher.page),
+)
+WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
+WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
+
+
+def main() -> None:
+    """Draw the page that the address names."""
+    refreshing.begin_run()
+    st.set_page_config(page_title="cobalance", page_icon=mark.icon(), layout="wide")
+    st.logo(mark.logo(), size="large")
+    login.require_login()
+    pages = {
+        path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
+        for title, path, icon, function in PAGES
+    }
+    url.register(pages)
+    page = st.navigation(list(pages.values()), position="top")
+    if page.title not in WITH_UPLOADS:
+        uploading.end_uploads()
+    with errors_shown():
+        if first_steps.follow() and page.title == "Datasets":
+            url.go_to("diagnose")
+        names = session.datasets()["dataset"].tolist()
+        _header(page.title, page.url_path or "diagnose", names)
+        url.restore()
+        url.show_left_out()
+        if names or page.title in WITHOUT_DATASET:
+            page.run()
+        else:
+            first_steps.draw()
+        url.forget_left_out()
+        refreshing.rerun_if_asked()
+
+
+def _header(title: str, path: str, names: list[str]) -> None:
+    """Draw the page's title and the choice of the dataset, which is in every URL."""
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    left.title(title, anchor=False)
+    with right.container(horizontal=True, vertical_alignment="center"):
+        if names:
+            _choose_dataset(title, names)
+            saved_views.draw_menu(path)
+        login.account()
+
+
+def _choose_dataset(title: str, names: list[str]) -> None:
+    session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
+    st.selectbox(
+        "Dataset",
+        names,
+        index=None,  # no default: the URL always names the dataset
+        key=session.DATASET,
+        bind="query-params",
+        on_change=url.clear,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Choices of the Neighbourhood page: centre, expanded concepts, limit, end of a link."""
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import streamlit as st
+
+from cobalance.app.web.components.graph import axis_choice
+from cobalance.app.web.components.graph.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
+from cobalance.app.web.components.name_choices import read_names
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
+from cobalance.graph.database import schema
+from cobalance.graph.queries.neighbourhood import Kind
+from cobalance.workflows.concept_graph.overview import Axis
+
+MOST_NEIGHBOURS = 60  # of one node
+NEIGHBOURS = 15
+_MOST, _TO = "near_most", "near_to"
+_TOGGLED = "_near_toggled"
+_KINDS: dict[str, Kind] = {"Concept": "concept", "Class": "class"}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of the page: centre, expanded nodes, limit, and the end of a link."""
+
+    kind: Kind
+    centre: str
+    expanded: tuple[str, ...]
+    most: int
+    to: str | None
+
+
+def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]:
+    """Draw the choices, which are in the URL."""
+    frequent = current.read(read_names, schema.CONCEPT.label)["concept"].iloc[0]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_near_choices"):
+        chosen = st.segmented_control(
+            "Around a",
+            list(_KINDS),
+            default="Concept",
+            required=True,
+            **choice_in_url(KIND),
+            on_change=collapse_all,
+        )
+        chosen = chosen or "Concept"  # an address may have none of the choices
+        kind = _KINDS[chosen]
+        names, first, key = concepts, str(frequent), CONCEPT
+        if kind == "class":
+            names, first, key = list(current.class_sizes), next(iter(current.class_sizes)), CLASS
+        centre = st.selectbox(
+            chosen, names, **named_in_url(key, first, names), on_change=collapse_all, width=200
+        )
+        centre = centre if centre in names else first
+        most = st.number_input(
+            "Neighbours",
+            1,
+            MOST_NEIGHBOURS,
+            NEIGHBOURS,
+            **number_in_url(_MOST),
+            width=120,
+            help="The maximum for each expanded node: those with most images.",
+        )
+        axis = axis_choice.choose_axis(current)
+        to = None
+        if kind == "concept":
+            to = st.selectbox(
+                "Shortest link to",
+                [name for name in concepts if name != centre],
+                index=None,
+                **in_url(_TO),
+                placeholder="another concept",
+                width=200,
+            )
+        expanded = st.multiselect(
+            "Expanded",
+            [name for name in concepts if kind == "class" or name != centre],
+            **in_url(EXPANDED),
+            width="stretch",
+            placeholder="none; double-click a concept",
+            help="Concepts whose neighbours are shown, too. Double-click one to expand it, and "
+            "again to collapse it.",
+        )
+    return Choices(kind, centre, tuple(expanded), most, to), axis
+
+
+def toggle(name: str) -> None:
+    """Expand a concept, or collapse it if it is expanded."""
+    expanded = list(st.session_state.get(EXPANDED) or ())
+    if name in expanded:
+        expanded.remove(name)
+    else:
+        expanded.append(name)
+    st.session_state[EXPANDED] = expanded
+
+
+def toggle_later(name: str) -> NoReturn:
+    """Rerun the page, and expand or collapse a concept before its widget is drawn."""
+    st.session_state[_TOGGLED] = name
+    st.rerun()
+
+
+def apply_toggle() -> None:
+    """Apply the double click of the previous run, before its widget is drawn."""
+    name = st.session_state.pop(_TOGGLED, None)
+    if name is not None:
+        toggle(name)

@@ -1,0 +1,252 @@
+"""Draw boxes, masks and labels onto an image, or a placeholder for one that cannot be shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter
+
+from cobalance.app.web.pictures.lettering import Font, fitted, font, width_px, wrapped
+from cobalance.ingest.images.masks import Polygons, SegmentationError, parse_segmentation
+
+MOST_REGIONS = 200
+"""The largest of an image are drawn."""
+
+_NO_COLOR = "#E69F00"
+_DARK, _LIGHT = (20, 20, 20), (255, 255, 255)
+_LABELLED_PX = 128
+_MASK, _EDGE = 100, 220  # opacity of a mask and of its edge, of 255
+_PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"  # of placeholders
+_WIDEST = 640
+_SHAPE = 3 / 4  # height to width
+
+Color = tuple[int, int, int]
+Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
+
+
+def draw_regions(
+    image: Image.Image,
+    regions: pd.DataFrame,
+    colors: Mapping[str, str],
+    *,
+    scale: tuple[float, float] = (1.0, 1.0),
+    labelled: bool = True,
+) -> Image.Image:
+    """Draw boxes with labels, and half-transparent masks, onto an RGB image, in place.
+
+    What lies outside of the image is clipped or left out; a segmentation that cannot be read is
+    not drawn.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        In RGB.
+    regions : pandas.DataFrame
+        From `cobalance.ingest.images.regions.read_regions`, of one image.
+    colors : mapping of str to str
+        CSS colour of each concept; concepts without one share a default.
+    scale : tuple of two floats
+        Pixels of the image for one of the annotations, across and down.
+    labelled : bool
+        Whether names stand at the boxes; never on a small picture, which they would cover.
+    """
+    shapes = [_shape(row, colors, scale) for row in regions.to_dict("records")]
+    shapes.sort(key=lambda shape: -shape.area_px2)
+    shapes = shapes[:MOST_REGIONS]
+    for shape in shapes:
+        _fill(image, shape, scale)
+    draw = ImageDraw.Draw(image)
+    line = max(2, round(min(image.size) / 240))
+    for shape in shapes:
+        _outline(draw, image.size, shape, line)
+    if not labelled or min(image.size) < _LABELLED_PX:
+        return image
+    letters = font(max(11, min(22, min(image.size) // 32)))
+    taken: list[Corners] = []
+    for shape in reversed(shapes):  # the smallest find a free place first
+        _label(draw, image.size, shape, letters, taken)
+    return image
+
+
+@dataclass
+class _Shape:
+    """A region to draw.
+
+    Parameters
+    ----------
+    text : str
+        The concept, with its score.
+    color : Color
+        Of its box, mask and label.
+    box : Corners or None
+        Its box; not yet cut to the picture.
+    segmentation : str or None
+        As annotated.
+    """
+
+    text: str
+    color: Color
+    box: Corners | None
+    segmentation: str | None
+
+    @property
+    def area_px2(self) -> float:
+        """Area of the box; a shape without one is drawn below the others."""
+        if self.box is None:
+            return float("inf")
+        left, top, right, bottom = self.box
+        return (right - left) * (bottom - top)
+
+
+def _shape(
+    row: Mapping[object, object], colors: Mapping[str, str], scale: tuple[float, float]
+) -> _Shape:
+    concept, score, outline = str(row["concept"]), row.get("score"), row.get("segmentation")
+    x, y, w, h = (float(row[name]) for name in ("x_px", "y_px", "w_px", "h_px"))  # type: ignore[arg-type]
+    corners = np.array([x, y, x + w, y + h]) * (*scale, *scale)
+    return _Shape(
+        f"{concept} {score:.2f}" if isinstance(score, float) and score == score else concept,
+        _color(colors.get(concept, _NO_COLOR)),
+        tuple(corners.tolist()) if np.isfinite(corners).all() else None,
+        outline if isinstance(outline, str) else None,
+    )
+
+
+def _color(css: str) -> Color:
+    try:
+        red, green, blue = ImageColor.getrgb(css)[:3]
+    except ValueError:
+        red, green, blue = ImageColor.getrgb(_NO_COLOR)[:3]
+    return red, green, blue
+
+
+def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None:
+    """Overlay a mask; a shape without a box gets the bounding box of its mask."""
+    if shape.segmentation is None:
+        return
+    try:
+        found = parse_segmentation(shape.segmentation)
+        if isinstance(found, Polygons):
+            pixels = found.scaled(*scale).mask(*image.size)
+        else:
+            whole = Image.fromarray(found.mask())
+            pixels = np.asarray(whole.resize(image.size, Image.Resampling.NEAREST))
+    except SegmentationError:
+        return
+    rows, columns = np.flatnonzero(pixels.any(axis=1)), np.flatnonzero(pixels.any(axis=0))
+    if not len(rows):
+        return
+    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
+    part = np.pad(pixels[top:bottom, left:right], 1)
+    inner = part[:-2, 1:-1] & part[2:, 1:-1] & part[1:-1, :-2] & part[1:-1, 2:]
+    part = part[1:-1, 1:-1]
+    cover = Image.fromarray(np.select([inner & part, part], [_MASK, _EDGE], 0).astype(np.uint8))
+    image.paste(shape.color, (int(left), int(top), int(right), int(bottom)), cover)
+    if shape.box is None:
+        shape.box = (float(left), float(top), float(right), float(bottom))
+
+
+def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.Image:
+    """Draw the edge of a mask onto an RGB image, in place, and give it: a line with a halo.
+
+    Parameters
+    ----------
+    mask : PIL.Image.Image
+        Of any size and mode, white on the object; scaled to the image.
+    color : str
+        As CSS has it.
+    """
+    scaled = mask.convert("L").resize(image.size, Image.Resampling.NEAREST)
+    inside = scaled.point([0] * 128 + [255] * 128)
+    line = max(1, round(min(image.size) / 100))
+    grown = inside
+    for width, paint in ((line, _color(color)), (2 * line, _contrast(_color(color)))):
+        wider = inside.filter(ImageFilter.MaxFilter(2 * width + 1))
+        image.paste(paint, mask=ImageChops.subtract(wider, grown))
+        grown = wider
+    return image
+
+
+def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, line: int) -> None:
+    """Draw a box with a thin contrasting line on either side."""
+    box = _clipped(shape.box, size)
+    if box is None:
+        return
+    left, top, right, bottom = box
+    halo = _contrast(shape.color)
+    draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline=halo, width=line + 2)
+    draw.rectangle(box, outline=shape.color, width=line)
+
+
+def _clipped(box: Corners | None, size: tuple[int, int]) -> Corners | None:
+    """Clip a box to the picture, at least two pixels wide and high; None if it is outside."""
+    if box is None:
+        return None
+    left, top, right, bottom = box
+    width, height = size
+    if left >= width or top >= height or right < 0 or bottom < 0 or right < left or bottom < top:
+        return None
+    left, top = min(max(left, 0.0), width - 2.0), min(max(top, 0.0), height - 2.0)
+    right, bottom = max(min(right, width - 1.0), left + 1), max(min(bottom, height - 1.0), top + 1)
+    return left, top, right, bottom
+
+
+def _label(
+    draw: ImageDraw.ImageDraw,
+    size: tuple[int, int],
+    shape: _Shape,
+    letters: Font,
+    taken: list[Corners],
+) -> None:
+    """Write a label above its box, else inside, else below, where it overlaps no other label."""
+    box = _clipped(shape.box, size)
+    if box is None:
+        return
+    left, top, right, bottom = box
+    pad = 3
+    text = fitted(shape.text, letters, min(size[0] - 2 * pad, max(right - left, 12 * letters.size)))
+    width, height = width_px(text, letters) + 2 * pad, round(letters.size * 1.3)
+    x = max(0.0, min(left, size[0] - width))
+    places = [(x, y, x + width, y + height) for y in (top - height, top, bottom - height, bottom)]
+    inside = [place for place in places if place[1] >= 0 and place[3] <= size[1]]
+    free = [place for place in inside if not any(_overlap(place, other) for other in taken)]
+    place = (free or inside or places[1:2])[0]
+    taken.append(place)
+    draw.rectangle(place, fill=shape.color)
+    middle = (place[0] + pad, (place[1] + place[3]) / 2)
+    draw.text(middle, text, font=letters, fill=_contrast(shape.color), anchor="lm")
+
+
+def _overlap(a: Corners, b: Corners) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _contrast(color: Color) -> Color:
+    """Black or white, whichever has more contrast by the relative luminance of WCAG 2."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return _DARK if luminance > 0.179 else _LIGHT
+
+
+def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
+    """Draw a problem and a path; readable from about 160 pixels on."""
+    width = max(16, min(size_px, _WIDEST))
+    height = round(width * _SHAPE)
+    image = Image.new("RGB", (width, height), _PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.rectangle((0, 0, width - 1, height - 1), outline=_FAINT)
+    letters = font(max(9, min(16, width // 22)))
+    line = round(letters.size * 1.35)
+    margin = max(4, width // 20)
+    room = max(2, (height - 2 * margin) // line)
+    said = wrapped(problem, letters, width - 2 * margin, max(1, room * 2 // 3))
+    path = wrapped(uri or "", letters, width - 2 * margin, max(1, room - len(said) - 1))
+    top = (height - line * (len(said) + len(path)) - (line // 2 if path else 0)) / 2
+    for texts, ink in ((said, _INK), (path, _FAINT)):
+        for text in texts:
+            left = (width - width_px(text, letters)) / 2
+            draw.text((left, top), text, font=letters, fill=ink)
+            top += line
+        top += line / 2
+    return image

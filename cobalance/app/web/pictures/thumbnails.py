@@ -1,0 +1,281 @@
+"""Thumbnails, large pictures and galleries of image files, with regions drawn on them."""
+
+import hashlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from cobalance.app.web.pictures.cache import LIMIT_BYTES, PictureCache
+from cobalance.app.web.pictures.drawing import draw_mask_edge, draw_regions, placeholder
+from cobalance.graph.errors import Words
+from cobalance.ingest.images.decoding import Thumbnail, decode, open_image, read_header, thumbnail
+from cobalance.ingest.images.image_file import ImageFile, ImageFileError
+from cobalance.ingest.images.roots import ImageRoots
+from cobalance.workflows.settings import in_environment
+
+THUMBNAIL_PX = 256
+
+_QUALITY = 88
+_LARGE_PX = 20_000_000
+_one_large_image = threading.Lock()
+_THREADS = 8  # mostly waiting for files
+_VERSION = "2"  # change it when pictures are drawn differently: cached ones are then not used
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a browser shows.
+
+    Parameters
+    ----------
+    data : bytes
+        A JPEG.
+    width_px, height_px : int
+        Its size.
+    problem : str or None
+        Why it is a placeholder, as sentences; None for the image itself.
+    """
+
+    data: bytes
+    width_px: int
+    height_px: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class GalleryImage:
+    """An image of a gallery: its id, which its regions have too, and its file."""
+
+    id: str
+    uri: str | None
+
+
+class ImageFiles:
+    """Renders pictures of image files; safe for many threads and processes.
+
+    A file that cannot be found, read or decoded raises nothing: its picture is a placeholder that
+    says why.
+
+    Parameters
+    ----------
+    roots : sequence of str
+        The folders, ZIP files and fsspec URLs that files may be in.
+    cache : Path
+        A folder for small pictures, of this class alone.
+    cache_bytes : int
+        How much is kept there.
+    words : Words
+        How placeholders name the setting that mends them.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[str],
+        cache: Path,
+        cache_bytes: int = LIMIT_BYTES,
+        words: Words = in_environment,
+    ) -> None:
+        self._roots, self._cache = ImageRoots(roots), PictureCache(cache, cache_bytes)
+        self._words = words
+
+    def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
+        """Render an image upright, scaled to fit into a square.
+
+        Parameters
+        ----------
+        uri : str or None
+            As the annotations have it: a path in a root, an absolute one, or a URL.
+        """
+        try:
+            return self._picture(self._roots.find(uri), size_px).shown
+        except ImageFileError as error:
+            return self._instead(error, uri, size_px)
+
+    def with_regions(
+        self,
+        uri: str | None,
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = 1600,
+        *,
+        labelled: bool = True,
+    ) -> Picture:
+        """Render an image with its regions drawn.
+
+        Where the image was annotated as it lies in the file, and its EXIF data turn it by a
+        quarter, it is shown as annotated.
+
+        Parameters
+        ----------
+        regions : pandas.DataFrame
+            From `cobalance.ingest.images.regions.read_regions`, of this image.
+        colors : mapping of str to str
+            CSS colour of each concept.
+        labelled : bool
+            Whether their names are drawn, too.
+        """
+        try:
+            file = self._roots.find(uri)
+            if regions.empty:
+                return self._picture(file, size_px).shown
+            about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
+            about += [] if labelled else ["no labels"]
+            key = _key(file.identity, str(size_px), *about)
+            kept = _opened(self._cache.get(key))
+            if kept is not None:
+                return kept.shown
+            base = self._picture(file, size_px)
+            annotated = _annotated_px(regions) or base.original_px
+            if annotated != base.original_px and annotated == base.original_px[::-1]:
+                base = self._picture(file, size_px, upright=False)
+            scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
+            image = decode(base.shown.data).stored
+            draw_regions(image, regions, colors, scale=scale, labelled=labelled)
+            return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
+        except ImageFileError as error:
+            return self._instead(error, uri, size_px)
+
+    def with_mask(
+        self, uri: str | None, mask_uri: str | None, color: str, size_px: int = THUMBNAIL_PX
+    ) -> Picture:
+        """Render an image with the edge of a mask; without it where the mask cannot be shown.
+
+        Parameters
+        ----------
+        mask_uri : str or None
+            Of an image of the same shape, white on the object.
+        color : str
+            As CSS has it.
+        """
+        try:
+            file = self._roots.find(uri)
+            base = self._picture(file, size_px)
+        except ImageFileError as error:
+            return self._instead(error, uri, size_px)
+        if mask_uri is None:
+            return base.shown
+        try:
+            found = self._roots.find(mask_uri)
+            key = _key(file.identity, found.identity, str(size_px), color)
+            kept = _opened(self._cache.get(key))
+            if kept is not None:
+                return kept.shown
+            mask = _scaled_down(found.read(), size_px, upright=False).image
+            image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
+        except ImageFileError:
+            return base.shown
+        return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
+
+    def gallery(
+        self,
+        images: Iterable[GalleryImage],
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = THUMBNAIL_PX,
+    ) -> list[Picture]:
+        """Render many images with their regions drawn, several at a time.
+
+        Parameters
+        ----------
+        regions : pandas.DataFrame
+            Of these images, and perhaps of others.
+        """
+        of_image = dict(list(regions.groupby("id")))
+        nothing = regions.iloc[:0]
+
+        def picture(image: GalleryImage) -> Picture:
+            own = of_image.get(image.id, nothing)
+            return self.with_regions(image.uri, own, colors, size_px)
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(picture, images))
+
+    def grid(
+        self,
+        images: Iterable[GalleryImage],
+        regions: pd.DataFrame,
+        colors: Mapping[str, str],
+        size_px: int = THUMBNAIL_PX,
+    ) -> list[tuple[Picture, Picture | None]]:
+        """Render many images, each as it is and, if it has regions, with these.
+
+        Names are not drawn: they would cover small pictures. Parameters are those of `gallery`.
+        """
+        of_image = dict(list(regions.groupby("id")))
+
+        def pictures(image: GalleryImage) -> tuple[Picture, Picture | None]:
+            plain, own = self.thumbnail(image.uri, size_px), of_image.get(image.id)
+            if own is None or plain.problem is not None:
+                return plain, None
+            return plain, self.with_regions(image.uri, own, colors, size_px, labelled=False)
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(pictures, images))
+
+    def _instead(self, problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
+        said = problem.worded(self._words)
+        image = placeholder(said, uri, size_px)
+        return Picture(_jpeg(image, sharp=True), *image.size, said)
+
+    def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
+        key = _key(file.identity, str(size_px), str(upright))
+        kept = _opened(self._cache.get(key))
+        return kept or self._keep(key, _scaled_down(file.read(), size_px, upright=upright))
+
+    def _keep(self, key: str, found: Thumbnail, *, sharp: bool = False) -> "_Kept":
+        data = _jpeg(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
+        self._cache.put(key, data)
+        return _Kept(Picture(data, *found.image.size), (found.width_px, found.height_px))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A cached picture with the original size, which is stored as a JPEG comment."""
+
+    shown: Picture
+    original_px: tuple[int, int]
+
+
+def _opened(data: bytes | None) -> _Kept | None:
+    """Read a cached picture; None if it is missing or incomplete."""
+    if data is None or not data.endswith(b"\xff\xd9"):
+        return None
+    try:
+        with open_image(data, formats=["JPEG"]) as image:
+            width, height = map(int, image.info["comment"].split())
+            return _Kept(Picture(data, *image.size), (width, height))
+    except ImageFileError:
+        return None
+
+
+def _scaled_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
+    """Make a thumbnail; large images one at a time, to bound memory."""
+    header = read_header(content)
+    if header.width_px * header.height_px <= _LARGE_PX:
+        return thumbnail(content, size_px, upright=upright)
+    with _one_large_image:
+        return thumbnail(content, size_px, upright=upright)
+
+
+def _jpeg(image: Image.Image, comment: str = "", *, sharp: bool = False) -> bytes:
+    """Encode with a comment inside; a sharp picture keeps colour at full resolution."""
+    file = BytesIO()
+    subsampling = 0 if sharp else 2
+    image.save(file, "JPEG", quality=_QUALITY, subsampling=subsampling, comment=comment.encode())
+    return file.getvalue()
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join((_VERSION, *parts)).encode()).hexdigest()
+
+
+def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
+    """Size of the image that the regions were annotated on; None if unknown."""
+    width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
+    return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))

@@ -1,0 +1,227 @@
+"""Choose what to plan: cliques, planner and limits."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.imbalances import filters as imbalance_filters
+from cobalance.app.web.components.name_choices import names_of
+from cobalance.app.web.components.option_fields import draw_options
+from cobalance.app.web.state import url
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.glossary import meaning
+from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.generation.planners import PLANNERS
+from cobalance.generation.planning.effects import plan_for
+from cobalance.generation.planning.plan import PlannedImages, PlanOptions
+from cobalance.generation.recipes.recipe import FormField
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.database import schema
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.diagnose.findings import describe_leaning
+from cobalance.workflows.plan.compare import budget_curve, compare_all
+
+SELECTED, BY_FILTER = "Selected", "By filter"
+EVENLY, LARGEST = "Evenly", "Largest gaps first"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cliques to rebalance: these, or with None all that pass the filter."""
+
+    cliques: tuple[url.Clique, ...] | None
+    filter: CliqueFilter = field(default_factory=CliqueFilter)
+
+    def rows(self, cliques: Cliques) -> IntArray:
+        """Their rows in the table of all cliques, ascending."""
+        if self.cliques is not None:
+            found = find_rows(cliques, self.cliques)
+            return np.unique(found[found >= 0])
+        if not set(self.filter.concepts) <= set(cliques.concepts):
+            return np.zeros(0, dtype=np.int64)  # a concept that is in no clique
+        return self.filter.rows(cliques)
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """The inputs of a plan: the same request, in the same state, gives the same plan."""
+
+    state: DatasetState
+    choice: Choice
+    planner: str
+    options: PlanOptions
+    planner_options: tuple[tuple[str, Any], ...] = ()
+
+
+def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
+    """Draw the choices; return what is chosen."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
+        selected = tuple(url.selected_cliques())
+        source = st.segmented_control(
+            "Cliques to rebalance",
+            (SELECTED, BY_FILTER),
+            format_func=lambda name: f"{name} ({len(selected):,})" if name == SELECTED else name,
+            default=SELECTED if selected else BY_FILTER,
+            **in_url("plan_for"),
+            required=True,
+        )
+        if source == SELECTED:
+            choice, sizes = Choice(selected), _sizes_of(selected, cliques)
+        else:
+            choice, sizes = _filtered(current, cliques)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"):
+        planner = st.selectbox(
+            "Planner",
+            list(PLANNERS),
+            **choice_in_url("planner"),
+            width=170,
+            help="\n".join(
+                [
+                    f"{meaning('planner')}\n",
+                    *(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
+                ]
+            ),
+        )
+        kind = PLANNERS[planner].options
+        own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
+        budget = _limit(
+            "Budget",
+            "budget",
+            "Images in all.",
+        )
+        largest_first = budget is not None and _choose_largest_first()
+        cap = _limit("Most per query", "cap", "Images of one class for one clique.")
+    options = PlanOptions(*sizes, cap, budget, largest_first)
+    return PlanRequest(current.state, choice, planner, options, tuple(own.items()))
+
+
+def _choose_largest_first() -> bool:
+    """Draw how a budget is spent; return whether on the largest gaps first."""
+    chosen = st.segmented_control(
+        "Spend it",
+        (EVENLY, LARGEST),
+        default=EVENLY,
+        **choice_in_url("spend"),
+        required=True,
+        help=f"- **{EVENLY}**: every query is cut to the same share, so that every gap closes by "
+        "the same share; the planner minimal leaves the least imbalance.\n"
+        f"- **{LARGEST}**: the largest gaps close as in the whole plan, one after the other; the "
+        "one at which the budget ends closes in part, and smaller ones stay.",
+    )
+    return chosen == LARGEST
+
+
+def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
+    """Sizes of the smallest and the largest selected clique."""
+    mined = cliques.members.shape[1]
+    sizes = [len(clique) for clique in selected if len(clique) <= mined]
+    return (min(sizes), max(sizes)) if sizes else (1, mined)
+
+
+def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
+    mined = cliques.members.shape[1]
+    sizes = (1, 1)
+    if mined > 1:
+        sizes = st.slider("Sizes", 1, mined, (2, mined), **number_in_url("plan_sizes"), width=140)
+    under = imbalance_filters.choose_class(cliques.classes)
+    min_gap = st.number_input(
+        "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
+    )
+    max_q_value = imbalance_filters.choose_q_value()
+    concepts = imbalance_filters.choose_concepts(
+        names_of(current, schema.CONCEPT), placeholder="any"
+    )
+    passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
+    return Choice(None, passed), sizes
+
+
+def _limit(label: str, key: str, purpose: str) -> int | None:
+    found: int | None = st.number_input(
+        label,
+        1,
+        value=None,
+        step=1,
+        **number_in_url(key),
+        placeholder="no limit",
+        width=150,
+        help=purpose,
+    )
+    return found
+
+
+# What was worked out is kept under the request alone: the cliques follow from its state.
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
+    """Rows of the cliques to rebalance."""
+    rows = request.choice.rows(_cliques)
+    sizes = _cliques.sizes()[rows]
+    smallest, largest = request.options.resolve(_cliques)
+    within: IntArray = rows[(sizes >= smallest) & (sizes <= largest)]
+    return within
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def plan_found(_cliques: Cliques, request: PlanRequest) -> PlannedImages:
+    """Images of each class for each clique, and how good the planner knows them to be."""
+    rows = request.choice.rows(_cliques)
+    planner = PLANNERS.open(request.planner, dict(request.planner_options))
+    return plan_for(_cliques, rows, planner, request.options)
+
+
+def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
+    """How many of the chosen cliques lean to a class, and how many more have a gap."""
+    proven = Choice(None, CliqueFilter(max_q_value=MAX_Q_VALUE))
+    all_sizes = PlanRequest(request.state, proven, request.planner, PlanOptions(1))
+    leans = np.isin(rows, chosen_rows(cliques, all_sizes))
+    return int(leans.sum()), int(((cliques.gaps()[rows] > 0) & ~leans).sum())
+
+
+def planned_images(cliques: Cliques, request: PlanRequest) -> IntArray:
+    """Images of each class for each clique, as the planner wants them."""
+    return plan_found(cliques, request).images
+
+
+@st.cache_data(show_spinner="Comparing planners", max_entries=32)
+def planners_compared(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> pd.DataFrame:
+    """Every planner and baseline for the same cliques within the same limits."""
+    rows = chosen_rows(_cliques, request)
+    incidence = load_incidence(_current.store, _current.name, _current.mining.split)
+    return compare_all(_cliques, rows, request.options, _own(request), incidence, (), in_app)
+
+
+@st.cache_data(show_spinner="Planning within budgets", max_entries=32)
+def budgets_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
+    """Images against what remains, by budget; the request's own budget changes nothing."""
+    rows = chosen_rows(_cliques, request)
+    planners = list(dict.fromkeys(["conbias", request.planner, "minimal"]))
+    return budget_curve(_cliques, rows, request.options, _own(request), planners)
+
+
+def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:
+    return {request.planner: dict(request.planner_options)}
+
+
+def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
+    """Draw how many cliques are chosen, and how many of them were not mined."""
+    leaning, unproven = _leaning(cliques, request, rows)
+    text = f"{counted(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
+    if request.choice.cliques is not None:
+        unknown = len(request.choice.cliques) - len(rows)
+        if unknown:
+            text += f"; {unknown:,} selected that mining did not find"
+    st.caption(escape(text))

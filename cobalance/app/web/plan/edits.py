@@ -1,0 +1,255 @@
+"""Plan images to edit with a recipe: which, for which groups, what is left out, and the job."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.components.name_choices import names_of
+from cobalance.app.web.components.work import job_form
+from cobalance.app.web.plan.estimate import draw_estimate
+from cobalance.app.web.state import session, tasks, url
+from cobalance.app.web.state.access import may_edit, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.settings import JobSettings, read_job_settings
+from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import DatasetState
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.image_texts import caption_files
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.order.job import order_plan
+from cobalance.workflows.plan.edits import (
+    CounterfactualPlan,
+    choose_counterfactuals,
+    keep_counterfactuals,
+)
+
+SELECTED, ALL = "Selected cliques", "All images"
+_MADE = {"all": "every group", "others": "the other groups"}
+
+
+def show(current: CurrentDataset) -> None:
+    """Draw the choices, the images that follow from them, and the job."""
+    left, right = st.columns([6, 7], gap="medium")
+    with right:
+        st.subheader("How to edit them", anchor=False)
+        # Drawn first, as the other choices are those of its recipe.
+        settings = job_form.choose(current, edits=True)
+    recipe = st.session_state["recipe"]
+    with left:
+        st.subheader("Images to edit", anchor=False)
+        changes = _choose(current, recipe)
+        if changes is None:
+            return
+        try:
+            summary = _summary(current, recipe, changes)
+            if settings is not None:
+                check_consent(read_job_settings(settings), list(summary["images"]))
+        except CobalanceError as error:
+            show_error(error)
+            return
+        _draw(summary)
+    best_of = JobSettings(recipe=recipe).best_of
+    draw_estimate(current, sum(summary["images"].values()), RECIPES[recipe], best_of)
+    if may_edit():
+        _order(current, recipe, changes, settings if summary["sources"] else None)
+
+
+def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
+    """Draw what differs from the recipe's choice of images; None where nothing is selected."""
+    usual = RECIPES[recipe].plan or CounterfactualOptions(captions="none")
+    changes: dict[str, Any] = {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        selected = tuple(url.selected_cliques())
+        chosen = st.segmented_control(
+            "Of which images",
+            (SELECTED, ALL),
+            default=SELECTED if selected else ALL,
+            **choice_in_url("edit_of"),
+            required=True,
+            help="Images that show all concepts of one of the selected cliques, each whole: with "
+            "all groups or none.",
+        )
+        limit: int | None = st.number_input(
+            "Images at most",
+            1,
+            value=usual.limit,
+            step=1,
+            **number_in_url("most_images"),
+            placeholder="no limit",
+            width=150,
+            help="Chosen by a hash of their names, so that more of them include these.",
+        )
+    if usual.made != "own":
+        groups = st.multiselect(
+            "Groups to show",
+            _group_names(current, usual),
+            **in_url("groups"),
+            placeholder="those of the words" if usual.words else "the classes",
+        )
+        made = st.segmented_control(
+            "Each image is made to show",
+            list(_MADE),
+            format_func=_MADE.__getitem__,
+            default=usual.made,
+            **choice_in_url("made"),
+            required=True,
+        )
+        changes |= {"groups": tuple(groups)} if groups else {}
+        changes |= {"made": made} if made not in (None, usual.made) else {}
+    changes |= {"limit": limit} if limit != usual.limit else {}
+    if chosen == SELECTED:
+        if not selected:
+            if empty_state(
+                "No clique selected",
+                "Tick cliques on the **Diagnose** page, or edit all images.",
+                action=("Go to Diagnose", "_edits_to_diagnose"),
+            ):
+                url.go_to("diagnose")
+            return None
+        st.caption(f"{counted(len(selected), 'cliques')} selected.")
+        changes["cliques"] = selected
+    return changes
+
+
+def _group_names(current: CurrentDataset, usual: CounterfactualOptions) -> list[str]:
+    named = combined_words(usual.words).groups if usual.words else ()
+    return list(dict.fromkeys([*named, *names_of(current, schema.CLASS)]))
+
+
+def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    folder = session.settings().captions_folder()
+    path = caption_files(folder).path(current.name)
+    written = path.stat().st_mtime_ns if path.exists() else None
+    found: dict[str, Any] = _summarized(
+        current.store, folder, current.state, written, recipe, tuple(changes.items())
+    )
+    return found
+
+
+# Kept under the dataset's state and its captions' time: from these all else follows.
+@st.cache_data(show_spinner="Reading the images and their captions", max_entries=32)
+def _summarized(
+    _store: GraphStore,
+    _folder: Path,
+    state: DatasetState,
+    captions_written: int | None,  # noqa: ARG001
+    recipe: str,
+    changes: tuple[tuple[str, Any], ...],
+) -> dict[str, Any]:
+    return choose_counterfactuals(_store, _folder, state.name, recipe, dict(changes)).summary()
+
+
+def _draw(summary: Mapping[str, Any]) -> None:
+    """Draw how many images there are to edit and to make, and why others are left out."""
+    groups, left_out = summary["images"], summary["left_out"]
+    with st.container(horizontal=True, key="_edits_metrics"):
+        st.metric("Images to edit", f"{summary['sources']:,}")
+        st.metric("Images to make", f"{sum(groups.values()):,}")
+    text = st.column_config.TextColumn
+    if groups:
+        draw_columns(
+            {
+                "group": (list(groups), text("Group", width=180)),
+                "images": (list(groups.values()), count_column("Images to make", 110)),
+            },
+            220,
+            key="_edits_groups",
+            alt="Images to make of each group",
+        )
+    else:
+        st.caption(":orange[:material/warning:] No image is left to edit.")
+    if left_out:
+        draw_columns(
+            {
+                # first, so that a phone shows it
+                "images": (list(left_out.values()), count_column("Images", 75)),
+                "reason": (list(left_out), text("Left out", width=330)),
+            },
+            250,
+            key="_edits_left_out",
+            alt="Images that are left out, by reason",
+        )
+
+
+def _order(
+    current: CurrentDataset,
+    recipe: str,
+    changes: Mapping[str, Any],
+    settings: Mapping[str, Any] | None,
+) -> None:
+    key = f"job {current.name}"
+    with st.container(border=True, key="_edits_job"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            typed = st.text_input(
+                "Name of the plan",
+                placeholder=recipe,
+                max_chars=200,
+                **in_url("plan_name"),
+                width=260,
+            )
+            if (
+                st.button(
+                    "Create job", type="primary", key="_edits_create", disabled=settings is None
+                )
+                and settings is not None
+            ):
+                _create(current, recipe, changes, clean_name(typed) or recipe, settings, key)
+                st.rerun()
+        ended = tasks.find(key)
+        if show_task(key) or ended is None or ended.result is None:
+            return
+        if st.button("See the jobs", key="_edits_to_jobs", icon=":material/bolt:"):
+            url.go_to("jobs")
+
+
+def _create(
+    current: CurrentDataset,
+    recipe: str,
+    changes: Mapping[str, Any],
+    name: str,
+    settings: Mapping[str, Any],
+    key: str,
+) -> None:
+    """Start writing the plan and creating a job for it, in the background."""
+    by = user_name()
+    store, dataset = current.store, current.name
+    folder = session.settings().captions_folder()
+    places = session.settings().image_roots()
+
+    def work(progress: Progress) -> str:
+        made: CounterfactualPlan = choose_counterfactuals(
+            store, folder, dataset, recipe, changes, progress
+        )
+        if not made.plan.queries:
+            raise OptionError("No image is left to edit.")
+        keep_counterfactuals(store, dataset, name, made, progress)
+        order_plan(
+            store,
+            dataset,
+            name,
+            made.plan.rows(),
+            settings,
+            progress,
+            places=places,
+            planned=made.plan.planner_options,
+            created_by=by,
+        )
+        return (
+            f"Created a job for {counted(made.plan.images, 'images')} of "
+            f"{counted(len(made.selection.sources), 'images')} to edit."
+        )
+
+    tasks.start(key, f"Creating the job {name}", work)

@@ -1,0 +1,250 @@
+"""Effects of a plan on cliques: a chart, a table, and a comparison of planners."""
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.theme import clique_labels, names_axis, shorten
+from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+
+IN_PICTURE, IN_TABLE = 20, 1000
+MOST_CLASSES = 4  # with columns of their own
+MOST_COLORS = 8
+
+
+def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
+    """Data of the chart: a row for each clique, before and after.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `cobalance.generation.planning.effects.effect_table`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``clique`` (its members, shortened, each text unique), ``before`` and ``after``: with two
+        classes the images of the second less those of the first, so that the sign is the side;
+        with more the gap. ``side_before`` and ``side_after``: with two classes the one with more
+        images, with more the one with too few; "balanced" where the gap is 0.
+    """
+    marks = pd.DataFrame({"clique": clique_labels(table["concepts"])})
+    two = len(classes) == 2
+    for time, counts in (("before", BEFORE), ("after", AFTER)):
+        if two:
+            first, second = (table[counts + name].to_numpy() for name in classes)
+            marks[time] = second - first
+            side = table[f"too_few_{time}"].map({classes[0]: classes[1], classes[1]: classes[0]})
+        else:
+            marks[time] = table[f"gap_{time}"].to_numpy()
+            side = table[f"too_few_{time}"]
+        marks[f"side_{time}"] = side.astype(object).where(side.notna(), BALANCED).to_numpy()
+    return marks
+
+
+BALANCED = "balanced"
+
+
+def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
+    """Draw how the gaps of the cliques with the largest ones change."""
+    classes = before.classes
+    marks = marks_of(effect_table(before, after, rows[:IN_PICTURE]), classes)
+    colors = class_colors(classes)
+    shown = [
+        name for name in classes if (marks[["side_before", "side_after"]] == name).any(axis=None)
+    ]
+    domain = [*shown, BALANCED]
+    two = len(classes) == 2
+    title = (
+        f"← more {shorten(classes[0], 20)} · images · more {shorten(classes[1], 20)} →"
+        if two
+        else "gap, in images"
+    )
+    if two or len(shown) <= MOST_COLORS:
+        scale = alt.Scale(domain=domain, range=[*(colors[name] for name in shown), NEUTRAL])
+        legend = alt.Legend(
+            orient="top",
+            title=None if two else "too few images of",
+            columns=4,
+            labelLimit=110,
+            symbolType="circle",
+            symbolFillColor=None,
+        )
+    else:  # too many to tell apart: the tooltip and the table below name them
+        scale, legend = alt.Scale(domain=domain, range=[NEUTRAL] * len(domain)), None
+    axis = alt.Axis(format=",.0f", tickCount=5, tickMinStep=1)
+    base = alt.Chart(marks).encode(
+        y=alt.Y(
+            "clique:N",
+            sort=marks["clique"].tolist(),
+            title=None,
+            axis=names_axis(230, grid=True, ticks=False, domain=False),
+        ),
+        tooltip=[
+            alt.Tooltip("clique:N", title="clique"),
+            alt.Tooltip("before:Q", format="+,.0f" if two else ",.0f"),
+            alt.Tooltip("after:Q", format="+,.0f" if two else ",.0f"),
+            alt.Tooltip("side_before:N", title="more before" if two else "too few before"),
+            alt.Tooltip("side_after:N", title="more after" if two else "too few after"),
+        ],
+    )
+
+    def points(time: str, *, filled: bool) -> alt.Chart:
+        drawn: alt.Chart = base.mark_point(
+            size=70 if filled else 50, filled=filled, opacity=1, strokeWidth=2
+        ).encode(
+            x=alt.X(f"{time}:Q", title=title, axis=axis),
+            color=alt.Color(f"side_{time}:N", scale=scale, sort=domain, legend=legend),
+        )
+        return drawn
+
+    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL, opacity=0.7).encode(
+        x="before:Q", x2="after:Q"
+    )
+    middle = (
+        alt.Chart().mark_rule(strokeWidth=1.5, color=NEUTRAL, aria=False).encode(x=alt.datum(0))
+    )
+    chart = alt.layer(middle, rule, points("before", filled=False), points("after", filled=True))
+    st.altair_chart(
+        chart.properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Gap of each clique before and after",
+    )
+    balanced_at = "in the middle" if two else "at 0"
+    caption = f"Ring: before. Disc: after; {balanced_at} a clique is balanced."
+    if len(rows) > IN_PICTURE:
+        caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
+    st.caption(caption)
+
+
+def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:
+    """Draw every clique that the plan touches, chosen or not, before and after."""
+    found = effect_table(before, after, rows[:IN_TABLE])
+    config = st.column_config
+    shown = pd.DataFrame({"concepts": [list(names) for names in found["concepts"]]})
+    shown["chosen"] = found.index.isin(chosen)
+    for name in ("gap_before", "gap_after"):
+        shown[name] = found[name].to_numpy()
+    for name in ("too_few_before", "too_few_after"):
+        shown[name] = found[name].astype(object).fillna("-").to_numpy()
+    columns = {
+        "concepts": config.ListColumn("Concepts", width="medium"),
+        "chosen": config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it."),
+        "gap_before": count_column("Gap before", width=85),
+        "gap_after": count_column("Gap after", width=85),
+        "too_few_before": config.TextColumn("Too few before", width=105),
+        "too_few_after": config.TextColumn("Too few after", width=105),
+    }
+    of_class: dict[str, str] = {}
+    if len(before.classes) <= MOST_CLASSES:
+        for code, name in enumerate(before.classes):
+            for time, prefix in (("before", BEFORE), ("after", AFTER)):
+                column = f"{time} {code}"
+                shown[column] = found[prefix + name].to_numpy()
+                columns[column] = count_column(f"{shorten(name, 16)} {time}", width=110)
+                of_class[column] = name
+    opened = details.opened_by("_plan_effects", found["concepts"].tolist(), of_class.get)
+    draw_table(shown, 320, columns, alt="Effects", **opened)
+    rest = rows[IN_TABLE:]
+    if len(rest):
+        left = effect_table(before, after, rest)
+        st.caption(
+            f"The {IN_TABLE:,} largest gaps are shown. The other {len(rest):,} cliques have "
+            f"{int(left['gap_before'].sum()):,} images of gap before, and "
+            f"{int(left['gap_after'].sum()):,} after."
+        )
+
+
+def planners(compared: pd.DataFrame, current: str) -> None:
+    """Draw what each planner costs and achieves.
+
+    Parameters
+    ----------
+    compared : pandas.DataFrame
+        Index planner, columns of `cobalance.generation.planning.effects.measure`.
+    current : str
+        The one that the plan is from.
+    """
+    config = st.column_config
+    shown = compared.reset_index()
+    shown.insert(0, "current", shown["planner"] == current)
+    shown["share"] = shown["solved"] / shown["imbalanced"].clip(lower=1)
+    draw_table(
+        shown,
+        320,
+        {
+            "current": config.CheckboxColumn("Shown", width=65),
+            "planner": config.TextColumn("Planner", width=190),
+            "images": count_column("Images"),
+            "queries": count_column("Queries"),
+            "imbalanced": count_column("Imbalanced"),
+            "solved": count_column("Solved"),
+            "dataset": count_column("Images after"),
+            "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
+            "widest_gap": count_column("Widest gap left"),
+            "seconds": config.NumberColumn("Seconds", format="%.2f"),
+            "share": config.ProgressColumn(
+                "Share solved", min_value=0, max_value=1, format="percent"
+            ),
+            "gap_before": count_column("Gap before"),
+            "gap_after": count_column("Gap left"),
+            "widened": count_column(
+                "Widened", help="Cliques, chosen or not, with a larger gap after."
+            ),
+        },
+        column_order=[
+            *("current", "planner", "images", "remaining", "gap_after", "widest_gap", "widened"),
+            *("share", "solved", "imbalanced", "gap_before", "queries", "dataset", "seconds"),
+        ],
+        key="_plan_planners",
+        alt="Planners",
+    )
+
+
+def budgets(curve: pd.DataFrame, budget: int | None) -> None:
+    """Draw images against what remains, as gaps and as cliques, and the budget in use as a rule.
+
+    Parameters
+    ----------
+    curve : pandas.DataFrame
+        From `cobalance.workflows.plan.compare.budget_curve`.
+    budget : int or None
+        The budget in use.
+    """
+    for place, measured, title in zip(
+        st.columns(2),
+        ("gap_after", "remaining"),
+        ("sum of gaps left", "cliques with a gap left"),
+        strict=True,
+    ):
+        lines = (
+            alt.Chart(curve)
+            .mark_line(point=True)
+            .encode(
+                x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
+                y=alt.Y(f"{measured}:Q", title=title, axis=alt.Axis(format=",.0f")),
+                color=alt.Color(
+                    "planner:N",
+                    title=None,
+                    legend=alt.Legend(orient="top", columns=2, labelLimit=240, symbolType="stroke"),
+                ),
+                strokeDash=alt.StrokeDash("planner:N", legend=None),
+                tooltip=["planner", "images", "remaining", "gap_after", "widest_gap", "widened"],
+            )
+        )
+        layers = [lines]
+        if budget is not None:
+            rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False)
+            layers.append(rule.encode(x=alt.datum(budget)))
+        place.altair_chart(
+            alt.layer(*layers).properties(height=280),
+            width="stretch",
+            key="_plan_curve" if measured == "gap_after" else f"_plan_curve_{measured}",
+            alt=f"Images to make against the {title}, by planner",
+        )

@@ -1,0 +1,87 @@
+"""Estimate of how long a plan's images take to make."""
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import number_in_url
+from cobalance.app.web.widgets.theme import duration_text
+from cobalance.generation.jobs.settings import JobSettings
+from cobalance.generation.recipes.recipe import Recipe
+from cobalance.graph.jobs.status import measured_speeds
+
+
+def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
+    """Draw how long the images may take with one worker, and what the estimate rests on.
+
+    Parameters
+    ----------
+    best_of : int
+        Candidates of each image, of which one is chosen.
+
+    Returns
+    -------
+    str
+        How long, such as ``2 min to 5 min``.
+    """
+    speeds = _speeds_of(measured_speeds(current.store), recipe.backend, best_of)
+    fastest, slowest, origin = _range(speeds, recipe, best_of)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        low = _seconds("Seconds per image, from", "s_from", fastest, 190)
+        high = _seconds("to", "s_to", slowest, 130)
+        low, high = min(low, high), max(low, high)
+        ends = duration_text(images * low), duration_text(images * high)
+        length = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        with st.container():
+            st.markdown(f"**{images:,}** images, about **{length}** with one worker")
+            st.caption(f"An estimate. {origin}")
+    return length
+
+
+def _seconds(label: str, key: str, known: float, width: int) -> float:
+    """Draw a field for seconds, with the known value as its default."""
+    typed: float | None = st.number_input(
+        label, 0.01, value=None, **number_in_url(key), placeholder=f"{known:g}", width=width
+    )
+    return known if typed is None else typed
+
+
+def _speeds_of(measured: pd.DataFrame, backend: str, best_of: int) -> "pd.Series[float]":
+    """Seconds per image in the jobs of one backend, each for so many candidates.
+
+    Jobs that choose the best make all of their candidates, so that they do not tell how many of
+    them another job would reject.
+    """
+    known = JobSettings().backend
+    backends = measured["settings"].map(lambda text: json.loads(text).get("backend", known))
+    found = measured[backends == backend]
+    if best_of > 1:
+        return best_of * found["seconds_per_candidate"]
+    return found["seconds_per_image"][found["best_of"] == 1]
+
+
+def _range(speeds: "pd.Series[float]", recipe: Recipe, best_of: int) -> tuple[float, float, str]:
+    """Lowest and highest seconds per image, and a sentence on their origin."""
+    backend = recipe.backend
+    image = "an accepted image" if best_of == 1 else f"the {best_of:,} candidates of an image"
+    if not len(speeds):
+        more = "; rejected images come on top" if best_of == 1 else f" for {image}"
+        origin = f"No job has measured the backend {backend} yet, so the numbers are assumed{more}."
+        low, high = (best_of * seconds for seconds in recipe.seconds)
+        return low, high, origin
+    fastest, slowest = float(speeds.min()), float(speeds.max())
+    if len(speeds) == 1:
+        origin = (
+            f"One job of the backend {backend} took {fastest:,.3g} s for {image}; this is half to "
+            "twice that."
+        )
+        fastest, slowest = fastest / 2, slowest * 2
+    else:
+        origin = (
+            f"The {len(speeds):,} latest jobs of the backend {backend} took {fastest:,.3g} to "
+            f"{slowest:,.3g} s for {image}, the rejected ones included."
+        )
+    low, high = (max(round(s, 3 if s < 1 else 2), 0.001) for s in (fastest, slowest))
+    return low, high, origin

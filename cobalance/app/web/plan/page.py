@@ -1,0 +1,277 @@
+"""Page Plan: the missing images, their effect, and the job that makes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from cobalance.app.web.components import mine_button
+from cobalance.app.web.components.graph.story import draw_plan
+from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.components.work import job_form
+from cobalance.app.web.plan import edits, effect_charts, query_editor, summary
+from cobalance.app.web.plan.choice import (
+    PlanRequest,
+    budgets_compared,
+    choose,
+    chosen_rows,
+    describe_choice,
+    plan_found,
+    planners_compared,
+)
+from cobalance.app.web.plan.estimate import draw_estimate
+from cobalance.app.web.plan.lists import offer_lists
+from cobalance.app.web.state import session, tasks, url
+from cobalance.app.web.state.access import may_edit, user_name
+from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.url import in_url
+from cobalance.app.web.widgets.controls import choose_view, download
+from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.generation.planning.effects import measure, touched_rows
+from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.planning.simulation import simulate_images
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.errors import CobalanceError, worded
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.findings import no_clique
+from cobalance.workflows.order.job import order_plan
+from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries
+from cobalance.workflows.plan.planners import keep_plan
+from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
+
+KINDS = ("New images", EDITED_IMAGES := "Edited images")
+VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")
+
+
+def page() -> None:
+    """Draw the page."""
+    current = session.current()
+    if choose_view("What to plan", KINDS, "plan_kind") == EDITED_IMAGES:
+        edits.show(current)
+        return
+    if not current.is_mined:
+        mine_button.offer(current)
+        return
+    with st.spinner("Reading the cliques", show_time=True):
+        cliques: Cliques = current.read(load_cliques)
+    if not len(cliques.counts):
+        why = no_clique(current.name, current.mining, current.class_sizes)
+        empty_state("No clique", escape(worded(why, in_app)))
+        return
+    request = choose(current, cliques)
+    chosen = chosen_rows(cliques, request)
+    describe_choice(cliques, request, chosen)
+    if not len(chosen):
+        _nothing_chosen(request)
+        return
+    try:
+        found = plan_found(cliques, request)
+    except CobalanceError as error:  # such as caps that leave no plan
+        show_error(error)
+        return
+    planned = found.images
+    if not planned.any():
+        smallest = request.options.min_size
+        why = no_images(current.name, cliques, chosen, smallest, current.mining)
+        icon = ":material/check_circle:"
+        empty_state("Nothing to make", escape(worded(why, in_app)), icon=icon)
+        return
+    head = summary.place()
+    told = st.container()
+    left, right = st.columns([6, 7])
+    with left:
+        st.subheader("Images to make", anchor=False)
+        edited = query_editor.edit(cliques, planned, request, editable=may_edit())
+    images = edited.apply(planned)
+    after = simulate_images(cliques, images)
+    measured = measure(cliques, after, images, chosen)
+    touched = touched_rows(cliques, after)
+    planner = f"{request.planner}, edited by hand" if edited.images else request.planner
+    made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
+    plan = made.plan()
+    with told:
+        summary.draw_effects(measured, len(touched))
+        summary.warn(cliques, after, measured["images"], request.options.min_size)
+        st.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
+    queries = plan.queries
+    if said := unsupported_queries(
+        queries, query_verdicts(current.store, current.name, cliques, queries)
+    ):
+        st.caption(f":orange[:material/warning:] {said}")
+    with right:
+        st.subheader("Before and after", anchor=False)
+        effect_charts.picture(cliques, after, touched)
+    _take_away(current, made, measured, head)
+    view = choose_view("View", VIEWS, "plan_view")
+    if view == VIEWS[0]:
+        effect_charts.table(cliques, after, touched, chosen)
+        details.draw(current)
+        return
+    if view == VIEWS[1]:
+        draw_plan(current, [(query.class_name, query.concepts, query.n) for query in queries])
+        return
+    compared = planners_compared(current, cliques, request)
+    left_out = compared.attrs["left_out"]
+    if edited.images:
+        own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
+        compared = pd.concat([own, compared])
+    effect_charts.planners(compared, made.planner)
+    for name, why in left_out.items():
+        st.caption(escape(f"{name} is left out: {why}"))
+    offer_lists(current, cliques, chosen)
+    both = replace(request.options, budget=None, largest_first=True)
+    curve = budgets_compared(cliques, replace(request, options=both))
+    _drag_budget(int(curve["budget"].max()), request.options.budget)
+    effect_charts.budgets(curve, request.options.budget)
+
+
+def _drag_budget(most: int, budget: int | None) -> None:
+    """Draw a slider whose value is the plan's budget; at its end there is none."""
+    if most < 2:
+        return
+    at = min(budget or most, most)
+
+    def take() -> None:
+        chosen = st.session_state["_plan_budget"]
+        st.session_state["budget"] = None if chosen >= most else chosen
+
+    st.session_state["_plan_budget"] = at
+    st.slider(
+        "Budget of the plan, in images",
+        1,
+        most,
+        key="_plan_budget",
+        on_change=take,
+        help="What Algorithm 1 needs for no gap at all is the end, which sets no limit.",
+    )
+
+
+def _nothing_chosen(request: PlanRequest) -> None:
+    if request.choice.cliques is None:
+        empty_state("No clique fits", "Loosen a filter above.")
+        return
+    if empty_state(
+        "No clique selected",
+        "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
+        action=("Go to Diagnose", "_plan_to_diagnose"),
+    ):
+        url.go_to("diagnose")
+
+
+@dataclass(frozen=True, eq=False)
+class PlanInHand:
+    """The plan on the page, edits included.
+
+    `images`, of shape (n_cliques, n_classes), are those of each class to make for each clique;
+    `found` is what the planner says of them, unless they were edited.
+    """
+
+    cliques: Cliques
+    images: IntArray
+    request: PlanRequest
+    planner: str
+    found: PlannedImages | None = None
+
+    def plan(self) -> Plan:
+        """The plan with its queries."""
+        queries, known = queries_of(self.cliques, self.images), self.found
+        own = dict(self.request.planner_options)
+        made = Plan(self.planner, self.request.options, queries, own)
+        if known is None:
+            return made
+        return replace(made, proven=known.proven, bound=known.bound, note=known.note)
+
+    def json(self) -> bytes:
+        """The plan as a file, as `cobalance plan --format json` writes it."""
+        return plan_to_json(self.plan())
+
+
+def _take_away(
+    current: CurrentDataset, made: PlanInHand, measured: Mapping[str, int], head: DeltaGenerator
+) -> None:
+    """Draw the time estimate, the job settings, and the buttons for the plan.
+
+    Parameters
+    ----------
+    head : DeltaGenerator
+        Where the summary is, with the button that creates the job.
+    """
+    images = measured["images"]
+    with st.container(border=True, key="_plan_job"):
+        length = draw_estimate(current, images, job_form.chosen_recipe())
+        settings = job_form.choose(current) if may_edit() else None
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = made.request.planner
+            typed = st.text_input(
+                "Name of the plan",
+                placeholder=name,
+                max_chars=200,
+                **in_url("plan_name"),
+                width=260,
+            )
+            name = clean_name(typed) or name
+            file = f"{current.name}-{name}.json"
+            download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
+    key = _task_key(current)
+    with head:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            summary.draw_cost(measured, length)
+            if may_edit():
+                create = st.button(
+                    "Create job",
+                    type="primary",
+                    key="_plan_create",
+                    icon=":material/bolt:",
+                    disabled=not images or settings is None,
+                )
+                if create and settings is not None:
+                    _create(current, made, name, settings)
+                    st.rerun()
+        ended = tasks.find(key)
+        if show_task(key) or ended is None or ended.result is None:
+            return
+        if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
+            url.go_to("jobs")
+
+
+def _task_key(current: CurrentDataset) -> str:
+    return f"job {current.name}"
+
+
+def _create(
+    current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
+) -> None:
+    """Start writing the plan and creating a job for it, in the background."""
+    by, places = user_name(), session.settings().image_roots()
+    store, dataset = current.store, current.name
+
+    def work(progress: Progress) -> str:
+        plan = made.plan()
+        keep_plan(store, dataset, name, plan, made.cliques, progress)
+        order_plan(
+            store,
+            dataset,
+            name,
+            plan.rows(),
+            settings,
+            progress,
+            places=places,
+            created_by=by,
+        )
+        return (
+            f"Created a job for {counted(plan.images, 'images')} in "
+            f"{counted(len(plan.queries), 'queries')}."
+        )
+
+    tasks.start(_task_key(current), f"Creating the job {name}", work)

@@ -1,0 +1,250 @@
+"""Table editor of a plan's queries: change numbers, drop rows."""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.components.imbalances.table import disagreement_column
+from cobalance.app.web.plan.choice import PlanRequest
+from cobalance.app.web.state.url import number_in_url
+from cobalance.app.web.widgets.tables import count_column, table_height
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.diagnosis.evidence import DISAGREEMENTS, disagreements
+from cobalance.workflows.diagnose.tables import DISAGREEMENT
+
+ROWS = (200, 1000, 5000)
+HEIGHT_PX = 470
+_MOST_IMAGES = 10_000_000  # of one query, by hand
+_KEPT, _SEEN = "_plan_edits", "_plan_edits_seen"
+
+EDITS = "edits"  # the query parameter
+MOST_IN_LINK = 2_000  # characters of edits
+_IN_LINK = re.compile(r"([0-9a-f]{8})((?:_[0-9]{1,12}-[0-9]{1,8})+)")
+
+
+@dataclass
+class Edits:
+    """Changes to a plan by hand.
+
+    Parameters
+    ----------
+    request : PlanRequest
+        The plan's; with another one they are gone.
+    images : dict of int to int
+        Images of a query, which is known by its place in the flat array of all cliques and
+        classes; 0 for a dropped one.
+    drawn_with : dict of int to int
+        Those that were in the table when the browser got it. Later ones the browser has itself.
+    version : int
+        Of the table in the browser.
+    """
+
+    request: PlanRequest
+    images: dict[int, int] = field(default_factory=dict)
+    drawn_with: dict[int, int] = field(default_factory=dict)
+    version: int = 0
+
+    def apply(self, planned: IntArray) -> IntArray:
+        """The planned images with the edits applied."""
+        edited = planned.copy()
+        for place, n in self.images.items():
+            edited.flat[place] = n
+        return edited
+
+
+def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
+    """The edits for a request: those of the URL, else those of this session.
+
+    What this session has written itself is no link: the browser may send an older address while
+    a newer one is on its way to it.
+    """
+    kept: Edits | None = st.session_state.get(_KEPT)
+    version = kept.version + 1 if kept else 0
+    if kept is None or kept.request != request:
+        kept = Edits(request, version=version)
+    in_link = st.query_params.get(EDITS, "")
+    seen = st.session_state.setdefault(_SEEN, set())
+    if in_link and in_link not in seen:
+        seen.add(in_link)
+        found = edits_from_text(in_link, planned)
+        if found is None:
+            st.info(
+                "The changes by hand that this link names are of another plan, and left out.",
+                icon=":material/link_off:",
+            )
+        else:
+            kept = Edits(request, found, version=version)
+    st.session_state[_KEPT] = kept
+    return kept
+
+
+def _write_link(edits: Edits, planned: IntArray) -> bool:
+    """Put the edits into the URL; False if they are too many for it."""
+    text = edits_to_text(edits.images, planned)
+    fits = len(text) <= MOST_IN_LINK
+    if text and fits:
+        st.session_state[_SEEN].add(text)
+        if st.query_params.get(EDITS) != text:
+            st.query_params[EDITS] = text
+    elif EDITS in st.query_params:
+        del st.query_params[EDITS]
+    return fits
+
+
+def edits_to_text(images: dict[int, int], planned: IntArray) -> str:
+    """Encode edits for the URL, tied to their plan; empty without edits.
+
+    Examples
+    --------
+    >>> planned = np.array([[0, 3], [5, 3]])
+    >>> edits_to_text({1: 20, 3: 0}, planned)
+    '76f629b8_1-20_3-0'
+    >>> edits_from_text(edits_to_text({1: 20, 3: 0}, planned), planned)
+    {1: 20, 3: 0}
+    """
+    pairs = (f"_{place}-{n}" for place, n in sorted(images.items()))
+    return _digest(planned) + "".join(pairs) if images else ""
+
+
+def edits_from_text(text: str, planned: IntArray) -> dict[int, int] | None:
+    """Decode the text of `edits_to_text`; None if it is malformed or of another plan."""
+    read = _IN_LINK.fullmatch(text)
+    if read is None or read[1] != _digest(planned):
+        return None
+    pairs = (pair.split("-") for pair in read[2][1:].split("_"))
+    images = {int(place): int(n) for place, n in pairs}
+    known = all(place < planned.size and planned.flat[place] for place in images)
+    return images if known and max(images.values()) <= _MOST_IMAGES else None
+
+
+def _digest(planned: IntArray) -> str:
+    shape = str(planned.shape).encode()
+    content = planned.astype("<i8").tobytes()
+    return hashlib.blake2b(content, digest_size=4, key=shape).hexdigest()
+
+
+def forget_edits() -> None:
+    """Drop all edits."""
+    kept: Edits | None = st.session_state.get(_KEPT)
+    if kept is not None:
+        st.session_state[_KEPT] = Edits(kept.request, version=kept.version + 1)
+
+
+def largest_first(images: IntArray, rows: int) -> IntArray:
+    """Places of the largest queries in the flat array of images; ties in their order.
+
+    Examples
+    --------
+    >>> largest_first(np.array([[0, 3], [5, 3]]), 2).tolist()
+    [2, 1]
+    """
+    flat = images.ravel()
+    found = np.flatnonzero(flat)
+    order: IntArray = found[np.argsort(-flat[found], kind="stable")]
+    return order[:rows]
+
+
+def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.DataFrame:
+    """Some queries as a table, with where rates contradict counts; the index is their place."""
+    rows, codes = np.divmod(places, len(cliques.classes))
+    part = cliques.take(rows)
+    frame = pd.DataFrame(
+        {
+            "class": [cliques.classes[code] for code in codes.tolist()],
+            "concepts": [list(names) for names in part.names()],
+            "images": images.ravel()[places],
+            "gap": part.gaps(),
+        },
+        index=pd.Index(places, name="place"),
+    )
+    if (found := disagreements(part.counts, part.class_sizes)).any():
+        frame[DISAGREEMENT] = [DISAGREEMENTS[code] for code in found]
+    return frame
+
+
+def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
+    """Differences between two tables of queries: images by place, 0 for a dropped row.
+
+    Examples
+    --------
+    >>> before = pd.DataFrame({"images": [5, 3, 2]}, index=[10, 20, 30])
+    >>> changed(before, before.assign(images=[5, 4, 2]).drop(30))
+    {20: 4, 30: 0}
+    """
+    left = after["images"].reindex(before.index).fillna(0).astype("int64")
+    differs = (left != before["images"]).to_numpy()
+    return dict(zip(before.index[differs].tolist(), left.to_numpy()[differs].tolist(), strict=True))
+
+
+def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable: bool) -> Edits:
+    """Draw the queries of a plan, the largest first; return the edits."""
+    edits = edits_of(request, planned)
+    rows = st.session_state.get("plan_rows", ROWS[0])
+    if f"_plan_table {edits.version} {rows}" not in st.session_state:
+        # The browser gets a table anew: all edits so far are in it.
+        edits.drawn_with = dict(edits.images)
+    shown = Edits(request, edits.drawn_with).apply(planned)
+    places = largest_first(shown, rows)
+    before = query_frame(cliques, shown, places)
+    after = st.data_editor(
+        before,
+        key=f"_plan_table {edits.version} {rows}",
+        height=table_height(len(before), HEIGHT_PX),
+        hide_index=True,
+        num_rows="delete" if editable else "fixed",
+        disabled=["class", "concepts", "gap", DISAGREEMENT] if editable else True,
+        column_config={
+            "class": st.column_config.TextColumn("Class", width=100),
+            "concepts": st.column_config.ListColumn("Concepts", width="medium"),
+            "images": st.column_config.NumberColumn(
+                "Images",
+                min_value=0,
+                max_value=_MOST_IMAGES,
+                step=1,
+                required=True,
+                format="localized",
+                width=90,
+            ),
+            "gap": count_column("Count gap", width=85, help="Of the clique, before."),
+            DISAGREEMENT: disagreement_column(),
+        },
+        alt="Queries of the plan",
+    )
+    edits.images = edits.drawn_with | changed(before, after)
+    edits.images = {place: n for place, n in edits.images.items() if n != int(planned.flat[place])}
+    _below(planned, edits, len(before), in_link=_write_link(edits, planned))
+    return edits
+
+
+def _below(planned: IntArray, edits: Edits, shown: int, *, in_link: bool) -> None:
+    """Draw how many queries are not shown, and how many were changed."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        total = int(np.count_nonzero(planned))
+        if total > ROWS[0]:
+            st.selectbox(
+                "Rows",
+                ROWS,
+                **number_in_url("plan_rows"),
+                format_func="{:,}".format,
+                label_visibility="collapsed",
+                width=90,
+            )
+        if total > shown:
+            st.caption(
+                f"The {shown:,} largest queries of {total:,}; the others stay as they are planned."
+            )
+        if edits.images:
+            dropped = sum(n == 0 for n in edits.images.values())
+            st.caption(
+                f"{len(edits.images) - dropped:,} changed, {dropped:,} dropped by hand. Another "
+                "choice above plans anew."
+                + ("" if in_link else " They are too many for a link: download the plan instead.")
+            )
+            st.button("Undo", key="_plan_undo", on_click=forget_edits)
+        elif shown:
+            st.caption("Double-click a number to change it; tick rows to delete them.")

@@ -1,0 +1,280 @@
+"""Run the web app: address and port, Streamlit options, uvicorn.
+
+Settings that `streamlit run` would read from files in the current folder or in the user's home are
+set here instead: the app is the same wherever it is started.
+"""
+
+import errno
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from streamlit import config
+
+from cobalance.app.web.server.appearance import PageHtml, theme_options
+from cobalance.app.web.server.gate import LoginCheck, MessageCheck
+from cobalance.app.web.server.health import health_route
+from cobalance.app.web.server.media import keep_dropped_files
+from cobalance.app.web.server.security import HostAndOriginCheck
+from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
+from cobalance.graph.errors import OptionError
+from cobalance.workflows.login import Login, is_loopback, read_login
+from cobalance.workflows.settings import Settings
+
+SCRIPT = Path(__file__).parents[1] / "main.py"
+PORT = 8501
+"""The port when none is named and it is free."""
+
+_FURTHER_PORTS = 20
+_GOODBYE_S = 3  # for open connections when the server ends
+_PING_S = 30
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A checked configuration with its listening socket.
+
+    Parameters
+    ----------
+    socket : socket.socket
+        It is listening already.
+    login : Login or None
+        How people log in, if they have to.
+    host : str or None
+        The name by which browsers find the app.
+    url : str
+        Where a browser on this machine finds the app; with logins, where everybody's does.
+    """
+
+    socket: socket.socket
+    login: Login | None
+    host: str | None
+    url: str
+
+    @property
+    def port(self) -> int:
+        """The port of the socket."""
+        number: int = self.socket.getsockname()[1]
+        return number
+
+
+def listen(
+    settings: Settings,
+    address: str = "127.0.0.1",
+    port: int | None = None,
+    host: str | None = None,
+    *,
+    without_login: bool = False,
+) -> Listening:
+    """Check the options and bind the port.
+
+    Parameters
+    ----------
+    address : str
+        The address of this machine to listen on.
+    port : int or None
+        The port; 0 for any free one, None for the usual one or, where it is taken, the next.
+    host : str or None
+        The name by which browsers find the app, where it is not this machine's own.
+    without_login : bool
+        Allow others than this machine's users to reach it without a login.
+
+    Raises
+    ------
+    OptionError
+        The address is not this machine's, or open to others without a login; the port is taken;
+        or the login's settings cannot be used.
+    """
+    login = None
+    if settings.cobalance_auth_file is not None:
+        login = read_login(settings.cobalance_auth_file)
+    elif settings.cobalance_editors or settings.cobalance_viewers:
+        raise OptionError(
+            "COBALANCE_EDITORS or COBALANCE_VIEWERS is set, but nobody logs in without "
+            "COBALANCE_AUTH_FILE. Set that too, or unset them."
+        )
+    family, resolved = _resolve(address)
+    if login is None and not without_login and not is_loopback(resolved):
+        raise OptionError(
+            f"--address {address}: others could reach the app, and change and drop "
+            "datasets without logging in. Set COBALANCE_AUTH_FILE to have them log in, leave the "
+            "address at 127.0.0.1, or accept it with --insecure-without-login."
+        )
+    taken = _take_port(family, resolved, port, may_search=login is None)
+    number = taken.getsockname()[1]
+    if login is None:
+        return Listening(taken, None, host, f"http://{_shown(resolved)}:{number}")
+    url = login.origin.replace("{port}", str(number))
+    return Listening(taken, login, host or login.host, url)
+
+
+def _resolve(address: str) -> tuple[socket.AddressFamily, str]:
+    try:
+        found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise OptionError(
+            f"--address {address!r} is not an address of this machine: {error.strerror}. "
+            "Leave it at 127.0.0.1, or give 0.0.0.0 for all."
+        ) from error
+    # Under a name, IPv4 comes first: it is what the address in the browser's line means.
+    family, _, _, _, place = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return family, str(place[0])
+
+
+def _shown(address: str) -> str:
+    if address in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
+        return "localhost"
+    return f"[{address}]" if ":" in address else address
+
+
+def _take_port(
+    family: socket.AddressFamily, address: str, port: int | None, *, may_search: bool
+) -> socket.socket:
+    wanted = [PORT if port is None else port]
+    if port is None and may_search:
+        wanted += [*range(PORT + 1, PORT + 1 + _FURTHER_PORTS), 0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    for number in wanted:
+        try:
+            return socket.create_server((address, number), family=family, dualstack_ipv6=both)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                continue
+            reason = os.strerror(error.errno or errno.EINVAL)
+            raise OptionError(
+                f"--address {address} --port {number} cannot be used: {reason}. Choose an address "
+                "of this machine and a port from 1024 on."
+            ) from error
+    raise OptionError(
+        f"--port {wanted[0]} is taken by another process. Stop it, or choose another port"
+        + ("." if may_search else ", and change redirect_uri in COBALANCE_AUTH_FILE to it.")
+    )
+
+
+def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
+    """Streamlit options that differ from its defaults."""
+    return {
+        **theme_options(),
+        "server.port": port,
+        "server.headless": True,
+        "server.showEmailPrompt": False,
+        "server.fileWatcherType": "none",
+        "server.allowRunOnSave": False,
+        "server.enableCORS": True,
+        "server.enableXsrfProtection": True,
+        "browser.serverAddress": host or "localhost",
+        "browser.serverPort": port,
+        "browser.gatherUsageStats": False,
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "client.showErrorLinks": False,
+        "client.allowedOrigins": [],
+        # see cobalance.app.web.components.images.gallery
+        "global.disableWidgetStateDuplicationWarning": True,
+        "runner.magicEnabled": False,
+        "runner.fastReruns": False,  # see cobalance.app.web.state.refreshing
+        "logger.level": "warning",
+        "logger.enableRich": False,
+        "logger.hideWelcomeMessage": True,
+        "secrets.files": [],
+        "server.cookieSecret": secrets.token_hex(),
+    }
+
+
+def _configure_streamlit(options: Mapping[str, Any]) -> None:
+    # Ignore config.toml and secrets.toml of the current folder and of the user's home; there is no
+    # option for this.
+    config.get_config_files = lambda file_name: []  # noqa: ARG005
+    config.get_config_options(force_reparse=True, options_from_flags=dict(options))
+    keep_dropped_files()
+
+
+def _show_defect(_: Exception) -> bool:
+    """Show a message without details; Streamlit has logged the traceback."""
+    st.error(
+        "Something went wrong in cobalance itself. Reload the page; if it happens again, the "
+        "terminal or log of `cobalance app` has what a report needs."
+    )
+    return True
+
+
+def _to_first_page(request: Request) -> RedirectResponse:
+    """Redirect /diagnose to /, the only address at which Streamlit serves the first page."""
+    query = request.url.query
+    return RedirectResponse(f"/?{query}" if query else "/")
+
+
+def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
+    """Serve until interrupted.
+
+    Parameters
+    ----------
+    ready : callable
+        Called once, when requests are answered.
+    """
+    address = listening.socket.getsockname()[0]  # decides which folders a page may offer
+    UPLOADS.most_mb = settings.cobalance_upload_mb
+    _configure_streamlit(
+        {
+            **streamlit_options(listening.port, listening.host),
+            "server.address": address,
+            "server.maxUploadSize": settings.cobalance_upload_mb,
+        }
+    )
+
+    @asynccontextmanager
+    async def announced(_: st.App) -> AsyncIterator[dict[str, Any]]:
+        ready()
+        # While the browser is on its way: the first visitor need not wait for it.
+        Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
+        yield {}
+
+    login, url = listening.login, listening.url
+    app = st.App(
+        SCRIPT,
+        secrets=None if login is None else {"auth": dict(login.auth)},
+        lifespan=announced,
+        routes=[health_route(settings), Route("/diagnose", _to_first_page)],
+        middleware=[
+            Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),
+            *([Middleware(LoginCheck, login=login, origin=url)] if login else []),
+            Middleware(MessageCheck),
+            Middleware(UploadCheck),
+            Middleware(PageHtml),
+        ],
+        on_script_error=_show_defect,
+    )
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="websockets-sansio",
+            ws_ping_interval=_PING_S,
+            ws_ping_timeout=_PING_S,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=_GOODBYE_S,
+        )
+    )
+    with closing(listening.socket):
+        try:
+            server.run(sockets=[listening.socket])
+        except KeyboardInterrupt:
+            return
+    if not server.started:
+        raise SystemExit(1)  # uvicorn has said why

@@ -1,0 +1,108 @@
+"""The user of a session, and what they may do.
+
+Without COBALANCE_AUTH_FILE nobody logs in, and everybody who reaches the app may change things:
+the server then listens on loopback, unless configured otherwise. With it, every session logs in;
+COBALANCE_EDITORS may change things, and the others may look.
+
+Hiding a button is convenience. What protects is `require_editor`, called by every background task
+and where else a write begins, in the run of the user who starts it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from cobalance.app.web.state import session
+from cobalance.graph.errors import CobalanceError
+from cobalance.workflows.login import is_listed
+from cobalance.workflows.settings import Settings
+
+UNPROVEN = (
+    "Your login provider does not say that your e-mail address is verified. Have it verified "
+    "there, or ask the operator of this app, who can set COBALANCE_TRUST_EMAIL if the provider "
+    "never says so."
+)
+"""Why somebody is not on a list, whatever their address."""
+
+
+class NotAllowedError(CobalanceError):
+    """A change by somebody who may only look."""
+
+
+@dataclass(frozen=True)
+class User:
+    """The user of a session; the name is empty where nobody logs in.
+
+    Without a proven address nobody is on the list of editors or viewers; `address` is then empty.
+    """
+
+    name: str
+    may_look: bool
+    may_edit: bool
+    is_proven: bool = True
+    address: str = ""
+
+
+def user() -> User | None:
+    """The user of this session; None where they have yet to log in."""
+    settings = session.settings()
+    if settings.cobalance_auth_file is None:
+        return User("", may_look=True, may_edit=True)
+    known = st.user.to_dict()
+    if known.get("is_logged_in") is not True:
+        return None
+    email = str(known.get("email") or "")
+    is_proven = _is_verified(known, settings)
+    proven = email if is_proven else ""
+    may_edit = is_listed(proven, settings.cobalance_editors)
+    viewers = settings.cobalance_viewers
+    return User(
+        email or str(known.get("name") or "unknown"),
+        may_look=may_edit or not viewers or is_listed(proven, viewers),
+        may_edit=may_edit,
+        is_proven=is_proven,
+        address=proven,
+    )
+
+
+def user_name() -> str:
+    """The name that is kept with what the user does; empty without a login."""
+    known = user()
+    return known.name if known is not None else ""
+
+
+def _is_verified(claims: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether the provider vouches for the address: one that it does not may be anybody's.
+
+    `OpenID Connect Core 1.0`_, section 5.1, leaves it to providers to send the claim.
+
+    .. _OpenID Connect Core 1.0: https://openid.net/specs/openid-connect-core-1_0.html
+    """
+    said = claims.get("email_verified")
+    return said in (True, "true") or (said is None and settings.cobalance_trust_email)
+
+
+def may_edit() -> bool:
+    """Whether the user may change things."""
+    known = user()
+    return known is not None and known.may_edit
+
+
+def require_editor() -> None:
+    """Raise unless the user may change things; to be called where a write begins.
+
+    Raises
+    ------
+    NotAllowedError
+        They may not.
+    """
+    if not may_edit():
+        known = user()
+        if known is not None and not known.is_proven:
+            raise NotAllowedError(f"You have read-only access. {UNPROVEN}")
+        raise NotAllowedError(
+            "You have read-only access. Ask the operator of this app to add you to "
+            "COBALANCE_EDITORS."
+        )

@@ -1,0 +1,74 @@
+"""Fragments that refresh themselves, and reruns of the whole page that lose no click.
+
+A run that is cut short forgets which button was pressed: code after the cut is never told. A
+click is safe in a button's callback, which runs before anything is drawn. For all others
+
+- runs of a session follow one another (`cobalance.app.web.server.serve` turns off
+  `runner.fastReruns`, whose runs overlap, and of which the older clears the newer one's click when
+  it ends), and
+- a fragment asks for the whole page with `rerun_page`, which lets the present run reach its end.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+_ASKED = "_page_asked"
+_BEGAN = "_page_began"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def refreshing(every_s: float | None) -> Callable[[F], F]:
+    """Decorate a function that draws a part of a page, and draws it again every few seconds.
+
+    Its buttons act in callbacks: what runs after `rerun_page` in it may not see a click.
+
+    Parameters
+    ----------
+    every_s : float or None
+        Seconds from one time to the next; None for never.
+    """
+    return st.fragment(run_every=every_s)
+
+
+def rerun_page() -> None:
+    """Draw the whole page anew: from a fragment of its own accord now, else after this run.
+
+    The caller returns. If other fragments are drawn in the same run, one of them may be told of a
+    click, and the page is left to the next refresh.
+    """
+    context = get_script_run_ctx()
+    drawn = None if context is None else context.fragment_ids_this_run
+    if not drawn:
+        st.session_state[_ASKED] = True
+    elif len(drawn) == 1:
+        st.rerun()
+
+
+def begin_run() -> None:
+    """Forget what earlier runs left; at the very start of a run of the whole page.
+
+    A fragment that ends as the page is asked for leaves its container behind as the place where
+    elements go, in the thread that draws the page next: all of it would be drawn in a dialog that
+    was just closed.
+    """
+    context_dg_stack.set(get_default_dg_stack_value())
+    st.session_state.pop(_ASKED, None)
+    st.session_state[_BEGAN] = time.monotonic()
+
+
+def run_began_s() -> float:
+    """When the last run of the whole page began, by `time.monotonic`: what it read is as old."""
+    began: float = st.session_state.get(_BEGAN, 0.0)
+    return began
+
+
+def rerun_if_asked() -> None:
+    """Rerun if `rerun_page` was called; at the end of a run of the whole page."""
+    if st.session_state.pop(_ASKED, False):
+        st.rerun()

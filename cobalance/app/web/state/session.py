@@ -1,0 +1,139 @@
+"""The store of this process, the chosen dataset, and cached reads of the graph.
+
+Reads are cached under the state of the dataset, so that a page never shows numbers of an older
+state, and ten users share one read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.state.url import name_in_url
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.state import DatasetState, dataset_state, list_datasets
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+
+DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
+_CHOICE = "_chosen_dataset"
+
+T = TypeVar("T")
+
+_opening = Lock()
+_opened: list[GraphStore] = []  # the store, if it is open
+
+
+def settings() -> Settings:
+    """The settings of the process that serves the pages."""
+    return Settings.from_environment()
+
+
+def store() -> GraphStore:
+    """The store of this process, opened once."""
+    with _opening:
+        if not _opened:
+            with st.spinner("Opening the database; a local one takes some seconds to start"):
+                _opened.append(open_store(settings()))
+        return _opened[0]
+
+
+def forget_store() -> None:
+    """Forget the connection, so that the next use opens a new one."""
+    with _opening:
+        _opened.clear()
+
+
+def datasets() -> pd.DataFrame:
+    """All datasets, see `cobalance.graph.dataset.state.list_datasets`."""
+    return list_datasets(store())
+
+
+def choose(name: str) -> None:
+    """Choose a dataset for all pages, from the next run on."""
+    st.session_state[_CHOICE] = name
+
+
+def apply_choice(names: Sequence[str], first: Callable[[Sequence[str]], str] | None = None) -> None:
+    """Set the chosen dataset, before the widget that shows it is drawn.
+
+    It is that of `choose`; else the user's own choice, or the URL's; else what `first` gives, or
+    the first one.
+    """
+    name = st.session_state.pop(_CHOICE, None)
+    if name in names:
+        st.session_state[DATASET] = name
+        name_in_url(DATASET, name)
+    elif not {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
+        name = names[0] if first is None else first(names)
+        if DATASET not in st.session_state:
+            st.query_params[DATASET] = name  # allowed as long as the widget was never drawn
+        st.session_state[DATASET] = name
+
+
+@dataclass(frozen=True)
+class CurrentDataset:
+    """The chosen dataset in its present state, which is read once in a run, with cached reads."""
+
+    store: GraphStore
+    state: DatasetState
+
+    @property
+    def name(self) -> str:
+        """The dataset's name."""
+        return self.state.name
+
+    @property
+    def is_mined(self) -> bool:
+        """Whether its cliques can be read."""
+        return self.state.is_mined
+
+    @property
+    def mining(self) -> MiningOptions:
+        """The options that it was last mined with."""
+        return self.state.mining_options()
+
+    def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""
+        found = _kept(self.store, function, self.state, arguments, named)
+        return cast(T, found)
+
+    @cached_property
+    def class_sizes(self) -> dict[str, int]:
+        """Images of each class that has any, of the split that was mined."""
+        if self.is_mined:
+            return dict(self.state.mined_classes)
+        return {name: images for name, images in self.read(class_sizes).items() if images}
+
+
+def current() -> CurrentDataset:
+    """The dataset that the user has chosen, with its state read once.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        It has been dropped or renamed since.
+    """
+    return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
+
+
+def _qualified_name(function: FunctionType) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+@st.cache_data(show_spinner=False, max_entries=512, hash_funcs={FunctionType: _qualified_name})
+def _kept(
+    _store: GraphStore,
+    function: Callable[..., Any],
+    state: DatasetState,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+) -> Any:
+    return function(_store, state.name, *arguments, **named)

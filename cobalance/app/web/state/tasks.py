@@ -1,0 +1,138 @@
+"""Background tasks: one thread each, visible and cancellable from every session."""
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from cobalance.app.web.state.access import require_editor
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.progress import Progress
+from cobalance.graph.safe_text import safe_text
+
+logger = logging.getLogger(__name__)
+
+_OWN = "_own_tasks"  # keys of the tasks that this session has started
+
+
+class CancelledError(CobalanceError):
+    """The user cancelled the task."""
+
+
+@dataclass
+class Task:
+    """A background task with its progress and outcome; of one key only one runs at a time."""
+
+    key: str
+    label: str
+    started: float = field(default_factory=time.monotonic)
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    result: str | None = None
+    error: CobalanceError | None = None
+    ended: float | None = None
+    _cancelled: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return not self._ended.is_set()
+
+    def cancel(self) -> None:
+        """Cancel at the next progress report; what is done stays, and a new run continues."""
+        self._cancelled.set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end; return whether it has ended."""
+        return self._ended.wait(timeout_s)
+
+    def report(self, stage: str, done: int, total: int | None) -> None:
+        """Report progress.
+
+        Raises
+        ------
+        CancelledError
+            The user has cancelled.
+        """
+        self.stage, self.done, self.total = stage, done, total
+        if self._cancelled.is_set():
+            raise CancelledError(
+                f"Cancelled: {self.label}. What is done stays; start it again to go on."
+            )
+
+    def run(self, work: Callable[[Progress], str]) -> None:
+        """Run the work, and keep its result or error."""
+        try:
+            self.result = work(self.report)
+        except CobalanceError as error:
+            self.error = error
+        except Exception:  # noqa: BLE001  # a defect: details go to the log alone
+            logger.error("%s failed\n%s", self.label, safe_text(traceback.format_exc()))  # noqa: TRY400
+            self.error = CobalanceError(
+                f"{self.label} failed for a reason that is in the app's log. This is a defect."
+            )
+        finally:
+            self.ended = time.monotonic()
+            self._ended.set()
+
+
+_tasks: dict[str, Task] = {}
+_starting = threading.Lock()
+
+
+def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
+    """Start a task in a new thread, or return the running task with this key.
+
+    Outcomes of this session's earlier tasks are dismissed.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a progress callback, and returns a sentence for the user when it has succeeded.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may not change things.
+    """
+    require_editor()
+    own: set[str] = st.session_state.setdefault(_OWN, set())
+    for earlier in list(own):
+        if (ended := find(earlier)) is None or not ended.is_running:
+            dismiss(earlier)
+            own.remove(earlier)
+    own.add(key)
+    with _starting:
+        running = _tasks.get(key)
+        if running is not None and running.is_running:
+            return running
+        task = Task(key, label)
+        _tasks[key] = task
+    threading.Thread(target=task.run, args=(work,), name=label, daemon=True).start()
+    return task
+
+
+def find(key: str) -> Task | None:
+    """The task with this key, if it runs or has ended and was not dismissed."""
+    return _tasks.get(key)
+
+
+def keys(*kinds: str) -> list[str]:
+    """Keys of running tasks and of this session's tasks that begin with one of these words."""
+    own = st.session_state.get(_OWN, ())
+    return [
+        key
+        for key, task in list(_tasks.items())
+        if key.partition(" ")[0] in kinds and (task.is_running or key in own)
+    ]
+
+
+def dismiss(key: str) -> None:
+    """Forget a task that has ended."""
+    _tasks.pop(key, None)

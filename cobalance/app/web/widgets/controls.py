@@ -1,0 +1,74 @@
+"""Download buttons, and the choice between views of a page."""
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+
+import streamlit as st
+
+from cobalance.app.web.state.url import in_url, named_in_url
+
+_TYPES = {
+    ".csv": "text/csv",
+    ".graphml": "application/graphml+xml",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".log": "text/plain",
+    ".parquet": "application/vnd.apache.parquet",
+    ".tex": "application/x-tex",
+    ".zip": "application/zip",
+}
+
+
+def download(
+    label: str, content: Callable[[], bytes], file: str, *, key: str, disabled: bool = False
+) -> None:
+    """Draw a button that downloads a file, whose content is made when it is pressed.
+
+    Parameters
+    ----------
+    file : str
+        The file's name, with one of the known endings.
+    """
+    st.download_button(
+        label,
+        content,
+        file,
+        _TYPES[PurePath(file).suffix],
+        key=key,
+        icon=":material/download:",
+        on_click="ignore",
+        disabled=disabled,
+    )
+
+
+def choose_view(
+    label: str,
+    views: Sequence[str],
+    key: str,
+    name_of: Callable[[str], str] = str,
+    *,
+    named: bool = False,
+) -> str:
+    """Draw the choice of a view, which is in the URL; the first is the default.
+
+    Parameters
+    ----------
+    label : str
+        Name of the choice for screen readers.
+    name_of : callable
+        Gives a view's name.
+    named : bool
+        Whether the URL names the default, too, as it depends on the data.
+    """
+    if named:
+        named_in_url(key, views[0], views, name_of)
+    chosen: str | None = st.segmented_control(
+        label,
+        views,
+        default=None if key in st.session_state else views[0],
+        required=True,
+        format_func=name_of,
+        **in_url(key),
+        label_visibility="collapsed",
+    )
+    return chosen or views[0]

@@ -1,0 +1,92 @@
+"""Error messages and empty states."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from cobalance.app.web.state import session
+from cobalance.app.web.state.refreshing import rerun_page
+from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.errors import CobalanceError, StoreUnavailableError
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Show a CobalanceError as its message; other exceptions are defects and pass."""
+    try:
+        yield
+    except StoreUnavailableError as error:
+        session.forget_store()
+        show_error(error)
+        if session.settings().neo4j_uri is None:
+            st.caption("It is a local server: the next try starts it, which takes some seconds.")
+        if st.button("Try again", key="_try_again", type="primary"):
+            st.rerun()
+    except CobalanceError as error:
+        show_error(error)
+
+
+@contextmanager
+def errors_in_fragment() -> Iterator[None]:
+    """Do the same in a fragment that reruns by itself, outside of `errors_shown`.
+
+    If the database is gone the whole page reruns, which ends the fragment's reruns: else every few
+    seconds they would start a local database that somebody has stopped.
+    """
+    try:
+        yield
+    except StoreUnavailableError:
+        rerun_page()
+    except CobalanceError as error:
+        show_error(error)
+
+
+@contextmanager
+def errors_kept(key: str) -> Iterator[None]:
+    """Keep a CobalanceError of a button's callback, for `show_kept_error` in the run after it."""
+    try:
+        yield
+    except CobalanceError as error:
+        st.session_state[key] = error
+
+
+def show_kept_error(key: str) -> None:
+    """Show the error that `errors_kept` has kept, once."""
+    error = st.session_state.pop(key, None)
+    if error is not None:
+        show_error(error)
+
+
+def show_error(error: CobalanceError) -> None:
+    """Show an error's message as plain text: names in it may hold any characters."""
+    with st.container(border=True):
+        st.markdown(":red[:material/error:] **This did not work**")
+        st.text(error.worded(in_app))
+
+
+def empty_state(
+    title: str, advice: str, *, icon: str = ":material/info:", action: tuple[str, str] | None = None
+) -> bool:
+    """Draw a box that says what is missing, and what to do next (Markdown).
+
+    Parameters
+    ----------
+    action : (str, str), optional
+        Label and key of a button that does it.
+
+    Returns
+    -------
+    bool
+        Whether the button was pressed.
+    """
+    pressed = False
+    with st.container(border=True, horizontal_alignment="center"):
+        st.space("small")
+        st.markdown(f"#### {icon} {title}", text_alignment="center")
+        st.markdown(advice, text_alignment="center")
+        if action is not None:
+            label, key = action
+            pressed = st.button(label, key=key)
+        st.space("small")
+    return pressed

@@ -1,0 +1,298 @@
+"""Start worker processes, keep their output, and start those that die again, a few times."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Literal
+
+from cobalance.graph.errors import OptionError
+from cobalance.graph.safe_text import safe_text
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.login import is_loopback
+from cobalance.workflows.settings import Settings
+
+COMMAND = (sys.executable, "-m", "cobalance.app.web.workers.process")
+PAUSES_S = (1.0, 5.0, 25.0)
+"""Before the first restart, the second and so on; then no more."""
+STEADY_S = 600.0
+"""A worker that has run for so long has all its restarts again."""
+MOST_LINES, MOST_CHARACTERS = 5000, 2000
+_LAST_LINES_S = 5.0
+_DEVICES = Path("/dev")
+
+State = Literal["running", "restarting", "stopping", "ended", "failed"]
+
+
+def workers_allowed(settings: Settings, address: str | None) -> int:
+    """How many workers the web app may start on its machine.
+
+    Without COBALANCE_WORKERS it is one, and only while no other machine can reach the app: it
+    listens on loopback, and there is no login.
+
+    Parameters
+    ----------
+    address : str or None
+        That the server listens on; None for all.
+    """
+    if settings.cobalance_workers is not None:
+        return settings.cobalance_workers
+    is_own = address is not None and is_loopback(address) and settings.cobalance_auth_file is None
+    return int(is_own)
+
+
+def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES) -> dict[str, str]:
+    """The variable by which a worker sees one GPU of several; workers take them in turn.
+
+    Parameters
+    ----------
+    number : int
+        The worker's, from 1.
+    environment : mapping of str to str
+        CUDA_VISIBLE_DEVICES in it limits which GPUs there are.
+    devices : Path
+        The folder with the system's devices, of which no library need be asked.
+
+    Examples
+    --------
+    >>> gpu_of(3, {"CUDA_VISIBLE_DEVICES": "4,7"}), gpu_of(1, {"CUDA_VISIBLE_DEVICES": "4"})
+    ({'CUDA_VISIBLE_DEVICES': '4'}, {})
+    """
+    named = environment.get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        found = [path for path in devices.glob("nvidia*") if path.name[6:].isdigit()]
+        gpus = [str(at) for at in range(len(found))]
+    else:
+        gpus = [gpu.strip() for gpu in named.split(",")]
+    return {"CUDA_VISIBLE_DEVICES": gpus[(number - 1) % len(gpus)]} if len(gpus) > 1 else {}
+
+
+class LocalWorker:
+    """A worker process that is supervised from a thread of this one.
+
+    Parameters
+    ----------
+    number : int
+        What people call it.
+    command : sequence of str
+        Runs it.
+    environment : mapping of str to str
+        Its variables.
+    pauses_s : sequence of float
+        Before each restart after it has died.
+
+    Attributes
+    ----------
+    reason : str
+        Why it last died; empty if it has not.
+    restarts : int
+        How often it was started again.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        pauses_s: Sequence[float] = PAUSES_S,
+    ) -> None:
+        self.number = number
+        self.started_at = time.time()
+        self.reason = ""
+        self.restarts = 0
+        self._command, self._environment = list(command), dict(environment)
+        self._pauses_s = list(pauses_s)
+        self._lines: deque[str] = deque(maxlen=MOST_LINES)
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._process: subprocess.Popen[str] | None = None
+        self._state: State = "running"
+        self._thread = threading.Thread(target=self._supervise, name=f"worker {number}")
+        self._thread.daemon = True
+        self._thread.start()
+
+    @property
+    def state(self) -> State:
+        """What it does now."""
+        is_over = self._state in ("ended", "failed")
+        return "stopping" if self._stopping.is_set() and not is_over else self._state
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether somebody has told it to end."""
+        return self._stopping.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended and is not started again."""
+        return self._state in ("ended", "failed")
+
+    @property
+    def pid(self) -> int | None:
+        """Its process; None while there is none."""
+        process = self._process
+        return None if process is None or process.returncode is not None else process.pid
+
+    def lines(self) -> list[str]:
+        """The last lines that it wrote, the oldest first."""
+        return list(self._lines)
+
+    def stop(self) -> None:
+        """End it when the images under way are done; once more, at once."""
+        with self._lock:
+            if self._stopping.is_set():
+                self._kill()
+            elif self._process is not None:
+                self._process.terminate()  # it alone: those that it has started are its own
+            self._stopping.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for its end; return whether it is over."""
+        self._thread.join(timeout_s)
+        return self.is_over
+
+    def _supervise(self) -> None:
+        pauses_s = list(self._pauses_s)
+        while True:
+            began = time.monotonic()
+            code = self._run_once()
+            if self._stopping.is_set() or code == 0:
+                self._state = "ended"
+                return
+            self.reason = self._why(code)
+            self._lines.append(f"-- {self.reason}")
+            if time.monotonic() - began >= STEADY_S:
+                pauses_s = list(self._pauses_s)
+            if not pauses_s:
+                self._state = "failed"
+                return
+            self._state = "restarting"
+            if self._stopping.wait(pauses_s.pop(0)):
+                self._state = "ended"
+                return
+            self.restarts += 1
+            self._state = "running"
+
+    def _run_once(self) -> int:
+        """Run the process to its end, and give its exit code; what is left of its group ends."""
+        with self._lock:
+            if self._stopping.is_set():
+                return 0
+            try:
+                self._process = process = subprocess.Popen(  # noqa: S603
+                    self._command,
+                    env=self._environment,
+                    stdin=subprocess.PIPE,  # which closes with this process, see the other one
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
+            except OSError as error:
+                self._lines.append(f"It cannot be started: {error.strerror}")
+                return -1
+        reading = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
+        reading.start()
+        code = process.wait()
+        with self._lock:
+            self._kill()
+        reading.join(_LAST_LINES_S)
+        if process.stdin is not None:
+            process.stdin.close()
+        return code
+
+    def _read(self, output: IO[str]) -> None:
+        with output:
+            while line := output.readline(MOST_CHARACTERS):
+                if text := safe_text(line.rstrip()):
+                    self._lines.append(text)
+
+    def _kill(self) -> None:
+        """End its process, and those that this has started."""
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):  # it has ended
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _why(self, code: int) -> str:
+        if code >= 0:
+            last = next((line for line in reversed(self._lines) if line), "")
+            return f"It ended with exit code {code}" + (f": {last}" if last else ".")
+        name = signal.Signals(-code).name if -code in signal.valid_signals() else f"signal {-code}"
+        more = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+        return f"It was ended by {name}{more}."
+
+
+class LocalWorkers:
+    """The workers of this process.
+
+    Parameters
+    ----------
+    command, pauses_s
+        See `LocalWorker`.
+    """
+
+    def __init__(
+        self, command: Sequence[str] = COMMAND, pauses_s: Sequence[float] = PAUSES_S
+    ) -> None:
+        self._command, self._pauses_s = command, pauses_s
+        self._all: dict[int, LocalWorker] = {}
+        self._lock = threading.Lock()
+
+    def all(self) -> list[LocalWorker]:
+        """The workers that run, and those that have ended and are not forgotten."""
+        with self._lock:
+            return list(self._all.values())
+
+    def running(self) -> list[LocalWorker]:
+        """Those that are not over."""
+        return [worker for worker in self.all() if not worker.is_over]
+
+    def start(self, most: int, environment: Mapping[str, str] = os.environ) -> LocalWorker:
+        """Start a worker; those that have ended are forgotten.
+
+        Parameters
+        ----------
+        most : int
+            How many may run at once.
+
+        Raises
+        ------
+        OptionError
+            So many run already, or none may.
+        """
+        with self._lock:
+            running = {n: worker for n, worker in self._all.items() if not worker.is_over}
+            if not most:
+                raise OptionError(
+                    "This app may start no worker. Whoever runs it can set COBALANCE_WORKERS, or "
+                    "run `cobalance work`."
+                )
+            if len(running) >= most:
+                raise OptionError(
+                    f"This app may start {counted(most, 'workers')}, and as many run. Whoever "
+                    "runs it can raise COBALANCE_WORKERS."
+                )
+            number = next(n for n in range(1, most + 1) if n not in running)
+            own = {**environment, **gpu_of(number, environment)}
+            worker = LocalWorker(number, self._command, own, self._pauses_s)
+            self._all = {**running, number: worker}
+            return worker
+
+    def find(self, number: int) -> LocalWorker | None:
+        """The worker with this number."""
+        with self._lock:
+            return self._all.get(number)
+
+    def forget(self, number: int) -> None:
+        """Forget a worker that is over."""
+        with self._lock:
+            worker = self._all.get(number)
+            if worker is not None and worker.is_over:
+                del self._all[number]
