@@ -19,7 +19,7 @@ import numpy as np
 from neo4j import ManagedTransaction
 
 from benchmarks.coco_file import CLASSES, write_coco
-from cobalance.app.cli.collector import collector_paused
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_statement

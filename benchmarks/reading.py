@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.coco_file import CLASSES, write_coco
-from cobalance.app.cli.collector import collector_paused
+from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
 from tests.memory import peak_mb

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.documents import decode_toml
@@ -142,3 +142,12 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+_PORT = "8501"  # of the web app, unless it is told another
+
+
+def page_address(file: Path | None, page: str, **query: str) -> str:
+    """Address of a page of the web app with a query; `file` is its login file, if it has one."""
+    origin = "http://127.0.0.1:{port}" if file is None else read_login(file).origin
+    return f"{origin.replace('{port}', _PORT)}/{page}?{urlencode(query)}"

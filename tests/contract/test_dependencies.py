@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cobalance.app.cli.main import COMMANDS
 from tests.contract.syntax import ROOT, trees
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -22,7 +23,7 @@ STARTS_WITH = {
         *(f"cobalance.{name}" for name in ("analysis", "data", "making", "models", "people")),
         "cobalance.stores",
         "cobalance.app.__main__",
-        "cobalance.app.cli.commands",
+        *{f"cobalance.app.cli.{place.partition('.')[0]}" for place in COMMANDS.values()},
     ),
     "app": ("cobalance.app.web.main", "cobalance.app.web.server", "cobalance.app.web"),
     "worker": (

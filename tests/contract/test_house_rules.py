@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 from cobalance.app.cli.main import command_line
-from cobalance.app.cli.wording import FLAGS, command, in_shell
+from cobalance.app.cli.shared.words import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
 from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.options import ReadOptions
@@ -195,4 +195,4 @@ def test_only_a_command_switches_the_garbage_collector():
         for path in (ROOT / "cobalance").rglob("*.py")
         if any(switch in path.read_text(encoding="utf-8") for switch in switches)
     }
-    assert found == {"cobalance/app/cli/collector.py"}
+    assert found == {"cobalance/app/cli/shared/collector.py"}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.app.cli.tables import write_text
+from cobalance.app.cli.shared.tables import write_text
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.export.writing.staging import staged
 from cobalance.generation.jobs.chunk_queue import Queue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.app.cli.annotate_demo import show_annotate
+from cobalance.app.cli.demo_annotate import show_annotate
 from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.drop_rename import drop_dataset

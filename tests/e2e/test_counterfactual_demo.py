@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.app.cli.counterfactual_demo import further_commands, show_counterfactual
+from cobalance.app.cli.demo_counterfactual import further_commands, show_counterfactual
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import DatasetExistsError
 from cobalance.graph.jobs.status import list_jobs

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from cobalance.app.cli.commands.demo import show_full
+from cobalance.app.cli.demo import show_full
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.evaluations.reading import list_evaluations

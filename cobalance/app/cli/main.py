@@ -12,10 +12,10 @@ import typer
 from typer import rich_utils
 from typer.main import get_command
 
-from cobalance.app.cli.collector import collector_paused, freeze_objects
-from cobalance.app.cli.common import notes
-from cobalance.app.cli.terminal import Terminal, print_traceback
-from cobalance.app.cli.wording import in_shell
+from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.options import notes
+from cobalance.app.cli.shared.terminal import Terminal, print_traceback
+from cobalance.app.cli.shared.words import in_shell
 from cobalance.app.version import print_version
 from cobalance.graph.errors import (
     CobalanceError,
@@ -35,13 +35,13 @@ EXIT_CODES = (
 
 COMMANDS = {
     "demo": "demo.demo",
-    "app": "web.app",
+    "app": "serve.app",
     "ingest": "load.ingest",
     "datasets": "datasets.app",
     "tags": "tags.app",
     "embeddings": "embeddings.app",
-    "mine": "diagnosis.mine",
-    "imbalances": "diagnosis.imbalances",
+    "mine": "diagnose.mine",
+    "imbalances": "diagnose.imbalances",
     "check": "check.check",
     "plan": "plan.plan",
     "report": "report.report",
@@ -50,16 +50,16 @@ COMMANDS = {
     "work": "jobs.work",
     "cancel": "jobs.cancel",
     "retry": "jobs.retry",
-    "rebalance": "results.rebalance",
-    "export": "results.export",
+    "rebalance": "export.rebalance",
+    "export": "export.export",
     "export-graph": "export_graph.export_graph",
     "annotate": "annotate.app",
     "evaluate": "evaluate.app",
-    "cypher": "console.cypher",
-    "mcp": "assistant.mcp",
-    "store": "server.app",
+    "cypher": "cypher.cypher",
+    "mcp": "serve.mcp",
+    "store": "store.app",
 }
-"""Each command, or group of commands, with its place in `app.cli.commands`; help has commands
+"""Each command, or group of commands, with its place in `app.cli`; help has commands
 in this order, then groups."""
 
 
@@ -101,7 +101,7 @@ def command_line(*names: str) -> typer.Typer:
     app.callback()(_options)
     for name in names or COMMANDS:
         module, _, attribute = COMMANDS[name].partition(".")
-        command = getattr(import_module(f"cobalance.app.cli.commands.{module}"), attribute)
+        command = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:

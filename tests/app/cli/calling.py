@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 from unittest.mock import patch
 
 from cobalance.app.__main__ import main
-from cobalance.app.cli import common
+from cobalance.app.cli.shared import options as common
 
 EXTRAS = {
     "worker": ("dbos", "fsspec", "imagehash", "PIL"),

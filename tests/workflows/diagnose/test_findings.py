@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cobalance as cb
-from cobalance.app.cli.wording import in_shell
+from cobalance.app.cli.shared.words import in_shell
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions

@@ -30,8 +30,7 @@ from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import write_predictions
 from cobalance.workflows.report.contents import ReportOptions, read_contents
 from cobalance.workflows.report.page import page
-from tests.app.cli.commands.conftest import table
-from tests.app.cli.conftest import environment, run  # noqa: F401
+from tests.app.cli.conftest import environment, run, table  # noqa: F401
 
 IMAGES = 20
 SETTINGS = {

@@ -1,0 +1,25 @@
+"""`cobalance annotate`: attributes that models propose and label, reviewed and audited."""
+
+import typer
+
+from cobalance.app.cli.annotate.audit import audit
+from cobalance.app.cli.annotate.compare import compare
+from cobalance.app.cli.annotate.cost import cost
+from cobalance.app.cli.annotate.decisions import accept, delete, reject, threshold
+from cobalance.app.cli.annotate.extract import extract
+from cobalance.app.cli.annotate.label import label
+from cobalance.app.cli.annotate.measure import measure
+from cobalance.app.cli.annotate.propose import propose
+from cobalance.app.cli.annotate.review import review
+from cobalance.app.cli.annotate.runs import runs
+
+app = typer.Typer(
+    help="Have models propose attributes and label images with them; review and audit what they "
+    "say.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+_PROPOSING = (cost, propose, review)
+_LABELLING = (label, extract, runs, accept, reject, threshold, delete)
+for command in (*_PROPOSING, *_LABELLING, measure, compare, audit):
+    app.command()(command)

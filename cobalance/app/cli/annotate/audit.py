@@ -1,0 +1,229 @@
+"""`cobalance annotate audit`: people check a sample of a run's labels, blind to them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from cobalance.annotation.auditing.sample import PER_STRATUM
+from cobalance.app.cli.shared.ids import RunId
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+    read_clique,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.graph.audits.reading import Audit, audits_of_run
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.names import clean_name
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.reader import read_text
+from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
+from cobalance.workflows.login import page_address
+from cobalance.workflows.settings import Settings
+
+
+def audit(
+    run: RunId,
+    people: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Draw a new audit for these people, separated by commas: any names, or their "
+            "e-mail addresses where the web app has a login.",
+        ),
+    ] = None,
+    n: Annotated[
+        int,
+        typer.Option(
+            "--n",
+            min=1,
+            help="Images of each concept or clique, class and verdict; all where fewer.",
+        ),
+    ] = PER_STRATUM,
+    overlap: Annotated[
+        int | None, typer.Option(help="How many people check each label. Default: all of them.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Check this concept's labels alone. Repeat it. Default: all, or none with "
+            "--clique."
+        ),
+    ] = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Check these concepts together, as tables show them ("cow + road") or as a JSON '
+            "list: whether an image shows all of them. Repeat it."
+        ),
+    ] = None,
+    which: Annotated[
+        str | None,
+        typer.Option("--audit", metavar="ID", help="An earlier audit. Default: the newest."),
+    ] = None,
+    sheet: Annotated[
+        bool,
+        typer.Option(
+            "--sheet",
+            help="Write what everybody is asked, with the answers so far, to fill in elsewhere: "
+            "shows, does not or unknown.",
+        ),
+    ] = False,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Take the answers of this CSV file: person, image, concept, answer.",
+        ),
+    ] = None,
+    rates: Annotated[
+        bool,
+        typer.Option("--rates", help="Show how many labels are right, and the corrected counts."),
+    ] = False,
+    results: Annotated[
+        bool, typer.Option("--results", help="Show the imbalances before and after correction.")
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Have people check a run's labels, blind; correct counts and imbalances by what they find.
+
+    With --people a sample of each concept (or clique), class and verdict is drawn, and the address
+    of its page printed. People see an image and what it may show, neither the class nor what the
+    run says. --results
+    tells which imbalances are left once the labels' errors in each class are taken off.
+    """
+    from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
+    from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
+
+    check_output(format_, output)
+    if sum([people is not None, sheet, answers is not None, rates, results]) > 1:
+        raise OptionError(
+            "--people, --sheet, --answers, --rates and --results are done one at a time. Leave "
+            "all but one out."
+        )
+    with opened_store() as (store, _):
+        if people is not None:
+            names = tuple(name.strip() for name in people.split(",") if name.strip())
+            wanted = tuple(map(clean_name, concept or ()))
+            folder = output_folder()
+            from cobalance.workflows.panel.audit import AuditSample, draw_audit
+
+            cliques = tuple(map(read_clique, clique or ()))
+            sample = AuditSample(names, n, overlap, seed, wanted, cliques)
+            made = draw_audit(store, folder, run, sample)
+            out.print(_address(made), markup=False, soft_wrap=True)
+            notes.print(
+                f"{counted(len(made.labels), 'labels')} for {counted(len(made.people), 'people')}, "
+                "at this address of `cobalance app`, or as a table: cobalance annotate audit "
+                f"{run} --sheet --format csv. Results: cobalance annotate audit {run} --results",
+                markup=False,
+            )
+            return
+        found = _find(store, run, which)
+        if answers is not None:
+            taken = take_answers(store, found, _read_answers(answers))
+            notes.print(f"{counted(taken, 'answers')} taken.", markup=False)
+            frame = audit_progress(store, found)
+        elif sheet:
+            frame = answer_sheet(store, found)
+            frame = guard_formulas(frame) if format_ is Format.CSV else frame
+        elif rates:
+            frame = audit_rates(store, found)
+        elif results:
+            frame = audit_imbalances(store, found)
+        else:
+            frame = audit_progress(store, found)
+    if format_ is Format.TABLE and output is None:
+        frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
+    write_frame(frame, format_, output, out)
+    if not (sheet or answers is not None or rates or results):
+        notes.print(_address(found), markup=False)
+
+
+def _find(store: GraphStore, run: str, which: str | None) -> Audit:
+    """A run's newest audit, or the one of an id or of its first characters."""
+    audits = audits_of_run(store, run)
+    if not audits:
+        raise OptionError(f"The run {run} has no audit. Draw one with ", Setting("people"), ".")
+    found = [one for one in audits if one.id.startswith(which or "")]
+    if not found or (which and len(found) > 1):
+        known = ", ".join(one.id for one in audits)
+        raise OptionError(f"The run {run} has not one audit {which!r}. It has: {known}.")
+    return found[0]
+
+
+def _read_answers(file: Path) -> pd.DataFrame:
+    """The rows of a filled-in sheet, by their lines."""
+    columns = ("person", "image", "concept", "answer")
+    rows = read_sheet(
+        read_text(file), str(file), columns, "Fill in the table that --sheet has written."
+    )
+    cells = [[row[name] for name in columns] for _, row in rows]
+    return pd.DataFrame(cells, [place for place, _ in rows], columns, dtype=object)
+
+
+def _rates_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of rates that fit a terminal."""
+    return pd.DataFrame(
+        {
+            "concept": frame["concept"],
+            "class": frame["class_name"],
+            "labelled": frame["labelled"],
+            "not labelled": frame["unlabelled"],
+            "precision [95%]": _percentages(frame, "precision"),
+            "missed [95%]": _percentages(frame, "false_omission"),
+            "corrected [95%]": _intervals(
+                [frame["corrected"], frame["low"], frame["high"]], "{:,.0f}"
+            ),
+        }
+    )
+
+
+def _results_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of imbalances that fit a terminal."""
+    return pd.DataFrame(
+        {
+            "concept": frame["concept"],
+            "most": frame["over_represented"],
+            "too few": frame["under_represented"],
+            "gap": frame["gap"].astype("int64"),
+            "corrected [95%]": _intervals(
+                [frame[each] for each in _with_limits("corrected_gap")], "{:,.0f}"
+            ),
+            "by rate": list(map("{} vs {}".format, frame["highest_rate"], frame["lowest_rate"])),
+            "log odds ratio": [f"{value:+.2f}" for value in frame["log_odds_ratio"]],
+            "corrected log odds ratio": _intervals(
+                [frame[each] for each in _with_limits("corrected_log_odds_ratio")], "{:+.2f}"
+            ),
+            "audit": frame["verdict"],
+        }
+    )
+
+
+def _percentages(frame: pd.DataFrame, name: str) -> list[str]:
+    return _intervals([100 * frame[column] for column in _with_limits(name)], "{:.1f}")
+
+
+def _with_limits(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
+
+
+def _intervals(columns: list["pd.Series[float]"], written: str) -> list[str]:
+    """A value and its limits as text; a dash where nothing is known."""
+    return [
+        "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def _address(found: Audit) -> str:
+    login = Settings.from_environment().cobalance_auth_file
+    return page_address(login, "audit", dataset=found.dataset, audit=found.id)

@@ -1,0 +1,197 @@
+"""`cobalance annotate label`: have a model label a dataset's images."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
+from cobalance.app.cli.annotate.propose import TimeoutOption
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+)
+from cobalance.graph.annotations.runs import read_run
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.installation import install_command
+from cobalance.graph.names import clean_name
+from cobalance.graph.plugins import is_installed
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+
+
+def _endpoint(
+    url: str | None,
+    model: str | None,
+    key_file: Path | None,
+    timeout: float,
+    at_once: int,
+    *,
+    send_images: bool,
+) -> EndpointSettings | None:
+    """The address that the options name, with a key that can be read; None for a model here."""
+    if url is None:
+        if model is not None or key_file is not None or send_images:
+            raise OptionError(
+                "--model, --key-file and --send-images are for a model at an address. Give it "
+                "with --url; a model that runs here is named by --set model=FOLDER."
+            )
+        return None
+    if model is None:
+        raise OptionError("--url needs the model's name there. Give it with --model.")
+    if key_file is not None:
+        read_key(key_file)
+    return EndpointSettings(
+        url=url,
+        model=model,
+        key_file=None if key_file is None else str(key_file.resolve()),
+        timeout_s=timeout,
+        send_images=send_images,
+        at_once=at_once,
+    )
+
+
+def _names(names: list[str] | None) -> list[str]:
+    return [clean_name(name) for name in names or []]
+
+
+def label(
+    dataset: DatasetName,
+    annotator: Annotated[
+        str, typer.Option("--with", help=f"The annotator: {', '.join(ANNOTATORS)}.")
+    ],
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
+    ] = None,
+    level: Annotated[
+        str,
+        typer.Option(
+            help="The attributes to look for: image, told from the whole image, or object."
+        ),
+    ] = "image",
+    base: Annotated[
+        str,
+        typer.Option(
+            help='The caption that names the domain alone, such as "a photo of a bird": an '
+            "attribute of the whole image is present where it fits better."
+        ),
+    ] = "",
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Look for this concept instead of the accepted attributes. Repeat it.",
+            callback=_names,
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            help="When an attribute is present: base, above the base caption, or threshold. "
+            "Default: base for images, threshold for objects."
+        ),
+    ] = None,
+    multi: Annotated[
+        bool,
+        typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
+    ] = False,
+    threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Have vlm or captions ask the model at this OpenAI-compatible address, such as "
+            "http://127.0.0.1:8000/v1. All images go there: see --send-images.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The model's name at the address; for one here see --set.")
+    ] = None,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with the key of the address; workers read it at the same path.",
+        ),
+    ] = None,
+    timeout: TimeoutOption = 120.0,
+    send_images: Annotated[
+        bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
+    ] = False,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions that the address gets at a time.")
+    ] = 4,
+    split: Annotated[
+        str | None, typer.Option(help="Only images of this split.", callback=cleaned)
+    ] = None,
+    chunk: Annotated[int, typer.Option(min=1, help="Images that a worker takes at once.")] = 1000,
+    here: Annotated[
+        bool, typer.Option("--here", help="Label them now, in this process, until it has ended.")
+    ] = False,
+) -> None:
+    """Have a model label a dataset's images with its accepted attributes, or with concepts.
+
+    Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
+    annotate accept`. Print the run's id.
+    """
+    from cobalance.workflows.label.order import LabelOrder, order_labels
+
+    order = LabelOrder(
+        dataset=dataset,
+        annotator=annotator,
+        options=assigned(setting),
+        level=level,
+        base=base,
+        concepts=tuple(concept or ()),
+        rule=rule,
+        multi=multi,
+        threshold=threshold,
+        split=split,
+        chunk_images=chunk,
+        endpoint=_endpoint(url, model, key_file, timeout, at_once, send_images=send_images),
+    )
+    if here:
+        with needs_extra("Labelling images", "worker"):
+            from cobalance.workflows.work.run import run_here
+    folder = output_folder()
+    with opened_store() as (store, progress):
+        run = order_labels(store, folder, order)
+        out.print(run, markup=False)
+        if order.endpoint is not None:
+            asked = LabelSettings.read(read_run(store, run).settings)
+            calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
+            notes.print(
+                f"{counted(calls, 'questions')} with an image will be sent to "
+                f"{order.endpoint.host}, at most {at_once} at once.",
+                markup=False,
+            )
+        if here:
+            settings = Settings.from_environment()
+            tasks = [f"{run}-{at}" for at in range(read_run(store, run).chunks)]
+            run_here(settings, tasks, settings.queue_url(), progress)
+            found = read_run(store, run)
+            if found.state != "done":
+                notes.print(f"The run is {found.state}. {found.error}", markup=False)
+                raise typer.Exit(1)
+        else:
+            found = read_run(store, run)
+    extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
+    if here:
+        notes.print(f"The run is {found.state}. What it finds: cobalance annotate runs {run}")
+        notes.print(f"Make it count: cobalance annotate accept {run}", markup=False)
+        return
+    notes.print(
+        f"{counted(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
+        f"then: cobalance annotate runs {run}",
+        markup=False,
+    )
+    if not is_installed(extra):
+        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)

@@ -1,0 +1,151 @@
+"""`cobalance annotate measure`: how well labels and proposals agree with ground truth."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import pandas as pd
+import typer
+
+from cobalance.app.cli.shared.ids import find_run
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+    output_folder,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.ingest.concepts.plurals import counted
+
+if TYPE_CHECKING:
+    from cobalance.annotation.measuring.truth import GroundTruth
+    from cobalance.workflows.label.measure import Measured
+
+
+def measure(
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN|DATASET]",
+            help="A run that labels images; or a dataset, to compare what was proposed for it.",
+            callback=cleaned,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Ground truth: a dataset, or a file: CelebA's list_attr, CUB's "
+            "image_attribute_labels.txt, or a CSV table with a column of 1 and 0 an attribute."
+        ),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file with the columns concept, truth and inverted, for names that differ."
+        ),
+    ] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="The means over concepts alone.")
+    ] = False,
+    embed: Annotated[
+        str,
+        typer.Option(
+            help="How names are compared: letters, by spelling (TF-IDF of groups of letters); "
+            "clip, by CLIP's text encoder; auto, by CLIP where it is on this machine."
+        ),
+    ] = "auto",
+    beta: Annotated[
+        float, typer.Option(min=-1, max=1, help="Names match above this cosine.")
+    ] = 0.8,
+    auc_table: Annotated[
+        Path | None,
+        typer.Option(
+            help="Print the means of a published table instead: a CSV file with a row an "
+            "attribute, a column of scores a model, and perhaps dataset; a row that is the mean of "
+            "several has their number in a column attributes."
+        ),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare a run's labels with ground truth: AUC, precision, recall and F1 of each concept.
+
+    Of a dataset, compare the attributes proposed for it with those of the ground truth: recall
+    (GELDA, equation 1) and effective dimension.
+    """
+    check_output(format_, output)
+    with needs_extra("Measuring labels", "annotate"):
+        import sklearn  # noqa: F401
+    if auc_table is not None:
+        from cobalance.annotation.measuring.tables import read_macro_table
+
+        write_frame(read_macro_table(auc_table), format_, output, out)
+        return
+    if which is None or truth is None:
+        raise OptionError("Name a run or a dataset, and ground truth with --truth.")
+    with opened_store() as (store, _):
+        known = _truth(store, truth)
+        if find_dataset(store, which) is not None:
+            frame = _vocabulary(store, which, known, embed, beta)
+        else:
+            from cobalance.annotation.measuring.truth import read_mapping
+            from cobalance.workflows.label.measure import measure_run
+
+            names = None if mapping is None else read_mapping(mapping)
+            run = find_run(store, which).id
+            found = measure_run(store, output_folder(), run, known, names)
+            frame = _means(found) if summary else found.scores
+            _say(found)
+    write_frame(frame, format_, output, out)
+
+
+def _truth(store: GraphStore, given: str) -> "GroundTruth":
+    """Ground truth of a dataset of that name, or else of a file."""
+    from cobalance.annotation.measuring.truth import read_truth
+    from cobalance.workflows.label.measure import truth_of_dataset
+
+    if find_dataset(store, given) is not None:
+        return truth_of_dataset(store, given)
+    return read_truth(Path(given))
+
+
+def _vocabulary(
+    store: GraphStore,
+    dataset: str,
+    truth: "GroundTruth",
+    embed: str,
+    beta: float,
+) -> pd.DataFrame:
+    from cobalance.workflows.label.measure import measure_vocabulary
+    from cobalance.workflows.label.propose import open_embedder
+
+    embedder, compared_by = open_embedder(embed)
+    known = [str(name) for name in truth.shows.columns]
+    found = measure_vocabulary(store, dataset, known, embed=embedder, beta=beta)
+    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": beta}])
+
+
+def _means(found: "Measured") -> pd.DataFrame:
+    rows = [
+        {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
+        for name, of in found.macro.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _say(found: "Measured") -> None:
+    of = found.macro["auc"]
+    lines = [f"Mean AUC {of.value:.3f} over {counted(of.n, 'concepts')}"]
+    if of.left_out:
+        lines.append(f"{of.left_out} without both images that show it and others left out")
+    if found.unmatched_concepts:
+        lines.append(f"no ground truth for {', '.join(found.unmatched_concepts)}")
+    if found.unmatched_images:
+        lines.append(f"{counted(found.unmatched_images, 'images')} not in the ground truth")
+    lines += [f"{n:,} rows {reason} left out" for reason, n in found.left_out.items()]
+    notes.print("; ".join(lines) + ".", markup=False)

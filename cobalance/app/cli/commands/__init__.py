@@ -1,1 +1,0 @@
-"""Commands, one module per group; `cobalance.app.cli.main` registers them."""

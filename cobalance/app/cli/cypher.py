@@ -1,0 +1,107 @@
+"""`cobalance cypher`: saved queries and your own Cypher, read only."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    cleaned,
+    note_limit,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.graph.database.query import Query
+from cobalance.graph.errors import OptionError
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
+from cobalance.ingest.documents import decode_json
+
+
+def cypher(
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of a saved query, or Cypher that only reads.", show_default=False
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", "-l", help="List the saved queries.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the Cypher of the saved query; do not run it.")
+    ] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", "-d", help="The same as --param dataset=NAME.", callback=cleaned),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param",
+            "-p",
+            metavar="NAME=VALUE",
+            help="A parameter; a list as JSON, or repeat it. Repeatable.",
+        ),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1000,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Run a saved query by name, or read-only Cypher of your own."""
+    if list_ or query is None:
+        write_frame(saved_queries(), format_, output, out, whole=True)
+        return
+    if show or query.replace("-", "").isalnum():  # Cypher has more than one word
+        CATALOGUE[query]  # or an error that lists the saved queries
+    if show:
+        out.print(CATALOGUE[query].text, markup=False, soft_wrap=True)
+        return
+    given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
+    is_saved = query in CATALOGUE
+    parameters = parse_named(CATALOGUE[query], given) if is_saved else parse_free(given)
+    wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
+    with opened_store() as (store, _):
+        result = wanted.run(store)
+    write_frame(result_frame(result), format_, output, out)
+    if result.truncated:
+        note_limit(limit)
+
+
+def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs by the types that a saved query declares; text needs no quotes."""
+    parameters: dict[str, Any] = {}
+    for name, value in map(_split, given):
+        declared = query.parameters.get(name)
+        if declared is not None and declared.type is list and not _is_list(value):
+            parameters.setdefault(name, []).append(value)
+        elif declared is not None and declared.type is str:
+            parameters[name] = value
+        else:
+            parameters[name] = _json_or_text(value)
+    return parameters
+
+
+def _is_list(value: str) -> bool:
+    """Whether a value is a list in JSON; `[bold]` is a name like any other."""
+    return isinstance(_json_or_text(value), list)
+
+
+def parse_free(given: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs of a free query: JSON where it parses, else text."""
+    return {name: _json_or_text(value) for name, value in map(_split, given)}
+
+
+def _split(pair: str) -> tuple[str, str]:
+    name, equals, value = pair.partition("=")
+    if not equals or not name:
+        raise OptionError(f"--param {pair!r} is not NAME=VALUE, such as --param concept=cow.")
+    return name, value
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return decode_json(value)
+    except ValueError:
+        return value

@@ -1,0 +1,149 @@
+"""`cobalance datasets`: list, show, drop and rename datasets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from cobalance.app.cli.shared.options import (
+    ALL_JOBS,
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, narrowed, write_frame
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.dataset.state import dataset_state, list_datasets
+from cobalance.graph.jobs.status import Job, list_jobs
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.safe_text import safe_text
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.export_graph.tables import dataset_centrality
+from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
+from cobalance.workflows.settings import Settings
+
+app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
+    """List all datasets with their sizes and state."""
+    with opened_store() as (store, _):
+        frame = list_datasets(store)
+    if frame.empty and format_ is Format.TABLE:
+        notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
+        return
+    shown = _shortened(frame) if format_ is Format.TABLE and output is None else frame
+    write_frame(shown, format_, output, out)
+
+
+@app.command()
+def show(
+    dataset: DatasetName,
+    centrality: Annotated[
+        bool,
+        typer.Option(
+            "--centrality",
+            help="With degree, strength, betweenness, pagerank and community of each concept.",
+        ),
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show a dataset's classes, splits, and concepts with their images in each class."""
+    with opened_store() as (store, _):
+        state = dataset_state(store, dataset)
+        summary = list_datasets(store).query("dataset == @dataset")
+        size = store.read(CATALOGUE["graph-size"].text, dataset=dataset)[0]
+        frame = store.read_frame(CATALOGUE["concepts-by-class"].text, dataset=dataset)
+        classes = store.read(CATALOGUE["classes"].text, dataset=dataset)
+        splits = split_sizes(store, dataset)
+        measured = dataset_centrality(store, dataset) if centrality else None
+    table = frame.pivot_table(
+        index=["concept", "images"], columns="class", values="count", aggfunc="sum"
+    ).reset_index()
+    table.columns.name = None
+    table = table.sort_values(["images", "concept"], ascending=[False, True])
+    if measured is not None:
+        table = table.merge(measured, how="left", on="concept")
+    if format_ is Format.TABLE and output is None:
+        write_frame(_shortened(summary), format_, None, out)
+        sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
+        nodes, edges = counted(size["nodes"], "nodes"), counted(size["edges"], "edges")
+        out.print(f"Concept graph: {nodes}, {edges}")
+        out.print(f"Images per class: {sizes}", markup=False)
+        if splits.keys() != {None}:
+            of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
+            out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
+        if state.mining is not None:
+            stale = "" if state.is_mined else " The images have changed since."
+            mining = describe_mining(state.mining_options())
+            out.print(f"{mining}{stale}", markup=False)
+    write_frame(table, format_, output, out)
+
+
+def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Shorten the list for a terminal: days for times, columns that fit. Other formats have all."""
+    days = frame.assign(updated_at=frame["updated_at"].str[:10])
+    if not out.is_terminal:
+        return days
+    spare = ("updated_at", "classes", "cliques", "concepts")
+    return narrowed(days, out.width, spare=spare, shortened="source")
+
+
+@app.command()
+def drop(
+    dataset: DatasetName,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a dataset and everything derived from it; images that jobs made stay."""
+    settings = Settings.from_environment()
+    with opened_store() as (store, progress):
+        dataset_state(store, dataset)
+        jobs = list_jobs(store, dataset, limit=ALL_JOBS)
+        if not yes:
+            question = f"Drop {dataset!r} with all its images, cliques and plans"
+            typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
+        drop_dataset(store, settings, dataset, progress)
+    notes.print(f"Dropped {dataset!r}.", markup=False)
+    left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
+    if left:
+        notes.print("The files of its jobs stay in:")
+        for folder in left:
+            notes.print(f"  {folder}", markup=False)
+
+
+def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
+    """The part of the confirmation that mentions jobs; empty when there are none."""
+    if not jobs:
+        return ""
+    active = sum(job.is_active for job in jobs)
+    still = f", {active:,} of them queued or running" if active else ""
+    return (
+        f", and its {counted(len(jobs), 'jobs')}{still} (their files stay in "
+        f"{settings.output_folder()})"
+    )
+
+
+def _folder(job: Job, settings: Settings) -> str | None:
+    """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
+    folder = f"{settings.output_folder().rstrip('/')}/{job.id}"
+    made_some = job.accepted + job.rejected > 0
+    return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None
+
+
+@app.command()
+def rename(
+    dataset: DatasetName,
+    new: Annotated[str, typer.Argument(help="Its new name.", callback=cleaned)],
+) -> None:
+    """Rename a dataset."""
+    with opened_store() as (store, progress):
+        rename_dataset(store, Settings.from_environment(), dataset, new, progress)
+    notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)

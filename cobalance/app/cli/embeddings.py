@@ -1,0 +1,147 @@
+"""`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.graph.errors import needs_extra
+from cobalance.graph.installation import install_command
+from cobalance.graph.plugins import is_installed
+from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.embed import search as service
+from cobalance.workflows.embed.search import USUAL
+from cobalance.workflows.settings import Settings
+
+app = typer.Typer(
+    help="Compute or add vectors of images; find similar images and near duplicates.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def add(
+    dataset: DatasetName,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Parquet, .npz or CSV with ids and vectors, or a .npy array."
+        ),
+    ],
+    ids: Annotated[
+        Path | None,
+        typer.Option("--ids", metavar="FILE", help="Ids of a .npy array's rows, one a line."),
+    ] = None,
+    id_column: Annotated[str, typer.Option(help="Column, or array of .npz, with the ids.")] = "id",
+    vector_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of vectors in Parquet, or array of .npz. Default: the only one of lists."
+        ),
+    ] = None,
+) -> None:
+    """Keep the vectors of a dataset's images, in place of those before."""
+    with opened_store() as (store, _):
+        read, found = service.add_embeddings(
+            store,
+            Settings.from_environment(),
+            dataset,
+            file,
+            ids,
+            id_column=id_column,
+            vector_column=vector_column,
+        )
+    notes.print(
+        f"{counted(read, 'vectors')} kept; {counted(found, 'images')} of {dataset} have one.",
+        markup=False,
+    )
+
+
+@app.command()
+def compute(
+    dataset: DatasetName,
+    features: Annotated[
+        str, typer.Option("--with", help=f"What gives an image its vector: {', '.join(FEATURES)}.")
+    ] = USUAL,
+    setting: Annotated[
+        list[str] | None, assignments_option("--set", "An option of it, such as model=FOLDER.")
+    ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Compute them now, in this process.")
+    ] = False,
+) -> None:
+    """Have a worker compute the vectors of a dataset's images, in place of those before.
+
+    Print the task's id. `pixels` needs no model; the others load one.
+    """
+    with needs_extra("Computing vectors", "worker"):
+        from cobalance.workflows.embed.compute import order_embeddings
+
+        if here:
+            from cobalance.workflows.work.run import run_here
+    with opened_store() as (store, progress):
+        task = order_embeddings(store, dataset, features, assigned(setting))
+        out.print(task, markup=False)
+        if here:
+            settings = Settings.from_environment()
+            run_here(settings, [task], settings.queue_url(), progress)
+            found = read_task(store, task)
+            for remark in found.remarks:
+                notes.print(remark, markup=False)
+            if found.state != "done":
+                raise typer.Exit(1)
+            return
+    notes.print("Compute them: cobalance work --until-idle", markup=False)
+    extra = FEATURES[features].extra
+    if extra and not is_installed(extra):
+        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)
+
+
+@app.command()
+def similar(
+    dataset: DatasetName,
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="Id of an image.")],
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many.")] = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List the images most like one, by the cosine of their vectors."""
+    check_output(format_, output)
+    with opened_store() as (store, _):
+        found = service.require_embedded(store, Settings.from_environment(), dataset)
+    write_frame(found.similar(image, count), format_, output, out)
+
+
+@app.command()
+def duplicates(
+    dataset: DatasetName,
+    similarity: Annotated[
+        float, typer.Option(min=-1, max=1, help="The least cosine of two near duplicates.")
+    ] = 0.97,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List groups of near duplicates; those in several classes come first."""
+    check_output(format_, output)
+    with opened_store() as (store, progress):
+        found = service.require_embedded(store, Settings.from_environment(), dataset)
+        frame = found.duplicates(similarity, progress)
+    across = frame[frame["classes"] != frame["class"]]["group"].nunique()
+    notes.print(
+        f"{counted(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes.",
+        markup=False,
+    )
+    write_frame(frame, format_, output, out)

@@ -1,0 +1,182 @@
+"""`cobalance enqueue`: create a job that makes a plan's images."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cobalance.app.cli.shared.assignments import read_file, read_settings
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.planning.plan_file import plan_from_json
+from cobalance.generation.recipes import DEFAULT, RECIPES
+from cobalance.graph.errors import OptionError
+from cobalance.graph.installation import install_command
+from cobalance.graph.jobs.status import list_jobs, read_job
+from cobalance.graph.options import path_options
+from cobalance.graph.plugins import is_installed
+from cobalance.graph.records import PlannedQuery
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.order.job import order_plan, read_order
+from cobalance.workflows.order.settings import is_path, licence_warnings
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import jobs_frame
+
+
+def enqueue(
+    dataset: DatasetName,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="The plan's name in the dataset. Default: conbias, or the recipe's own where it "
+            "edits images.",
+            callback=cleaned,
+        ),
+    ] = None,
+    plan_file: Annotated[
+        Path | None,
+        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help=f"How to make the images: {', '.join(RECIPES)}. Default: {DEFAULT}."),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Another backend than the recipe's: {', '.join(BACKENDS)}. Without a recipe, "
+            "the one of its name."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Its model: a folder, or owner/name on the hub. Default: the backend's own."
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
+    ] = None,
+    filter_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            help=f"A filter that judges them: {', '.join(FILTERS)}. Repeat it; `none` for none.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--set",
+            "Any other setting, such as making.steps=30, masks.object=person or "
+            "filters.clip.threshold=0.65.",
+        ),
+    ] = None,
+    consent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASIS",
+            help="The basis on which people are painted, in your words; kept with the job, its "
+            "manifest and the dataset. Asked for where a recipe paints people.",
+        ),
+    ] = None,
+    alters_real_people: Annotated[
+        bool,
+        typer.Option(
+            "--alters-real-people",
+            help="Confirm that a part of real people stays in images that show them as somebody "
+            "else.",
+        ),
+    ] = False,
+    without_images: Annotated[
+        bool,
+        typer.Option(
+            "--without-images",
+            help="Order even though no file of the images to take objects from is found here, as "
+            "workers elsewhere have them, or the recipe can do without.",
+        ),
+    ] = False,
+    settings: Annotated[
+        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Create a job that makes a plan's images; workers run it."""
+    check_output(format_, output)
+    if plan is not None and plan_file is not None:
+        raise OptionError("--plan and --plan-file exclude each other; give one of them.")
+    checked = read_settings(
+        settings,
+        {"recipe": recipe, "backend": backend, "consent": consent}
+        | ({"alters_real_people": True} if alters_real_people else {})
+        | ({"without_images": True} if without_images else {}),
+        {"model": model, "preset": preset},
+        filter_ or (),
+        setting or (),
+    )
+    edits = RECIPES[checked["recipe"]].plan is not None
+    planned: Mapping[str, Any]
+    with opened_store() as (store, progress):
+        if plan_file is None:
+            name, queries, planned = read_order(store, dataset, checked["recipe"], plan)
+        else:
+            queries, name, planned = _read_plan_file(plan_file)
+        same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
+        job = order_plan(
+            store,
+            dataset,
+            name,
+            queries,
+            checked,
+            progress,
+            places=Settings.from_environment().image_roots(),
+            planned=planned,
+        )
+        created = read_job(store, job)
+    if format_ is Format.TABLE and output is None:
+        out.print(job, markup=False)
+    else:
+        write_frame(jobs_frame([created]), format_, output, out)
+    notes.print(
+        f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
+        f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
+        markup=False,
+    )
+    if edits:
+        notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
+    if same:
+        notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
+    ordered = read_job_settings(checked)
+    for option in path_options(BACKENDS[ordered.backend].options):
+        path = ordered.making.get(option)
+        if path is not None and is_path(path) and not Path(path).is_dir():
+            said = f"There is no folder {path} on this machine; workers need it."
+            notes.print(said, markup=False)
+    for warning in licence_warnings(ordered):
+        notes.print(warning, markup=False)
+    extra = ordered.extra
+    if not is_installed(extra):
+        notes.print(
+            f"This job needs the extra {extra}, which is not installed here; workers need it: "
+            f"{install_command(extra)}",
+            markup=False,
+        )
+
+
+def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str, Mapping[str, Any]]:
+    plan = plan_from_json(read_file(path), file=str(path))
+    return plan.rows(), plan.planner, plan.planner_options

@@ -1,0 +1,18 @@
+"""`cobalance evaluate`: train models on datasets, and score and compare their predictions."""
+
+import typer
+
+from cobalance.app.cli.evaluate.clusters import clusters
+from cobalance.app.cli.evaluate.images import artefact, cam
+from cobalance.app.cli.evaluate.results import delete, export, predict, show
+from cobalance.app.cli.evaluate.score import score
+from cobalance.app.cli.evaluate.study import study
+from cobalance.app.cli.evaluate.train import train
+
+app = typer.Typer(
+    help="Train models on datasets, and score, compare and export their predictions.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+for command in (train, predict, show, export, delete, score, artefact, cam, clusters, study):
+    app.command()(command)

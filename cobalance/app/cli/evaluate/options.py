@@ -1,0 +1,121 @@
+"""Shared by the commands of evaluations: which ones, options of learners, failures."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.ids import find_evaluation
+from cobalance.app.cli.shared.options import ALL_JOBS, notes
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.errors import JobNotFoundError, OptionError, needs_extra
+from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.generation.output.folder import OutputFolder
+
+
+BASELINE = typer.Option(
+    help="Show how far every other method differs from this one, with intervals by a paired "
+    "bootstrap over seeds and images. A method, within the same settings; or any whole row, such "
+    "as 'erm (cars, augmented, linear)', or an evaluation's id."
+)
+
+
+def evaluations_of(
+    store: GraphStore, which: str | None, *, limit: int = ALL_JOBS
+) -> list[Evaluation]:
+    """The evaluations of a dataset, the one of an id, or all.
+
+    Raises
+    ------
+    DatasetNotFoundError
+        It is neither a dataset nor an evaluation.
+    """
+    if which is None or find_dataset(store, which) is not None:
+        return list_evaluations(store, which, limit=limit)
+    try:
+        return [find_evaluation(store, which)]
+    except JobNotFoundError:
+        dataset_state(store, which)  # raises, and names the datasets there are
+        raise
+
+
+def options_of(
+    assignments: Sequence[str] | None, owners: Iterable[str], flag: str = "--set"
+) -> dict[str, dict[str, Any]]:
+    """Options from OWNER.NAME=VALUE, by their owner.
+
+    Raises
+    ------
+    OptionError
+        One is not of this form, or its owner is none of those.
+
+    Examples
+    --------
+    >>> options_of(["learner.epochs=50"], ("learner", "method"))
+    {'learner': {'epochs': 50}, 'method': {}}
+    """
+    known = list(owners)
+    found: dict[str, dict[str, Any]] = {owner: {} for owner in known}
+    for owner, options in assigned(assignments, flag).items():
+        if owner not in found or not isinstance(options, dict):
+            raise OptionError(
+                f"{flag} {owner}: an option begins with {', '.join(f'{one}.' for one in known)} "
+                f"as in {known[0]}.NAME=VALUE."
+            )
+        found[owner] |= options
+    return found
+
+
+def predictions_folder() -> "OutputFolder":
+    """The output folder, where predictions are; MissingExtraError without its packages."""
+    with needs_extra("Reading predictions", "worker"):
+        from cobalance.generation.output.folder import OutputFolder
+    return OutputFolder(Settings.from_environment().output_folder())
+
+
+def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:
+    """Files from NAME=FILE; OptionError where one is not of this form.
+
+    Examples
+    --------
+    >>> sorted(files_of(["captions=a.csv"], "--with"))
+    ['captions']
+    """
+    files = {}
+    for one in given or ():
+        name, equals, path = one.partition("=")
+        if not equals or not name or not path:
+            raise OptionError(f"{flag} {one!r} is no NAME=FILE, such as captions=captions.csv.")
+        files[name.strip()] = Path(path)
+    return files
+
+
+def say_failures(found: Sequence[Evaluation]) -> None:
+    """Say how many evaluations wait, have failed or are outdated."""
+    waiting = sum(one.state in ("queued", "running") for one in found)
+    if waiting:
+        notes.print(
+            f"{waiting:,} of {len(found):,} are still queued or running. To run them: cobalance "
+            "work --until-idle",
+            markup=False,
+        )
+    for one in found:
+        if one.state == "failed":
+            notes.print(
+                f"{one.id} ({one.method}) failed: {one.error} When that is mended: cobalance "
+                f"retry {one.id}",
+                markup=False,
+            )
+    outdated = sum(one.outdated and one.scored_at is not None for one in found)
+    if outdated:
+        notes.print(
+            f"{outdated:,} of {len(found):,} are outdated: images of their datasets have changed "
+            "since. Order them again.",
+            markup=False,
+        )

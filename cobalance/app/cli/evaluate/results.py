@@ -1,0 +1,172 @@
+"""`cobalance evaluate predict`, `show`, `export` and `delete`: what evaluations found."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.evaluate.options import (
+    BASELINE,
+    evaluations_of,
+    predictions_folder,
+    say_failures,
+)
+from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    cleaned,
+    note_limit,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.evaluation.reports.formats import REPORTS
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.evaluations.reading import read_evaluation
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+
+
+def predict(
+    evaluation: EvaluationId,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", "-d", help="Predict this dataset's images instead.", callback=cleaned
+        ),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Its split.", callback=cleaned)] = None,
+    format_: FormatOption = Format.CSV,
+    output: OutputOption = None,
+) -> None:
+    """Write an evaluation's predictions; of another dataset, with its model trained again.
+
+    A model is trained again from the same images and seed, or from its last checkpoint.
+    """
+    from cobalance.workflows.evaluate.stored import read_saved_predictions
+
+    check_output(format_, output)
+    settings = Settings.from_environment()
+    with opened_store() as (store, progress):
+        found = read_evaluation(store, evaluation)
+        if dataset is None:
+            if split is not None:
+                raise OptionError("--split is of the dataset that --dataset names. Name one.")
+            predictions = read_saved_predictions(predictions_folder(), found)
+        else:
+            with needs_extra("Predicting images", "evaluate"):
+                from cobalance.workflows.evaluate.train import predict_dataset
+            predictions = predict_dataset(
+                store, settings, evaluation, dataset, split, progress=progress
+            )
+    write_frame(predictions, format_, output, out)
+
+
+def show(
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATASET|EVALUATION]",
+            help="Only models trained or tested on this dataset, or on what a job made of it; or "
+            "one evaluation. Default: all.",
+            callback=cleaned,
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric to show. Repeat it. Default: the most telling three."),
+    ] = None,
+    baseline: Annotated[str | None, BASELINE] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of evaluations.")] = 1000,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show scores as means over seeds, before and after, and methods side by side.
+
+    CSV, JSON and Parquet have a row for each metric and group.
+    """
+    from cobalance.evaluation.reports.tables import arrange
+    from cobalance.workflows.evaluate import results
+
+    with opened_store() as (store, _):
+        found = evaluations_of(store, which, limit=limit)
+        if not found:
+            notes.print(
+                "There is no evaluation. Order some: cobalance evaluate train DATASET", markup=False
+            )
+            return
+        if baseline is not None:
+            frame = results.differences_frame(predictions_folder(), found, baseline)
+            names = {*results.name_rows(results.newest(found)).values()}
+            if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
+                notes.print(
+                    f"Left out, without {baseline} of the same settings: {', '.join(left_out)}",
+                    markup=False,
+                )
+        else:
+            frame = results.summary_frame(store, found)
+    if baseline is None and format_ is Format.TABLE:
+        frame = arrange(frame, metric or results.HEADLINE)
+    elif metric:
+        frame = frame[frame["metric"].isin(metric)]
+    if len(frame) or format_ is not Format.TABLE:
+        write_frame(frame, format_, output, out)
+    say_failures(found)
+    if len(found) == limit:
+        note_limit(limit)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATASET]",
+            help="Only models trained or tested on this dataset, or on what a job made of it.",
+            callback=cleaned,
+        ),
+    ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--as", help=f"The format: {', '.join(REPORTS)}. Default: by the file's suffix."
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric to write. Repeat it. Default: all, or three.")
+    ] = None,
+    baseline: Annotated[str | None, BASELINE] = None,
+    title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
+) -> None:
+    """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
+    from cobalance.workflows.evaluate.export import export_evaluations
+
+    with opened_store() as (store, _):
+        rows = export_evaluations(
+            store,
+            None if baseline is None else predictions_folder(),
+            evaluations_of(store, which),
+            file,
+            format_,
+            metrics=metric or (),
+            baseline=baseline,
+            title=title or f"Evaluations{'' if which is None else f' of {which}'}",
+        )
+    out.print(f"{file}: {counted(rows, 'rows')}.", markup=False)
+
+
+def delete(
+    evaluations: EvaluationIds,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
+    from cobalance.workflows.evaluate.stored import delete_evaluations
+
+    what = counted(len(evaluations), "evaluations")
+    if not yes:
+        typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
+    with opened_store() as (store, _):
+        delete_evaluations(store, Settings.from_environment(), predictions_folder(), evaluations)
+    notes.print(f"Deleted {what}.", markup=False)

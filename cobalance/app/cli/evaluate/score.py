@@ -1,0 +1,259 @@
+"""`cobalance evaluate score`: score anybody's predictions."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from cobalance.app.cli.evaluate.options import files_of, options_of, predictions_folder
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs, Scored
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.graph.errors import OptionError
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.evaluation.training.data.images import LabelledImages
+
+
+def score(
+    predictions: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PREDICTIONS]",
+            help="CSV or Parquet: image, class_name, and predicted or p_<class>; of several runs "
+            "method and seed, too; of a confusion table n. Not needed by metrics of other tables.",
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A metric: {', '.join(METRICS)}. Repeat it. Default: all that what is given "
+            "suffices for."
+        ),
+    ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with image, and for each shortcut a column of common, uncommon or none, "
+            "or any other attribute of the images."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="Take the groups from this dataset of the graph, which has the images.",
+            callback=cleaned,
+        ),
+    ] = None,
+    shortcuts: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --dataset, a TOML file of shortcuts. Default: its concepts that lean to a "
+            "class."
+        ),
+    ] = None,
+    training: Annotated[
+        Path | None,
+        typer.Option(help="A table of the training images: class_name and the columns of groups."),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="A table of figures, such as a paper's, in the metric's own columns."),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="NAME=FILE",
+            help="Another table: edited (predictions after an edit), captions, references, "
+            "embeddings, real_embeddings, texts, attributes or real_attributes. Repeat it.",
+        ),
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Images to score: a folder, an export or a dataset; of the last two the synthetic "
+            "ones, where there are any.",
+        ),
+    ] = None,
+    real_images: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE", help="The real images of such a place, to compare images with."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What compares images: {', '.join(FEATURES)}. Default: inception for frechet and "
+            "kernel, clip_336 for cmmd."
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--set",
+            "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, "
+            "such as features.weights=FILE.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what metrics draw at random.")] = 0,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            help="Show how far every other method differs from this one: by a paired bootstrap "
+            "over seeds and images, of tables of counts by unpaired intervals. A method, or a "
+            "table of its predictions."
+        ),
+    ] = None,
+    save: Annotated[
+        bool,
+        typer.Option("--save", help="With --dataset, keep predictions and scores in the graph."),
+    ] = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Score anybody's predictions by groups from a table, or from a dataset's shortcuts.
+
+    Without --dataset no database is needed.
+    """
+    from cobalance.workflows.evaluate import tables
+
+    check_output(format_, output)
+    given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
+    files = {name: path for name, path in given.items() if path is not None}
+    given_options = options_of(setting, (*METRICS, "features"))
+    of_features = given_options.pop("features")
+    options = {name: own for name, own in given_options.items() if own}
+    compared = {
+        "--real-images": real_images,
+        "--features": features,
+        "--set features": of_features,
+    }
+    if images is not None:
+        from cobalance.workflows.evaluate.image_sets import FEATURES_OF
+
+        compared |= {f"--metric {one}": one for one in metric or () if one in FEATURES_OF}
+    for flag, value in compared.items():
+        if value and (real_images is None or images is None):
+            raise OptionError(f"{flag} compares --images with --real-images. Give both.")
+    tables_given = {**files, **files_of(other, "--with")}
+    inputs = tables.read_tables(tables_given, seed, images=images is not None)
+    if baseline is not None and Path(baseline).is_file():
+        inputs, baseline = tables.with_baseline(inputs, Path(baseline))
+    if images is not None:
+        chosen_metrics = [*(metric or ()), *options]
+        inputs = _with_images(inputs, images, real_images, chosen_metrics, features, of_features)
+    if dataset is None:
+        if save or shortcuts is not None:
+            flag = "--save" if save else "--shortcuts"
+            raise OptionError(f"{flag} is of a dataset of the graph. Name it with --dataset.")
+        scored = _scored(inputs, metric, options)
+    else:
+        if groups is not None:
+            raise OptionError("--groups and --dataset exclude each other; give one of them.")
+        with opened_store() as (store, _):
+            inputs, chosen = tables.with_dataset(store, dataset, shortcuts, inputs)
+            scored = _scored(inputs, metric, options)
+            if save:
+                kept = tables.keep_scores(
+                    store, predictions_folder(), dataset, inputs, scored.frame, chosen
+                )
+                notes.print(
+                    f"Kept as {counted(len(kept), 'evaluations')}: {', '.join(kept)}\n"
+                    f"Next: cobalance evaluate show {kept[0]}",
+                    markup=False,
+                )
+    _write(inputs, scored, baseline, seed, format_, output)
+
+
+def _with_images(
+    inputs: Inputs,
+    images: str,
+    real: str | None,
+    metrics: list[str],
+    features: str | None,
+    options: dict[str, Any],
+) -> Inputs:
+    """Add images, and their features where they are compared with real ones."""
+    from cobalance.workflows.evaluate.image_sets import with_features, with_images
+    from cobalance.workflows.evaluate.images import dataset_reader
+
+    def read_dataset(name: str) -> "LabelledImages":
+        with opened_store() as (store, progress):
+            return dataset_reader(store, Settings.from_environment(), progress, {})(name)
+
+    inputs, others = with_images(inputs, images, real, read_dataset)
+    if others is None:
+        return inputs
+    return with_features(inputs, others, metrics, features, options)
+
+
+def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -> Scored:
+    """Scores, with what metrics warn of as notes."""
+    from cobalance.workflows.evaluate.score import score_tables
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        scored = score_tables(inputs, metric or (), options)
+    for text in dict.fromkeys(str(one.message) for one in said):
+        notes.print(text, markup=False)
+    return scored
+
+
+def _write(
+    inputs: Inputs,
+    scored: Scored,
+    baseline: str | None,
+    seed: int,
+    format_: Format,
+    output: Path | None,
+) -> None:
+    """Write scores, or differences from a baseline, and say which metrics were left out."""
+    from cobalance.evaluation.metrics import compare_methods, compare_scores
+    from cobalance.evaluation.metrics.comparison import is_paired
+
+    frame = scored.frame
+    if baseline is not None and (inputs.predictions is None or not is_paired(inputs.predictions)):
+        frame = compare_scores(frame, baseline)
+        notes.print(
+            "Rows stand for several images, so that intervals take methods as tested on different "
+            "ones (Newcombe).",
+            markup=False,
+        )
+    elif baseline is not None:
+        frame = compare_methods(
+            inputs.need("predictions"),
+            inputs.groups,
+            baseline,
+            np.random.default_rng(seed),
+            training=inputs.training,
+        )
+        if not scored.left_out:  # metrics are named, or all of them are there
+            frame = frame[frame["metric"].isin(scored.frame["metric"])]
+        if frame.empty:
+            raise OptionError("--baseline compares accuracies alone. Leave --metric out.")
+    elif format_ is Format.TABLE:
+        idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
+        frame = frame.drop(columns=idle)
+    write_frame(frame, format_, output, out)
+    if baseline is None:
+        for name, reason in scored.left_out.items():
+            notes.print(f"{name} is left out: {reason}", markup=False)

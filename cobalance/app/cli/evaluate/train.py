@@ -1,0 +1,182 @@
+"""`cobalance evaluate train`: order evaluations, or run them here."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.evaluate.options import options_of, say_failures
+from cobalance.app.cli.shared.options import assignments_option, cleaned, notes, opened_store, out
+from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.methods import METHODS
+from cobalance.evaluation.training.presets import PRESETS
+from cobalance.graph.errors import needs_extra
+from cobalance.graph.evaluations.reading import read_evaluation
+from cobalance.graph.installation import install_command
+from cobalance.graph.names import clean_name
+from cobalance.graph.plugins import is_installed
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+
+
+def _names(names: list[str] | None) -> list[str]:
+    return [clean_name(name) for name in names or []]
+
+
+def train(
+    datasets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATASET...",
+            help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
+            "made of it.",
+            callback=_names,
+        ),
+    ],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
+    ] = None,
+    preset: Annotated[
+        str, typer.Option(help=f"Model and optimiser: {', '.join(PRESETS)}.")
+    ] = "small",
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(help="A seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
+    ] = None,
+    training_set: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: augmented, "
+            "all of them."
+        ),
+    ] = None,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="The dataset with the test images. Default: the one that was rebalanced.",
+            callback=cleaned,
+        ),
+    ] = None,
+    test_split: Annotated[
+        str | None,
+        typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
+    ] = None,
+    train_split: Annotated[
+        str | None,
+        typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
+    ] = None,
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            help="The dataset with images to select by. Default: the training dataset.",
+            callback=cleaned,
+        ),
+    ] = None,
+    validation_split: Annotated[
+        str | None,
+        typer.Option(
+            help="Its split. Default: validation or val where the method or preset needs one, or "
+            "else a share of the training images.",
+            callback=cleaned,
+        ),
+    ] = None,
+    shortcuts: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
+            "concepts of the original dataset that lean to a class."
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help=f"Frozen features of the linear model: {', '.join(FEATURES)}."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--set", "Another option, such as learner.epochs=50 or method.refits=20."
+        ),
+    ] = None,
+    equal_numbers: Annotated[
+        bool,
+        typer.Option(
+            "--equal-numbers",
+            help="Train on as many synthetic images of each dataset as the one with the fewest "
+            "has.",
+        ),
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Order evaluations once more that exist already, of the same images."
+        ),
+    ] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Run them now, in this process, until they have ended.")
+    ] = False,
+) -> None:
+    """Order evaluations: a model for each dataset, method and seed, tested on the same images.
+
+    Workers train, predict and score them; --here runs them at once. Print their ids. Repeated, the
+    command goes on with what is left.
+    """
+    from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
+
+    given = options_of(setting, ("learner", "method"))
+    learner = dict(given["learner"])
+    if features is not None:
+        learner["features"] = features
+    order = EvaluationOrder(
+        train=tuple(dict.fromkeys(datasets)),
+        training_sets=tuple(dict.fromkeys(training_set or ["augmented"])),
+        methods=tuple(dict.fromkeys(method or ["erm"])),
+        preset=preset,
+        seeds=tuple(dict.fromkeys(seed)) if seed else None,
+        test=test,
+        train_split=train_split,
+        test_split=test_split,
+        validation=validation,
+        validation_split=validation_split,
+        shortcuts="none" if str(shortcuts) == "none" else shortcuts,
+        learner_options=learner,
+        method_options=given["method"],
+        equal_numbers=equal_numbers,
+        again=again,
+    )
+    if here:
+        with needs_extra("Running evaluations", "worker"):
+            from cobalance.workflows.work.run import run_here
+    with opened_store() as (store, progress):
+        ordered = order_evaluations(store, order, progress=progress)
+        for one in ordered.ids:
+            out.print(one, markup=False)
+        if here:
+            settings = Settings.from_environment()
+            run_here(settings, ordered.ids, settings.queue_url(), progress)
+            ended = [read_evaluation(store, one) for one in ordered.ids]
+            say_failures(ended)
+    if ordered.known:
+        notes.print(
+            f"{len(ordered.known):,} of {len(ordered.ids):,} were ordered before; --again orders "
+            "them once more.",
+            markup=False,
+        )
+    what = counted(len(ordered.ids), "evaluations")
+    shown = f"cobalance evaluate show {quote(datasets[0])}"
+    if here:
+        notes.print(f"{what} ended. Next: {shown}", markup=False)
+        if any(one.state != "done" for one in ended):
+            raise typer.Exit(1)
+        return
+    notes.print(f"{what} ordered. Run them: cobalance work --until-idle", markup=False)
+    notes.print(f"Next: cobalance work --until-idle; then: {shown}", markup=False)
+    for extra in ordered.extras:
+        if not is_installed(extra):
+            notes.print(
+                f"They need the extra {extra}, which is not installed here; workers need it: "
+                f"{install_command(f'worker,{extra}')}",
+                markup=False,
+            )

@@ -1,0 +1,201 @@
+"""`cobalance rebalance` and `export`: use a job's accepted images."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from typing import Annotated, Any, Literal
+
+import typer
+
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.ids import JobId
+from cobalance.app.cli.shared.options import assignments_option, cleaned, notes, opened_store, out
+from cobalance.generation.export import EXPORTERS, ExportOptions
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.progress import Progress
+from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+
+_REAL = Annotated[
+    Literal["all", "unedited", "none"] | None,
+    typer.Option(
+        help="Of a job that edits images, which real images stay: all with the other groups beside "
+        "them; unedited ones, with every group in place of the others; or none. Default: as the "
+        "recipe's paper has it."
+    ),
+]
+_RECIPE = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a job that edits images, take those that this recipe's paper takes. Default: the "
+        "job's recipe."
+    ),
+]
+_SHARE = Annotated[
+    float | None,
+    typer.Option(
+        min=0, max=1, help="With --real unedited, the share of edited images that give way."
+    ),
+]
+_INCOMPLETE = Annotated[
+    Literal["drop", "keep"] | None,
+    typer.Option(
+        help="Edited images that lack a group: drop them with what was made of them, or keep what "
+        "there is. Default: drop."
+    ),
+]
+
+
+def export(
+    job: JobId,
+    folder: Annotated[Path, typer.Argument(help="The folder to write.")],
+    format_: Annotated[
+        str, typer.Option("--as", help=f"The format: {', '.join(EXPORTERS)}.")
+    ] = "folder",
+    generated_only: Annotated[
+        bool, typer.Option("--generated-only", help="Without the real images.")
+    ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option("--reference", help="Name real images by their addresses; do not copy them."),
+    ] = False,
+    skip_missing: Annotated[
+        bool,
+        typer.Option("--skip-missing", help="Leave out images that cannot be read."),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Split of generated images whose source image has none. Default: train, if any "
+            "other image has a split.",
+            callback=cleaned,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        assignments_option(
+            "--option", "An option of the format's own, such as shard_images=1000 of webdataset."
+        ),
+    ] = None,
+    recipe: _RECIPE = None,
+    real: _REAL = None,
+    share: _SHARE = None,
+    incomplete: _INCOMPLETE = None,
+) -> None:
+    """Export the dataset with a job's accepted images for training, with a data card."""
+    with needs_extra("Exporting images", "worker"):
+        from cobalance.workflows.export.job import export_job
+    own = assigned(option, "--option")
+    EXPORTERS.check(format_, own)
+    options = ExportOptions(
+        reference=reference,
+        skip_missing=skip_missing,
+        overwrite=overwrite,
+        split=split,
+        format_options=own,
+    )
+    with _opened_job(job) as (store, found, progress):
+        report = export_job(
+            store,
+            Settings.from_environment(),
+            found,
+            format_,
+            folder,
+            options,
+            real=not generated_only,
+            result=_chosen(recipe, real, share, incomplete),
+            progress=progress,
+        )
+    counts = ", ".join(
+        counted(count, name)
+        for name, count in report.counts.items()
+        if count or name in ("real images", "generated images")
+    )
+    written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
+    out.print(f"{folder}: {counts}; {written}.", markup=False)
+
+
+def _chosen(
+    recipe: str | None, real: str | None, share: float | None, incomplete: str | None
+) -> dict[str, Any]:
+    """The options that are given, for `cobalance.generation.export.counterfactuals.compose_job`."""
+    given = {"recipe": recipe, "real": real, "share": share, "incomplete": incomplete}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@contextmanager
+def _opened_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
+    """Open the store and read a job; note whether it is done, and its remarks."""
+    with opened_store() as (store, progress):
+        found = read_job(store, job)
+        if found.state != "done":
+            so_far = f"{found.covered:,} of {counted(found.wanted, 'images')} so far."
+            if found.is_active and found.best_of > 1:
+                so_far += " {:,} of {:,} candidates are made.".format(*found.steps)
+            notes.print(f"Job {found.id} is {found.state}: {so_far}", markup=False)
+        for remark in found.remarks:
+            notes.print(remark, markup=False)
+        yield store, found, progress
+
+
+def rebalance(
+    job: JobId,
+    into: Annotated[
+        str | None,
+        typer.Option(help="The new dataset's name. Default: the old one's with -rebalanced."),
+    ] = None,
+    annotate: Annotated[
+        str | None,
+        typer.Option(
+            help="Take the concepts that this annotator finds in the images, not those that they "
+            f"were made for: {', '.join(ANNOTATORS)}."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "An option of the annotator, such as threshold=0.4."),
+    ] = None,
+    recipe: _RECIPE = None,
+    real: _REAL = None,
+    share: _SHARE = None,
+    incomplete: _INCOMPLETE = None,
+) -> None:
+    """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
+    with needs_extra("Reading generated images", "worker"):
+        from cobalance.workflows.merge import merge_job
+    options = assigned(setting) | ({} if model is None else {"model": model})
+    if options and annotate is None:
+        raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
+    with _opened_job(job) as (store, found, progress):
+        merged = merge_job(
+            store,
+            Settings.from_environment(),
+            found,
+            into,
+            annotator=annotate,
+            annotator_options=options,
+            result=_chosen(recipe, real, share, incomplete),
+            progress=progress,
+        )
+    for remark in (*merged.remarks, merged.counted):
+        if remark:
+            notes.print(remark, markup=False)
+    if merged.real is None:
+        others = f"the images of {found.dataset}"
+    else:
+        others = f"{counted(merged.real, 'images')} of {found.dataset}"
+    notes.print(
+        f"{merged.dataset}: {others} and {counted(merged.generated, 'generated ones')}.\n"
+        f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
+        markup=False,
+    )

@@ -1,0 +1,271 @@
+"""`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images, and tasks."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from cobalance.app.cli.shared.ids import WorkId, full_work_id
+from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
+    cleaned,
+    note_limit,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.tables import Format, narrowed, write_frame
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import JobNotFoundError, needs_extra
+from cobalance.graph.evaluations.writing import KIND
+from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
+from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
+from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
+from cobalance.graph.tasks.status import Task, list_tasks, read_task
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import jobs_frame, tasks_frame
+
+
+def jobs(
+    job: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[JOB]",
+            help="One job, with its queries, or one task; without it all of them.",
+            callback=full_work_id,
+        ),
+    ] = None,
+    tasks: Annotated[
+        bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
+    ] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", "-d", help="Only this dataset's.", callback=cleaned),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show the progress of all jobs and tasks, or of one job query by query.
+
+    A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
+    Parquet have the jobs, or with --tasks the tasks.
+    """
+    with opened_store() as (store, _):
+        if job is None:
+            if dataset is not None:
+                dataset_state(store, dataset)
+            plain = format_ is Format.TABLE and output is None
+            found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
+            beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+            if tasks or beside:
+                write_tasks(beside[:limit], format_, output)
+            if not tasks and (found or not beside):
+                _write_jobs(found[:limit], format_, output)
+            if max(len(found), len(beside)) > limit:
+                note_limit(limit)
+            return
+        if has_task(store, job):
+            write_tasks([read_task(store, job)], format_, output)
+            return
+        one = read_job(store, job)
+        queries = read_queries(store, job, limit=limit)
+    edits = ["source_image"] if queries["source_image"].notna().any() else []
+    of_work = ["n", "state", "accepted", "rejected", "message"]
+    frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
+    frame = frame.rename(columns={"class_name": "class"})
+    if format_ is not Format.TABLE or output is not None:
+        write_frame(frame, format_, output, out)
+    else:
+        _write_jobs([one], format_, None)
+        write_frame(frame.drop(columns="message"), format_, None, out, unbroken=["state"])
+        for message, rows in frame.groupby("message", sort=False):
+            if message in ("", one.error):
+                continue
+            positions = ", ".join(map(str, rows["position"]))
+            out.print(f"At {positions}: {message}", markup=False)
+    if sum(one.queries.values()) > limit:
+        note_limit(limit)
+
+
+def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
+    """Write a row for each job; in a terminal with the reasons of failures below."""
+    if format_ is not Format.TABLE:
+        write_frame(jobs_frame(found), format_, output, out)
+        return
+    if not found:
+        notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
+        return
+    shown = _shortened(found)
+    if out.is_terminal and output is None:
+        spare = ("plan", "rejected")
+        shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
+    write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
+    for one in found:
+        for remark in one.remarks:
+            notes.print(f"{one.id}: {remark}", markup=False)
+
+
+def work(
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when no job or task is left to run.")
+    ] = False,
+    gpus: Annotated[
+        str | None,
+        typer.Option(
+            help="One worker process for each of these GPUs, as 0,1,2 or all. Default: one worker "
+            "in this process, on the first GPU if there is any.",
+            show_default=False,
+        ),
+    ] = None,
+    dead_after: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            help="Seconds without a heartbeat after which workers on other machines count as dead.",
+        ),
+    ] = 30.0,
+) -> None:
+    """Run a worker, which makes the images of all jobs and runs tasks, such as evaluations.
+
+    Any number of workers share the work. Ctrl-C ends one.
+
+    Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
+    COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
+    """
+    with needs_extra("A worker", "worker"):
+        from cobalance.workflows.work.gpu_processes import gpu_numbers, run_on_gpus
+        from cobalance.workflows.work.run import run_worker
+    if gpus is not None:
+        numbers = gpu_numbers(gpus)
+        run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
+        return
+    run_worker(
+        Settings.from_environment(),
+        until_idle=until_idle,
+        dead_after_s=dead_after,
+        say=partial(notes.print, markup=False),
+        progress_bars=progress_bars,
+    )
+
+
+def cancel(job: WorkId) -> None:
+    """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
+    with opened_store() as (store, _):
+        is_task = has_task(store, job)
+        state = cancel_task(store, job) if is_task else cancel_job(store, job)
+    ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
+    notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}", markup=False)
+
+
+def retry(
+    job: WorkId,
+    short: Annotated[
+        bool,
+        typer.Option(
+            "--short",
+            help="Also requeue queries that gave up, and those whose images people rejected.",
+        ),
+    ] = False,
+) -> None:
+    """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
+    with opened_store() as (store, _):
+        if has_task(store, job):
+            queued_again = retry_task(store, job)
+            state = read_task(store, job).state
+            again = "it runs again." if queued_again else "there is nothing to retry."
+            notes.print(f"Task {job} is {state}: {again}", markup=False)
+            return
+        queued = retry_job(store, job, short=short)
+        found = read_job(store, job)
+    if queued:
+        again = f"{counted(queued, 'queries')} queued again."
+    elif found.is_active:
+        again = "it goes on with what is left."
+    elif found.short and not short:
+        again = (
+            f"nothing of it failed. {counted(found.short, 'queries')} gave fewer images than "
+            f"wanted; to ask for them again: cobalance retry {job} --short"
+        )
+    else:
+        again = "nothing of it failed, and no image is missing."
+    notes.print(f"Job {job} is {found.state}: {again}", markup=False)
+
+
+def _shortened(found: list[Job]) -> pd.DataFrame:
+    """The columns that fit a terminal; other formats have all."""
+    columns: dict[str, list[Any]] = {
+        "job": [job.id for job in found],
+        "dataset": [job.dataset for job in found],
+        "plan": [job.plan for job in found],
+        "state": [job.state for job in found],
+        "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
+        "rejected": [job.rejected for job in found],
+    }
+    if any(job.pending for job in found):
+        columns["pending"] = [job.pending for job in found]
+    return pd.DataFrame(columns)
+
+
+def has_task(store: GraphStore, name: str) -> bool:
+    """Whether an id is that of a task."""
+    try:
+        read_task(store, name)
+    except JobNotFoundError:
+        return False
+    return True
+
+
+def write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
+    """Write a row for each task; as a table with the reasons of failures below."""
+    if format_ is not Format.TABLE:
+        write_frame(tasks_frame(found), format_, output, out)
+        return
+    if not found:
+        notes.print("There is no task.")
+        return
+    shown = pd.DataFrame(
+        {
+            "task": [task.id for task in found],
+            "kind": [task.kind for task in found],
+            "dataset": [task.dataset or "" for task in found],
+            "state": [task.state for task in found],
+            "progress": [progress_text(task) for task in found],
+        }
+    )
+    if any(task.state == "running" for task in found):
+        shown["left"] = [left_text(task) for task in found]
+        shown["worker"] = [", ".join(task.hosts) for task in found]
+    write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
+    for task in found:
+        for remark in task.remarks:
+            notes.print(f"{task.id}: {remark}", markup=False)
+    if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
+        notes.print(f"Next: cobalance evaluate show {found[0].id}", markup=False)
+
+
+def left_text(task: Task) -> str:
+    """How long a running task's stage still takes, where that is known."""
+    if task.state != "running":
+        return ""
+    if not task.workers:
+        return "waits for a worker"
+    return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
+
+
+def progress_text(task: Task) -> str:
+    """What a running task is at, such as ``train: 3 of 10``."""
+    if task.state != "running" or not task.stage:
+        return ""
+    if task.done is None:
+        return task.stage
+    of = "" if task.total is None else f" of {task.total:,}"
+    return f"{task.stage}: {task.done:,}{of}"

@@ -1,0 +1,51 @@
+"""`cobalance report`: a dataset's imbalances as one HTML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.shared.ids import evaluation_id
+from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store
+from cobalance.workflows.report.contents import ReportOptions
+from cobalance.workflows.report.writing import write_report
+
+
+def report(
+    dataset: DatasetName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OTHER",
+            help="Another version of the dataset, such as a rebalanced one: which imbalances it "
+            "closes, and which it opens.",
+            callback=cleaned,
+        ),
+    ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            help="A plan of the dataset: its images, and the gaps that remain.", callback=cleaned
+        ),
+    ] = None,
+    evaluation: Annotated[
+        str | None,
+        typer.Option(help="An evaluation, with its scores.", callback=evaluation_id),
+    ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(help="The date that the report bears. Default: today's, in UTC."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it exists.")
+    ] = False,
+) -> None:
+    """Write a dataset's imbalances, plots, method and Cypher to one HTML file.
+
+    It needs no other file and no network, and can be sent, printed and archived as it is.
+    """
+    options = ReportOptions(compare, plan, evaluation, date)
+    with opened_store() as (store, progress):
+        size = write_report(store, dataset, output, options, overwrite=overwrite, progress=progress)
+    notes.print(f"{output}: {size:,} bytes.", markup=False)

@@ -1,0 +1,129 @@
+"""`cobalance app` and `cobalance mcp`: start the web app, or serve an assistant."""
+
+import os
+import stat
+import sys
+import threading
+import webbrowser
+from importlib.util import find_spec
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from cobalance.app.cli.shared.options import notes, out
+from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.installation import install_command
+from cobalance.workflows.demo import NAME
+from cobalance.workflows.demo.loading import ensure_demo
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+
+
+def app(
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Open the demo dataset; load it first if it is not there."),
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="The port; 0 for any free one. Without it 8501, or the next that is free.",
+            show_default=False,
+        ),
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="The address of this machine to listen on.")
+    ] = "127.0.0.1",
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The host name that browsers use, such as a proxy's, if it is neither this "
+            "machine's nor that of the login.",
+            show_default=False,
+        ),
+    ] = None,
+    insecure_without_login: Annotated[
+        bool,
+        typer.Option(
+            "--insecure-without-login",
+            help="Listen on an address that others can reach although nobody has to log in: "
+            "whoever reaches it may change and drop datasets.",
+        ),
+    ] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open a browser.")
+    ] = False,
+) -> None:
+    """Start the web app on the store of all other commands; Ctrl-C ends it.
+
+    It listens on this machine alone, and everybody who reaches it may change things. To open it to
+    others, have them log in with any OpenID Connect provider: COBALANCE_AUTH_FILE names a file such
+    as
+
+        [auth]
+        redirect_uri = "https://data.example.org/oauth2callback"
+        cookie_secret = "..."    # openssl rand -hex 32
+        client_id = "..."
+        client_secret = "..."
+        server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
+
+    Then COBALANCE_EDITORS may change things, and the others may look. Who they are, is what the
+    provider calls a verified address.
+
+    GET /healthz answers 200 while the database does, else 503, without a login; all else, also
+    /_stcore/metrics, is for people who have logged in.
+    """
+    if find_spec("streamlit") is None:
+        raise CobalanceError(f"The web app is not installed. Run `{install_command('app')}`.")
+    from cobalance.app.web.server import serve
+
+    settings = Settings.from_environment()
+    listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
+    if port is None and listening.port != serve.PORT:
+        notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")
+    secret = settings.cobalance_auth_file
+    if secret is not None and secret.stat().st_mode & stat.S_IROTH:
+        notes.print(
+            f"Every user of this machine can read {secret}; run `chmod 600` on it.", markup=False
+        )
+    url = f"{listening.url}/?{urlencode({'dataset': NAME})}" if demo else listening.url
+
+    def ready() -> None:
+        out.print(f"cobalance is at {url}  (Ctrl-C ends it)", soft_wrap=True)
+        if not no_browser and _has_display():
+            # Some wait for the page, which waits for us.
+            threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+    with progress_bars() as progress:
+        store = open_store(settings, progress)
+    # Open for as long as the app runs: a local server that nobody is connected to stops, and the
+    # next page would wait for its start.
+    with store:
+        if demo:
+            with progress_bars() as progress:
+                ensure_demo(store, progress)
+        serve.serve(settings, listening, ready)
+
+
+def _has_display() -> bool:
+    """Whether a browser can open a window, rather than take over the terminal."""
+    if sys.platform.startswith("linux"):
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return True
+
+
+def mcp() -> None:
+    """Serve saved queries, read-only Cypher and imbalances to an assistant that starts this.
+
+    It speaks the Model Context Protocol on standard input and output, and opens no port. An
+    assistant is configured with the command `cobalance` and the argument `mcp`.
+    """
+    from cobalance.app.assistant import open_assistant
+
+    with open_store(Settings.from_environment()) as store:
+        open_assistant(store).run("stdio")

@@ -1,0 +1,1 @@
+"""Shared by all commands: options, ids, tables, progress bars."""

@@ -1,0 +1,261 @@
+"""Print a frame as a table for people, or write it as CSV, JSON or Parquet."""
+
+import sys
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from math import isfinite
+from pathlib import Path
+
+import pandas as pd
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+from cobalance.app.cli.shared.terminal import Terminal
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.safe_text import safe_text, show_controls
+from cobalance.graph.whole_files import replacing
+from cobalance.workflows.cells import cell_text, to_csv, to_json
+
+COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
+_NARROW = 12  # characters that a text keeps in a narrow table
+_SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
+_ROUNDING = 1e-6  # of sums of parts of images that add up to whole ones
+_BETWEEN = 3  # characters between two columns
+
+
+class Format(StrEnum):
+    """Output formats."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def check_output(format_: Format, output: Path | None) -> None:
+    """Raise if the format needs an output file and there is none; to be called before any work.
+
+    Raises
+    ------
+    OptionError
+        Parquet without a file.
+    """
+    if format_ is Format.PARQUET and output is None:
+        raise OptionError("Parquet is not text. Name a file with --output FILE.")
+
+
+def write_frame(
+    frame: pd.DataFrame,
+    format_: Format,
+    output: Path | None,
+    console: Console,
+    *,
+    whole: bool = False,
+    unbroken: Collection[str] = (),
+) -> None:
+    """Write a frame to standard output, or to a file.
+
+    Lists in cells stay lists in JSON and Parquet, become JSON text in CSV, and are joined with
+    " + " in a table.
+
+    Parameters
+    ----------
+    whole : bool
+        Cut no text. By default long names are cut if the console is a terminal that is narrower
+        than the table.
+    unbroken : collection of str
+        Columns whose texts stay on one line, such as ids to copy.
+
+    Raises
+    ------
+    OptionError
+        Parquet without a file.
+    CobalanceError
+        The file cannot be written.
+    """
+    check_output(format_, output)
+    if format_ is Format.PARQUET and output is not None:
+        with replacing(output) as part:
+            frame.to_parquet(part, index=False)
+    elif format_ is Format.TABLE and output is None:
+        with _printable():
+            console.print(fitting_table(frame, console, whole=whole, unbroken=unbroken))
+    else:
+        write_text(as_text(frame, format_), output)
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """Write to standard output, or to a file; a terminal is shown control characters as escapes."""
+    if output is not None:
+        with replacing(output) as part:
+            part.write_text(text, encoding="utf-8")
+        return
+    with _printable():
+        sys.stdout.write(show_controls(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _printable() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise CobalanceError(f"Standard output: {error.strerror}.") from error
+
+
+def as_text(frame: pd.DataFrame, format_: Format) -> str:
+    """A frame as CSV, JSON, or a plain table."""
+    if format_ is Format.CSV:
+        return to_csv(frame).decode()
+    if format_ is Format.JSON:
+        return to_json(frame).decode()
+    plain = Terminal(width=200, no_color=True)
+    with plain.capture() as captured:
+        plain.print(fitting_table(frame, plain))
+    return captured.get()
+
+
+def fitting_table(
+    frame: pd.DataFrame,
+    console: Console,
+    *,
+    whole: bool = False,
+    unbroken: Collection[str] = (),
+) -> Table:
+    """A frame as a table that fits the console: lines wrap, and long names are cut.
+
+    Parameters
+    ----------
+    whole : bool
+        Cut nothing, not even for a terminal.
+    unbroken : collection of str
+        Columns whose texts stay on one line.
+    """
+    table = as_table(frame)
+    unlimited = console.options.update(max_width=10**6)
+    if Measurement.get(console, unlimited, table).maximum <= console.width:
+        return table
+    cut = console.is_terminal and not whole
+    most = console.width // 3 if cut else None
+    return as_table(frame, console.width, most, unbroken)
+
+
+def as_table(
+    frame: pd.DataFrame,
+    width: int | None = None,
+    most: int | None = None,
+    unbroken: Collection[str] = (),
+) -> Table:
+    """A frame as a table, with numbers aligned to the right.
+
+    Parameters
+    ----------
+    width : int, optional
+        Characters of a line, if the table is wider: texts then wrap, numbers do not.
+    most : int, optional
+        Characters at which names are cut; column headers then have at most three lines.
+    unbroken : collection of str
+        Columns whose texts stay on one line, as numbers do.
+    """
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    cells = [
+        [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
+        for name in frame.columns
+    ]
+    headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
+    if width is not None:
+        lines = 3 if most else None
+        headers = [
+            "\n".join(textwrap.wrap(header, _NARROW, max_lines=lines, placeholder="…"))
+            for header in headers
+        ]
+    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    wide = [
+        max(map(len, [*texts, *header.split("\n")]))
+        for header, texts in zip(headers, cells, strict=True)
+    ]
+    least = _NARROW
+    stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
+    if width is not None and not all(stays):
+        fixed = sum(n for n, stay in zip(wide, stays, strict=True) if stay)
+        left = width - fixed - _BETWEEN * len(wide)
+        least = min(_NARROW, max(1, left // stays.count(False)))
+    for header, number, stay, longest in zip(headers, is_number, stays, wide, strict=True):
+        table.add_column(
+            escape(header),
+            justify="right" if number else "left",
+            no_wrap=stay or width is None,
+            min_width=longest if stay else min(longest, least),
+            overflow="fold",
+        )
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _count(value: object) -> object:
+    """A whole count as an int, so that it has no decimals; sums may miss it by rounding."""
+    if not isinstance(value, float) or not isfinite(value):
+        return value
+    return round(value) if abs(value - round(value)) < _ROUNDING else value
+
+
+def narrowed(
+    frame: pd.DataFrame, width: int, *, spare: Sequence[str], shortened: str
+) -> pd.DataFrame:
+    """Narrow a frame to a width: drop spare columns, shorten one column of text.
+
+    Parameters
+    ----------
+    width : int
+        Characters of a line.
+    spare : sequence of str
+        Columns to leave out, in this order, until the rest fits.
+    shortened : str
+        Column whose texts are cut in the middle to fit the remaining width. Texts of the other
+        columns are cut at a third of the width.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"n": [4], "day": ["May 1"], "source": ["instances_train2017.json"]})
+    >>> narrowed(frame, 80, spare=["day"], shortened="source").columns.tolist()
+    ['n', 'day', 'source']
+    >>> narrowed(frame, 22, spare=["day"], shortened="source").to_dict("records")
+    [{'n': 4, 'source': 'instanc…17.json'}]
+    """
+    for left_out in range(len(spare) + 1):
+        kept = frame.drop(columns=list(spare[:left_out]))
+        others = kept.drop(columns=shortened).map(
+            lambda value: _middle(value, width // 3) if isinstance(value, str) else value
+        )
+        taken = sum(
+            max([len(str(name)), *(len(cell_text(value)) for value in others[name])]) + _BETWEEN
+            for name in others
+        )
+        left = width - taken - _BETWEEN
+        wanted = max(map(len, kept[shortened].map(cell_text)), default=0)
+        if left >= min(wanted, _SHORT):
+            break
+    texts = kept[shortened].map(lambda value: _middle(cell_text(value), max(left, _NARROW)))
+    return kept.assign(**others, **{shortened: texts})
+
+
+def _middle(text: str, most: int) -> str:
+    """Cut a long text in its middle.
+
+    Examples
+    --------
+    >>> _middle("instances_train2017.json", 15)
+    'instanc…17.json'
+    """
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"

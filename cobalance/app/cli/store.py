@@ -1,0 +1,59 @@
+"""`cobalance store`: show, start and stop the local database server."""
+
+import typer
+
+from cobalance.app.cli.shared.options import notes, opened_store, out
+from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.graph.database.local import server as local_server
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+
+app = typer.Typer(help="Show, start and stop the local database server.", no_args_is_help=True)
+
+
+@app.command()
+def status() -> None:
+    """Show which database is in use and whether it answers."""
+    settings = Settings.from_environment()
+    if settings.neo4j_uri is not None:
+        with open_store(settings) as store:
+            version = store.server_version()
+        out.print(
+            f"{settings.neo4j_uri}, database {settings.neo4j_database}: Neo4j {version} answers.",
+            markup=False,
+        )
+        return
+    server = local_server.status(settings.local_server())
+    folder = settings.local_server().home
+    if server is None:
+        out.print(
+            f"The local server is not running; any command starts it. Data: {folder}", markup=False
+        )
+        return
+    out.print(
+        f"The local server is {server.phase} at {server.uri}: process {server.pid}, "
+        f"{server.resident_mb:,.0f} MB, up {server.running_s / 60:,.0f} min.\n"
+        f"Data: {folder}\nLog:  {server.log}\n"
+        "It stops by itself when nobody is connected for a while (COBALANCE_IDLE_STOP_S).",
+        markup=False,
+    )
+
+
+@app.command()
+def start() -> None:
+    """Start the local server, or check that the configured one answers."""
+    with opened_store():
+        pass
+    status()
+
+
+@app.command()
+def stop() -> None:
+    """Stop the local server and keep its data."""
+    settings = Settings.from_environment()
+    if settings.neo4j_uri is not None:
+        notes.print("NEO4J_URI is set: cobalance did not start that server and leaves it alone.")
+        raise typer.Exit(1)
+    with progress_bars():
+        stopped = local_server.stop(settings.local_server())
+    notes.print("Stopped." if stopped else "The local server was not running.")

@@ -1,0 +1,184 @@
+"""`cobalance tags`: tag images, make tags concepts or exclusions, and write notes."""
+
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.graph.errors import OptionError
+from cobalance.graph.marks.applying import TagChanges, apply_tags, pending_tags
+from cobalance.graph.marks.tags import (
+    TagRole,
+    delete_tag,
+    images_of_tag,
+    list_notes,
+    list_tags,
+    set_role,
+    tag_images,
+    untag_images,
+    write_note,
+)
+from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.reader import read_text
+
+app = typer.Typer(
+    help="Tag images; make tags concepts or exclusions; write notes.", no_args_is_help=True
+)
+
+_TagName = Annotated[str, typer.Argument(metavar="TAG", help="Name of a tag.", callback=cleaned)]
+_Images = Annotated[list[str] | None, typer.Argument(metavar="IMAGE...", help="Ids of images.")]
+_FromFile = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="Read ids of images from this file, one a line."),
+]
+_By = Annotated[str, typer.Option("--by", help="Who says so, for others to read.")]
+_ROLES = "tag (a mark alone), concept (its images show it) or exclude (they are left out)."
+
+
+@app.command("list")
+def list_(
+    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
+) -> None:
+    """List a dataset's tags, what they do, and how many images have them."""
+    with opened_store() as (store, _):
+        frame = list_tags(store, dataset)
+        _say_pending(pending_tags(store, dataset), dataset)
+    write_frame(frame, format_, output, out)
+
+
+@app.command()
+def show(
+    dataset: DatasetName,
+    tag: _TagName,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List the images that have a tag."""
+    with opened_store() as (store, _):
+        frame = images_of_tag(store, dataset, tag)
+    write_frame(frame, format_, output, out)
+
+
+@app.command()
+def add(
+    dataset: DatasetName,
+    tag: _TagName,
+    images: _Images = None,
+    from_: _FromFile = None,
+    role: Annotated[
+        TagRole | None, typer.Option("--role", help=f"What the tag does: {_ROLES}")
+    ] = None,
+    by: _By = "",
+) -> None:
+    """Give images a tag, which is made if it does not exist."""
+    ids = _ids(images, from_)
+    with opened_store() as (store, _):
+        tagged = tag_images(store, dataset, tag, ids, by=by)
+        if role is not None:
+            set_role(store, dataset, tag, role)
+        pending = pending_tags(store, dataset)
+    notes.print(f"{counted(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
+    _say_pending(pending, dataset)
+
+
+@app.command()
+def remove(
+    dataset: DatasetName, tag: _TagName, images: _Images = None, from_: _FromFile = None
+) -> None:
+    """Take a tag from images."""
+    ids = _ids(images, from_)
+    with opened_store() as (store, _):
+        untagged = untag_images(store, dataset, tag, ids)
+        pending = pending_tags(store, dataset)
+    notes.print(f"{counted(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
+    _say_pending(pending, dataset)
+
+
+@app.command("role")
+def role_(
+    dataset: DatasetName,
+    tag: _TagName,
+    role: Annotated[TagRole, typer.Argument(help=f"What the tag does: {_ROLES}")],
+) -> None:
+    """Say what a tag does to counts. Change it as often as you like: nothing is lost."""
+    with opened_store() as (store, _):
+        set_role(store, dataset, tag, role)
+        pending = pending_tags(store, dataset)
+    _say_pending(pending, dataset)
+
+
+@app.command()
+def delete(dataset: DatasetName, tag: _TagName) -> None:
+    """Delete a tag; images that it left out come back."""
+    with opened_store() as (store, _):
+        delete_tag(store, dataset, tag)
+        pending = pending_tags(store, dataset)
+    notes.print(f"Deleted the tag {tag!r}.", markup=False)
+    _say_pending(pending, dataset)
+
+
+@app.command()
+def apply(dataset: DatasetName) -> None:
+    """Make counts follow the tags, as `cobalance mine` does before it counts."""
+    with opened_store() as (store, progress):
+        changes = apply_tags(store, dataset, progress=progress)
+    done = _described(changes) or "No image changes"
+    notes.print(f"{done}.", markup=False)
+
+
+@app.command()
+def note(
+    dataset: DatasetName,
+    image: Annotated[str, typer.Argument(metavar="IMAGE", help="Id of an image.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to write; "" deletes it.')],
+    by: _By = "",
+) -> None:
+    """Write about an image, in place of what was written before."""
+    with opened_store() as (store, _):
+        write_note(store, dataset, image, text, by=by)
+
+
+@app.command("notes")
+def notes_(
+    dataset: DatasetName, format_: FormatOption = Format.TABLE, output: OutputOption = None
+) -> None:
+    """List what was written about a dataset's images."""
+    with opened_store() as (store, _):
+        frame = list_notes(store, dataset)
+    write_frame(frame, format_, output, out)
+
+
+def _ids(images: list[str] | None, file: Path | None) -> list[str]:
+    lines = [] if file is None else read_text(file).splitlines()
+    ids = [*(images or ()), *(line.strip() for line in lines if line.strip())]
+    if not ids:
+        raise OptionError("No image is named. Name some, or a file with their ids: --from FILE.")
+    return ids
+
+
+def _described(changes: TagChanges) -> str:
+    parts = (
+        (changes.changed, "change their concepts"),
+        (changes.left_out, "are left out"),
+        (changes.brought_back, "come back"),
+    )
+    return ", ".join(f"{counted(n, 'images')} {what}" for n, what in parts if n)
+
+
+def _say_pending(pending: TagChanges, dataset: str) -> None:
+    if pending:
+        notes.print(
+            f"In the next count {_described(pending)}: cobalance mine {quote(dataset)}",
+            markup=False,
+        )
