@@ -289,7 +289,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         *,
         recipe: str | None = None,
         **settings: Any,
-    ) -> Job:
+    ) -> "Job[Dataset]":
         """Order a plan's images: create a job, which workers run, or `Job.run` here.
 
         Parameters
@@ -331,7 +331,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             places=self.settings.image_roots(),
             planned=planned,
         )
-        return Job(self.graph, self.settings, job, self.progress)
+        return job_of(self.graph, self.settings, job, self.progress)
 
     def evaluate(self, *others: "Dataset | str", **order: Any) -> Evaluations:
         """Order models trained on this dataset and on others, and tested on the same images.
@@ -433,3 +433,12 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def scope(self) -> dict[str, str]:
         """The name of the dataset, as a parameter."""
         return {"dataset": self.name}
+
+
+def job_of(graph: GraphStore, settings: Settings, job: str, report: Progress) -> Job[Dataset]:
+    """A job whose rebalanced dataset opens as a `Dataset`."""
+
+    def open_dataset(name: str, remarks: tuple[str, ...]) -> Dataset:
+        return Dataset(graph, settings, name, report, remarks)
+
+    return Job(graph, settings, job, open_dataset, report)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from cobalance.data.reading import Data, read
-from cobalance.datasets import Dataset
+from cobalance.datasets import Dataset, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.sampled import Sample
@@ -123,10 +123,10 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         """The saved queries: name, parameters, what each answers."""
         return saved_queries()
 
-    def job(self, job: str) -> Job:
+    def job(self, job: str) -> Job[Dataset]:
         """A job by its id; JobNotFoundError if there is none."""
         read_job(self.graph, job)
-        return Job(self.graph, self.settings, job, self.progress)
+        return job_of(self.graph, self.settings, job, self.progress)
 
     def close(self) -> None:
         """Close the connection; a local server stops by itself some time later."""

@@ -2,10 +2,10 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
@@ -20,29 +20,30 @@ from cobalance.graph.safe_text import safe_text
 from cobalance.graph.studies.reading import studies_of_job
 from cobalance.making.exports import Export
 from cobalance.making.progress import JobProgress
-from cobalance.people.studies import Study, draw
+from cobalance.people.studies import Study, new_study
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import candidates_frame
 
-if TYPE_CHECKING:
-    from cobalance.datasets import Dataset
+MadeDataset = TypeVar("MadeDataset")
 
 _PAGE = 1000  # candidates read at once
 
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Job:
+class Job(Generic[MadeDataset]):
     """A job of a `Store`, by its id.
 
-    `graph`, `settings` and `report` are those of the store.
+    `graph`, `settings` and `report` are those of the store; `open_dataset` gives the dataset that
+    `rebalance` makes, by its name, with remarks.
     """
 
     graph: GraphStore
     settings: Settings
     id: str
+    open_dataset: Callable[[str, tuple[str, ...]], MadeDataset]
     report: Progress = silent
 
     def progress(self) -> JobProgress:
@@ -54,7 +55,7 @@ class Job:
         """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
         return self.progress().state
 
-    def run(self) -> "Job":
+    def run(self) -> Self:
         """Make the images in this process, and return when the job has ended.
 
         For small jobs: large ones are for workers, ``cobalance work``, on any number of machines.
@@ -68,7 +69,7 @@ class Job:
         run_in_process(self.settings, [self.id], self.report)
         return self
 
-    def wait(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
+    def wait(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> Self:
         """Return when the job has ended; an interrupt ends the waiting, not the job.
 
         Parameters
@@ -85,7 +86,7 @@ class Job:
             pass
         return self
 
-    def watch(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> "Job":
+    def watch(self, timeout_s: float | None = None, *, poll_s: float = 1.0) -> Self:
         """Print how far the job is, on one line, until it has ended; as `wait` otherwise."""
         width = 0
         for line in self._until_ended(timeout_s, poll_s):
@@ -105,12 +106,12 @@ class Job:
                 raise TimeoutError(now.title())
             time.sleep(poll_s)
 
-    def cancel(self) -> "Job":
+    def cancel(self) -> Self:
         """Cancel it: what is being made is finished and kept."""
         cancel_job(self.graph, self.id)
         return self
 
-    def retry(self, *, short: bool = False) -> "Job":
+    def retry(self, *, short: bool = False) -> Self:
         """Queue its failed queries again, and go on with a cancelled one.
 
         With `short`, also ask again for images that a query gave up, or people rejected.
@@ -175,7 +176,7 @@ class Job:
         OptionError
             There are too few edits with files, or nobody is named.
         """
-        return draw(self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words)
+        return new_study(self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words)
 
     def studies(self) -> list[Study]:
         """The human studies of its images, the newest first."""
@@ -188,7 +189,7 @@ class Job:
         annotator: str | None = None,
         annotator_options: dict[str, Any] | None = None,
         **result: Any,
-    ) -> "Dataset":
+    ) -> MadeDataset:
         """Put the accepted images beside the real ones in a new dataset, and mine it alike.
 
         Parameters
@@ -202,8 +203,6 @@ class Job:
             Of a job that edits images, which images the new dataset has: those of
             `cobalance.generation.planning.composition.ResultOptions`, such as ``real="none"``.
         """
-        from cobalance.datasets import Dataset
-
         with needs_extra("Reading generated images", "worker"):
             from cobalance.workflows.merge import merge_job
         merged = merge_job(
@@ -216,7 +215,7 @@ class Job:
             result=result,
             progress=self.report,
         )
-        return Dataset(self.graph, self.settings, merged.dataset, self.report, merged.remarks)
+        return self.open_dataset(merged.dataset, merged.remarks)
 
     def export(
         self,

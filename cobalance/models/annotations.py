@@ -15,7 +15,7 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.studies.reading import studies_of_dataset
 from cobalance.ingest.concepts.plurals import counted
-from cobalance.people.audits import Audit, draw
+from cobalance.people.audits import Audit, new_audit
 from cobalance.people.studies import Study
 from cobalance.running import run_in_process
 from cobalance.wording import methods_speak_python
@@ -138,7 +138,7 @@ class Labels(Result):
         OptionError, UnknownNameError
             The labels are not complete, nobody is named, or a concept or clique is none.
         """
-        return draw(
+        return new_audit(
             self.graph,
             self.settings,
             self.id,
@@ -258,7 +258,7 @@ class Annotated:
                 )
             labels = ready[0]
         run = labels if isinstance(labels, str) else labels.id
-        return draw(self.graph, self.settings, run, people, **sample)
+        return new_audit(self.graph, self.settings, run, people, **sample)
 
     def audits(self) -> list[Audit]:
         """The audits of what models labelled of it, the newest first."""

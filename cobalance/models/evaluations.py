@@ -176,7 +176,7 @@ class Evaluations(Result):
         folder = OutputFolder(self.settings.output_folder())
         return differences_frame(folder, self.records(), baseline, seed=seed)
 
-    def artefacts(self, job: "Job | str", first: str = "", second: str = "") -> pd.DataFrame:
+    def artefacts(self, job: "Job[Any] | str", first: str = "", second: str = "") -> pd.DataFrame:
         """Predict a job's edits of test images beside the originals: scores of each evaluation.
 
         `first` and `second` are the predicted groups whose ratio shifts.

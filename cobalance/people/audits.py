@@ -101,7 +101,7 @@ class Audit(Result):
         return self.frame[[*names, *limits, "verdict"]].round(1)
 
 
-def draw(
+def new_audit(
     graph: GraphStore,
     settings: Settings,
     run: str,

@@ -106,7 +106,7 @@ class Study(Result):
         return self.frame[self.frame["n"] > 0].round(3)
 
 
-def draw(
+def new_study(
     graph: GraphStore,
     job: str,
     people: Sequence[str] | str,
