@@ -14,17 +14,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cobalance.analysis.diagnosis import (
+    from cobalance.data import Data, from_frame, read, urbancars
+    from cobalance.datasets import Dataset
+    from cobalance.diagnosis import (
         Comparison,
         Imbalances,
+        PublishedComparison,
         SplitComparison,
         compare,
+        compare_published,
         compare_splits,
         imbalances,
         imbalances_with_spark,
     )
-    from cobalance.analysis.graphs import ConceptGraph, concept_graph
-    from cobalance.analysis.planning import (
+    from cobalance.evaluations import Evaluations, Scores, evaluate
+    from cobalance.graph.errors import CobalanceError
+    from cobalance.graphs import ConceptGraph, concept_graph
+    from cobalance.jobs import Job
+    from cobalance.labels import Labels
+    from cobalance.panels import Audit, Study
+    from cobalance.plans import (
         Plan,
         Simulation,
         budget_curve,
@@ -34,15 +43,6 @@ if TYPE_CHECKING:
         resample,
         weights,
     )
-    from cobalance.analysis.published import PublishedComparison, compare_published
-    from cobalance.data.reading import Data, from_frame, read, urbancars
-    from cobalance.datasets import Dataset
-    from cobalance.graph.errors import CobalanceError
-    from cobalance.making.jobs import Job
-    from cobalance.models.annotations import Labels
-    from cobalance.models.evaluations import Evaluations, Scores, evaluate
-    from cobalance.people.audits import Audit
-    from cobalance.people.studies import Study
     from cobalance.stores import Store, connect
 
 __all__ = [
@@ -83,25 +83,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cobalance.analysis.graphs": ("ConceptGraph", "concept_graph"),
-    "cobalance.data.reading": ("Data", "from_frame", "read", "urbancars"),
-    "cobalance.models.annotations": ("Labels",),
+    "cobalance.graphs": ("ConceptGraph", "concept_graph"),
+    "cobalance.data": ("Data", "from_frame", "read", "urbancars"),
+    "cobalance.labels": ("Labels",),
     "cobalance.datasets": ("Dataset",),
-    "cobalance.making.jobs": ("Job",),
-    "cobalance.people.audits": ("Audit",),
-    "cobalance.people.studies": ("Study",),
+    "cobalance.jobs": ("Job",),
+    "cobalance.panels": ("Audit", "Study"),
     "cobalance.stores": ("Store", "connect"),
-    "cobalance.models.evaluations": ("Evaluations", "Scores", "evaluate"),
-    "cobalance.analysis.diagnosis": (
+    "cobalance.evaluations": ("Evaluations", "Scores", "evaluate"),
+    "cobalance.diagnosis": (
         "Comparison",
         "Imbalances",
+        "PublishedComparison",
         "SplitComparison",
         "compare",
+        "compare_published",
         "compare_splits",
         "imbalances",
         "imbalances_with_spark",
     ),
-    "cobalance.analysis.planning": (
+    "cobalance.plans": (
         "Plan",
         "Simulation",
         "budget_curve",
@@ -111,7 +112,6 @@ _HOMES = {
         "resample",
         "weights",
     ),
-    "cobalance.analysis.published": ("PublishedComparison", "compare_published"),
     "cobalance.graph.errors": ("CobalanceError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -7,13 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.analysis.counterfactuals import CounterfactualPlan
-from cobalance.analysis.diagnosis import Comparison, Imbalances, SplitComparison
-from cobalance.analysis.graphs import ConceptGraph
-from cobalance.analysis.planning import Plan, Simulation
-from cobalance.analysis.published import PublishedComparison
-from cobalance.data.reading import Data
+from cobalance.data import Data
+from cobalance.diagnosis import Comparison, Imbalances, PublishedComparison, SplitComparison
 from cobalance.display import ALL, Result
+from cobalance.embeddings import Embedded
+from cobalance.evaluations import Evaluations
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
@@ -23,17 +21,19 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.evaluations.reading import list_evaluations
+from cobalance.graph.jobs.status import list_jobs
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
 from cobalance.graph.queries.splits import compare_dataset_splits
-from cobalance.making.jobs import Job
-from cobalance.models.annotations import Annotated
-from cobalance.models.embeddings import Embedded
-from cobalance.models.evaluations import Evaluations
-from cobalance.people.tags import Tagged
-from cobalance.questions import Questions
-from cobalance.wording import methods_speak_python
+from cobalance.graphs import ConceptGraph
+from cobalance.jobs import Job
+from cobalance.labels import Annotated
+from cobalance.plans import CounterfactualPlan, Plan, Simulation
+from cobalance.tags import Tagged
+from cobalance.words import methods_speak_python
 from cobalance.workflows.check import compare_dataset
 from cobalance.workflows.diagnose.mine import Engine, mine
 from cobalance.workflows.diagnose.tables import describe_mining
@@ -47,6 +47,63 @@ from cobalance.workflows.plan.resample import resample_dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.writing import write_report
 from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.tables import jobs_frame
+
+
+@methods_speak_python
+class Questions:
+    """Queries of a store, or of one dataset of it."""
+
+    graph: GraphStore
+
+    def scope(self) -> dict[str, str]:
+        """Parameters that every query is given: none, or the name of the dataset."""
+        return {}
+
+    def query(self, name: str, /, **parameters: Any) -> pd.DataFrame:
+        """Answer a saved query, see `Store.queries`; a dataset passes its name to it.
+
+        Raises
+        ------
+        OptionError
+            No query, parameter, class or concept has this name, or a parameter is missing.
+        StaleError
+            The dataset has to be mined first.
+        """
+        query, bound = bind_named(self.graph, name, self.scope() | parameters)
+        return self.graph.read_frame(query.text, **bound)
+
+    def cypher(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float = 30.0,
+        max_rows: int = 100_000,
+        **named: Any,
+    ) -> pd.DataFrame:
+        """Run Cypher that only reads; ``$dataset`` is the name of the dataset that is asked.
+
+        Parameters
+        ----------
+        parameters : mapping, optional
+            Values of ``$name``; also given as keywords.
+        timeout_s : float
+            When to give up.
+        max_rows : int
+            At most so many rows; ``frame.attrs["truncated"]`` says whether there are more.
+
+        Raises
+        ------
+        QueryRefusedError, QueryError, QueryTimeoutError
+            It does more than read, is wrong, or takes too long.
+        """
+        given = {**self.scope(), **(parameters or {}), **named}
+        return result_frame(ConsoleQuery(text, False, given, max_rows, timeout_s).run(self.graph))
+
+    def jobs(self) -> pd.DataFrame:
+        """A row a job, the newest first."""
+        return jobs_frame(list_jobs(self.graph, self.scope().get("dataset"), limit=ALL))
 
 
 @methods_speak_python

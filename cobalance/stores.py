@@ -12,8 +12,8 @@ import pandas as pd
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
-from cobalance.data.reading import Data, read
-from cobalance.datasets import Dataset, job_of
+from cobalance.data import Data, read
+from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.sampled import Sample
@@ -25,9 +25,8 @@ from cobalance.graph.options import first_fault
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import safe_text
-from cobalance.making.jobs import Job
-from cobalance.questions import Questions
-from cobalance.wording import in_python, methods_speak_python, speaks_python
+from cobalance.jobs import Job
+from cobalance.words import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
 from cobalance.workflows.load.found_images import find_images
 from cobalance.workflows.settings import Settings

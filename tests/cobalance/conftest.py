@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import cobalance as cb
+from cobalance.workflows.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +34,8 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture
+def own(settings: Settings, tmp_path: Path) -> Settings:
+    return settings.model_copy(update={"cobalance_output": str(tmp_path / "output")})

@@ -11,7 +11,7 @@ from cobalance.graph.errors import worded
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
-from cobalance.wording import in_python
+from cobalance.words import in_python
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.load.found_images import FoundImages, find_images
 from cobalance.workflows.settings import Settings

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobalance.data.reading import urbancars
+from cobalance.data import urbancars
 from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.resampling import BASELINES

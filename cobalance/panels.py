@@ -1,4 +1,4 @@
-"""An audit: people check a sample of a model's labels, and correct what rests on them."""
+"""People judge blind: audits of a model's labels, and studies of edited images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,15 @@ from cobalance.display import Result
 from cobalance.graph.audits.reading import Audit as AuditRecord
 from cobalance.graph.audits.reading import read_audit
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.studies.reading import Study as StudyRecord
+from cobalance.graph.studies.reading import read_study
+from cobalance.graph.studies.writing import close_study
 from cobalance.ingest.concepts.plurals import counted
-from cobalance.wording import methods_speak_python
+from cobalance.words import methods_speak_python
 from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
 from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
+from cobalance.workflows.panel.study import Sample, draw_study, results_frame
+from cobalance.workflows.panel.study_answers import progress_frame, take_tasks, task_sheet
 from cobalance.workflows.settings import Settings
 
 
@@ -126,3 +131,109 @@ def new_audit(
 
 def _names(given: Sequence[str] | str) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Result):
+    """People's judgement of a job's edited images, by its id.
+
+    They answer on the page Study of the web app, or by `sample` and `answer`. `graph` is that of
+    the store.
+    """
+
+    graph: GraphStore
+    id: str
+
+    def record(self) -> StudyRecord:
+        """The study as it is in the graph; JobNotFoundError if it is gone.
+
+        Its pairs tell which image was edited, which those who answer should not see.
+        """
+        return read_study(self.graph, self.id)
+
+    @property
+    def sample(self) -> pd.DataFrame:
+        """What each person is asked, blind and in order, with the answers so far.
+
+        ``person``, ``task`` (from 1), ``question``, ``sentence`` (with a gap to fill), ``images``
+        (from left to right), ``choices`` and ``answer``, None without one. Addresses of images may
+        tell which one was edited: show people the images, and not this table.
+        """
+        return task_sheet(self.graph, self.record())
+
+    def answer(self, answers: pd.DataFrame) -> "Study":
+        """Record answers, in place of earlier ones of the same people.
+
+        Parameters
+        ----------
+        answers : DataFrame
+            `sample` with one of the choices in the column ``answer``; rows where it is empty are
+            ignored.
+
+        Raises
+        ------
+        OptionError
+            A row was not asked, is none of the choices, or contradicts another row. Nothing is
+            recorded.
+        StudyClosedError
+            The study is closed.
+        """
+        take_tasks(self.graph, self.record(), answers)
+        return self
+
+    def progress(self) -> pd.DataFrame:
+        """How far each person is: ``person``, ``answered``, ``tasks``."""
+        return progress_frame(self.graph, self.record())
+
+    def result(self) -> pd.DataFrame:
+        """Shares of answers with intervals, and how far people agree.
+
+        See `cobalance.evaluation.study.results.study_results`.
+
+        Raises
+        ------
+        MissingExtraError
+            krippendorff is not installed.
+        """
+        return results_frame(self.graph, self.record())
+
+    def close(self) -> "Study":
+        """Take no more answers."""
+        close_study(self.graph, self.id)
+        return self
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The `result` so far."""
+        return self.result()
+
+    def title(self) -> str:
+        """What is judged, by how many people, and how far they are."""
+        found, done = self.record(), self.progress()
+        closed = "" if found.closed_at is None else ", closed"
+        return (
+            f"Study of {counted(len(found.pairs), 'pairs')} of job {found.job} by "
+            f"{counted(len(found.people), 'people')}: {done['answered'].sum():,} of "
+            f"{counted(int(done['tasks'].sum()), 'answers')}{closed}"
+        )
+
+    def shown(self) -> pd.DataFrame:
+        """The results that somebody has answered."""
+        return self.frame[self.frame["n"] > 0].round(3)
+
+
+def new_study(
+    graph: GraphStore,
+    job: str,
+    people: Sequence[str] | str,
+    pairs: int | None = None,
+    *,
+    overlap: int | None = None,
+    seed: int = 0,
+    words: Sequence[str] = (),
+) -> Study:
+    """Draw a study of a job's edits; the parameters are those of `Job.study`."""
+    asked = (people,) if isinstance(people, str) else tuple(people)
+    sample = Sample(asked, pairs, overlap, seed, tuple(words))
+    return Study(graph, draw_study(graph, job, sample).id)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cobalance.analysis.diagnosis import Imbalances
-from cobalance.data.reading import Data, concept_counts
+from cobalance.data import Data, concept_counts
+from cobalance.diagnosis import Imbalances
 from cobalance.display import Result
 from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import needs_extra
-from cobalance.wording import methods_speak_python
+from cobalance.words import methods_speak_python
 from cobalance.workflows.export_graph.files import save_graph
 from cobalance.workflows.export_graph.networkx_graph import networkx_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
@@ -195,7 +195,7 @@ def concept_graph(data: Data, *, split: str | None = None) -> ConceptGraph:
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["a", "b"], "objects": ["cow|road", "cow"]})
-    >>> from cobalance.data.reading import from_frame
+    >>> from cobalance.data import from_frame
     >>> concept_graph(from_frame(frame)).to_networkx()["cow"]["road"]
     {'images': 1}
     """

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.data.reader_options import ReaderOptions
+from cobalance.data import ReaderOptions
 from cobalance.graph.errors import InputError
-from cobalance.wording import CALLS, KEYWORDS
+from cobalance.words import CALLS, KEYWORDS
 
 
 def test_a_keyword_of_a_reader_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""A job that makes a plan's images: watched, run here, looked through, and merged or exported."""
+"""Jobs that make a plan's images: watched, run here, looked through, merged or exported."""
 
 import math
 import time
@@ -9,26 +9,111 @@ from typing import Any, Generic, Self, TypeVar
 
 import pandas as pd
 
+from cobalance.display import Result, card, table_html
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
+from cobalance.graph.jobs.status import Job as JobRecord
 from cobalance.graph.jobs.status import read_job, read_queries
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
 from cobalance.graph.studies.reading import studies_of_job
-from cobalance.making.exports import Export
-from cobalance.making.progress import JobProgress
-from cobalance.people.studies import Study, new_study
-from cobalance.running import run_in_process
-from cobalance.wording import methods_speak_python
+from cobalance.panels import Study, new_study
+from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import candidates_frame
+from cobalance.workflows.work.tables import candidates_frame, jobs_frame
 
 MadeDataset = TypeVar("MadeDataset")
 
 _PAGE = 1000  # candidates read at once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Export(Result):
+    """Report of an export: the folder, images by kind, and the number and size of its files."""
+
+    folder: Path
+    counts: dict[str, int]
+    files: int
+    bytes: int
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The counts."""
+        return pd.DataFrame({"of": list(self.counts), "count": list(self.counts.values())})
+
+    def title(self) -> str:
+        """Folder, number of files and bytes."""
+        return f"{self.folder}: {self.files:,} files, {self.bytes:,} bytes"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JobProgress(Result):
+    """Progress of a job; `record` has its state, counts, workers and times."""
+
+    record: JobRecord
+
+    @property
+    def state(self) -> str:
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self.record.state
+
+    @property
+    def share(self) -> float:
+        """Share of the wanted images that are accepted, from 0 to 1."""
+        return self.record.progress
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row: what `Store.jobs` says of the job."""
+        return jobs_frame([self.record])
+
+    def title(self) -> str:
+        """One line."""
+        job = self.record
+        made = ""
+        if job.is_active and job.best_of > 1:
+            made = ", {:,} of {:,} candidates made".format(*job.steps)
+        left = "" if job.seconds_left is None else f", about {job.seconds_left:,.0f} s left"
+        return (
+            f"Job {job.id} is {job.state}: {job.covered:,} of {job.wanted:,} images accepted, "
+            f"{job.rejected:,} rejected{made}, {job.workers:,} workers{left}"
+        )
+
+    def __repr__(self) -> str:
+        return safe_text("\n".join([self.title(), *self.record.remarks]))
+
+    def _repr_html_(self) -> str:
+        done = f"{100 * self.share:.1f}%"
+        bar = (
+            '<div style="border:1px solid rgba(128,128,128,.4);border-radius:3px;height:.8em;'
+            f"max-width:30em;background:linear-gradient(to right,#3aa675 {done},transparent {done})"
+            '"></div>'
+        )
+        return card(self.title(), bar, table_html(pd.DataFrame({"note": self.record.remarks})))
+
+
+def run_in_process(
+    settings: Settings, ids: Sequence[str], progress: Progress, queue: str | None = None
+) -> None:
+    """Run jobs or tasks until all have ended.
+
+    Parameters
+    ----------
+    queue : str, optional
+        The name of their queue, which is no other worker's; by default the first id.
+
+    Raises
+    ------
+    MissingExtraError
+        A worker, or what they need, is not installed.
+    """
+    with needs_extra("A worker", "worker"):
+        from cobalance.workflows.work.run import run_here
+    home = settings.cobalance_home.expanduser().absolute() / "python"
+    run_here(settings, ids, f"sqlite:///{home / f'{queue or ids[0]}.sqlite'}", progress)
 
 
 @methods_speak_python
@@ -176,7 +261,9 @@ class Job(Generic[MadeDataset]):
         OptionError
             There are too few edits with files, or nobody is named.
         """
-        return new_study(self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words)
+        return new_study(
+            self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words
+        )
 
     def studies(self) -> list[Study]:
         """The human studies of its images, the newest first."""

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from cobalance.analysis.diagnosis import Imbalances, imbalances
-from cobalance.data.reading import Data
+from cobalance.data import Data
+from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planners import plan as make_plan
@@ -24,7 +24,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import UnknownNameError, worded
 from cobalance.graph.whole_files import replacing
-from cobalance.wording import in_python
+from cobalance.words import in_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan.words import (
@@ -33,6 +33,9 @@ from cobalance.workflows.plan.words import (
     no_images,
     plan_warnings,
 )
+
+if TYPE_CHECKING:
+    from cobalance.workflows.plan.edits import CounterfactualPlan as Made
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,7 +196,7 @@ def plan(
 
     Examples
     --------
-    >>> from cobalance.data.reading import urbancars
+    >>> from cobalance.data import urbancars
     >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """
@@ -358,3 +361,56 @@ def _measured(source: Data | Imbalances, max_size: int | None) -> Imbalances:
     if isinstance(source, Imbalances):
         return source
     return imbalances(source) if max_size is None else imbalances(source, max_size=max_size)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CounterfactualPlan(Result):
+    """The images to make from others, so that each shows every group.
+
+    Parameters
+    ----------
+    made : cobalance.workflows.plan.edits.CounterfactualPlan
+        The plan, and how its images were chosen.
+    name : str
+        What the dataset calls it.
+    """
+
+    made: "Made"
+    name: str
+
+    @property
+    def record(self) -> PlanRecord:
+        """The plan with its queries."""
+        return self.made.plan
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a query: class (the group), concepts, n, source_image, caption."""
+        return self.record.frame()
+
+    @property
+    def images(self) -> int:
+        """All images asked for."""
+        return self.record.images
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Images that are not edited, by the first reason of each."""
+        return dict(self.made.selection.left_out)
+
+    def to_json(self) -> str:
+        """The plan as text that ``cobalance enqueue --plan-file`` reads."""
+        return plan_to_json(self.record, self.made.summary()).decode()
+
+    def save(self, file: str | Path) -> None:
+        """Write `to_json` to a file."""
+        with replacing(Path(file)) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
+
+    def title(self) -> str:
+        """Images to make and to edit, and how many are left out."""
+        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
+        sources = len(self.made.selection.sources)
+        said = f"{self.images:,} images to make ({by_class}) from {sources:,} images"
+        left_out = sum(self.left_out.values())
+        return f"{said}; {left_out:,} others are left out" if left_out else said

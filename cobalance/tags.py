@@ -18,7 +18,7 @@ from cobalance.graph.marks.tags import (
     write_note,
 )
 from cobalance.graph.progress import Progress
-from cobalance.wording import methods_speak_python
+from cobalance.words import methods_speak_python
 
 
 @methods_speak_python

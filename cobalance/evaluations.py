@@ -15,12 +15,12 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.concepts.plurals import counted
-from cobalance.running import run_in_process
-from cobalance.wording import methods_speak_python, speaks_python
+from cobalance.jobs import run_in_process
+from cobalance.words import methods_speak_python, speaks_python
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.making.jobs import Job
+    from cobalance.jobs import Job
 
 
 @dataclass(frozen=True, eq=False, repr=False)

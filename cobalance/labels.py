@@ -15,10 +15,9 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.studies.reading import studies_of_dataset
 from cobalance.ingest.concepts.plurals import counted
-from cobalance.people.audits import Audit, new_audit
-from cobalance.people.studies import Study
-from cobalance.running import run_in_process
-from cobalance.wording import methods_speak_python
+from cobalance.jobs import run_in_process
+from cobalance.panels import Audit, Study, new_audit
+from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from cobalance.data.reading import Data
+from cobalance.data import Data
 from cobalance.display import ALL, Result
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
@@ -20,9 +21,10 @@ from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, worded
 from cobalance.graph.names import clean_name
+from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
-from cobalance.wording import in_python, methods_speak_python, speaks_python
+from cobalance.words import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import (
@@ -273,7 +275,7 @@ def imbalances(
 
     Examples
     --------
-    >>> from cobalance.data.reading import urbancars
+    >>> from cobalance.data import urbancars
     >>> found = imbalances(urbancars(), max_size=2)
     >>> len(found), found.frame.loc[0, "concepts"], int(found.frame.loc[0, "gap"])
     (89, ('cow',), 1414)
@@ -432,3 +434,67 @@ def compare_splits(
             max_cliques=max_cliques,
         )
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedComparison(Result):
+    """Published counts or queries beside those of a dataset.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``class``, ``concepts``, ``theirs``, ``ours`` and ``result``: ``differs``, ``only
+        published``, ``only here`` or ``equal``, in that order.
+    theirs : Published
+        What the file says, and which of its names the dataset has in other letter case, or lacks.
+    """
+
+    table: pd.DataFrame
+    theirs: Published
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows."""
+        return self.table
+
+    def title(self) -> str:
+        """How many rows are equal and how many are not, and which names are not the same."""
+        from cobalance.workflows.check import describe_published  # with it comes the driver
+
+        return describe_published(self.frame, self.theirs)
+
+
+@speaks_python
+def compare_published(
+    data: Data,
+    file: str | Path,
+    *,
+    common: Sequence[str] | None = None,
+    split: str | None = None,
+) -> PublishedComparison:
+    """Compare a dataset with a file that the authors of ConBias published for it.
+
+    Parameters
+    ----------
+    data : Data
+        From `read` or `from_frame`.
+    file : str or Path
+        Their co-occurrence CSV, or the JSON of their clique dictionary, common cliques or
+        generation queries. Queries are compared with the planner ``published``; names that letter
+        case alone tells apart are the same where that is unique.
+    common, split : optional
+        As in `imbalances`.
+
+    Raises
+    ------
+    InputError
+        The file is none of these.
+    """
+    from cobalance.workflows.check import compare_published as compared
+
+    incidence = data.incidence(split)
+    theirs = read_published(file, incidence.classes, incidence.concepts)
+    largest = int(np.diff(incidence.indptr).max(initial=1))
+    size = min(max(theirs.sizes), max(1, largest))  # no image shows more
+    found = imbalances(data, max_size=size, common=common, split=split)
+    return PublishedComparison(compared(theirs, incidence, found.cliques), theirs)

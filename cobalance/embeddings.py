@@ -12,8 +12,8 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
-from cobalance.running import run_in_process
-from cobalance.wording import methods_speak_python
+from cobalance.jobs import run_in_process
+from cobalance.words import methods_speak_python
 from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
 from cobalance.workflows.settings import Settings
 

@@ -1,1 +1,0 @@
-"""What is counted and planned, from Python: imbalances, graphs, plans."""

@@ -1,1 +1,0 @@
-"""Annotations from files and frames, from Python, without a database."""

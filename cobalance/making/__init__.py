@@ -1,1 +1,0 @@
-"""Images that jobs make, from Python: run, looked through, exported."""

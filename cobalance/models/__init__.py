@@ -1,1 +1,0 @@
-"""What models say, from Python: labels of images, and scores of classifiers."""
