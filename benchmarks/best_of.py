@@ -156,7 +156,7 @@ def measure(
     own: Settings, annotations: Annotations, groups: int, best_of: int, keep: bool, bare: float
 ) -> None:
     """Make a job and print what it took, beside the seconds of the bare loop."""
-    output = Path(own.output_folder())
+    output = Path(own.folders().output)
     queries = [
         PlannedQuery(f"group {group}", ("bench",), 1, Edit(f"{source}"))
         for source in range(len(annotations.images))
@@ -164,7 +164,10 @@ def measure(
     ]
     settings = {
         "filters": {"same_colours": {}},
-        "masks": {"masks": "files", "mask_folder": str(Path(own.image_roots()[0]) / "masks")},
+        "masks": {
+            "masks": "files",
+            "mask_folder": str(Path(own.folders().image_roots()[0]) / "masks"),
+        },
         "rank_by": {"same_colours": 1.0},
         "best_of": best_of,
         "keep_losers": keep,
@@ -190,7 +193,7 @@ def measure(
     reasons = {row["reason"] for row in read_records(OutputFolder(str(output)), job)}
     assert (found.state, found.accepted, found.made) == ("done", len(queries), made), reasons
     growth = store_size(own) - before
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     files = {part: size_of(output / job / part) for part in ("images", "chunks", "settled")}
     files["manifest"] = (output / job / "manifest.parquet").stat().st_size
     print(

@@ -124,7 +124,7 @@ def load(path: Path, with_database: bool) -> tuple[float, float, float, float]:
         # regions and captions, of which there are none, would be beside the file
         beside = settings.model_copy(update={"cobalance_home": path.parent})
         foreign_images(store, DATASET, annotations.images["id"].array)
-        load_dataset(store, beside, DATASET, annotations, source="benchmark")
+        load_dataset(store, beside.folders(), DATASET, annotations, source="benchmark")
     times = psutil.Process().cpu_times()
     return read - start, time.perf_counter() - read, times.user + times.system, peak_mb()
 

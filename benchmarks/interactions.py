@@ -107,7 +107,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         folder = Path(name)
-        load_dataset(store, settings, DATASET, write_images(folder), source="a benchmark")
+        load_dataset(store, settings.folders(), DATASET, write_images(folder), source="a benchmark")
         mine_dataset(store, DATASET, MiningOptions(max_size=2), max_cliques=100)
         environment = environment_of(settings) | {"COBALANCE_IMAGES": str(folder)}
         try:

@@ -151,7 +151,7 @@ def _with_generated(
     store: GraphStore, settings: Settings, real: LabelledImages, job: str
 ) -> LabelledImages:
     """D with the accepted images of a job."""
-    manifest = read_job_manifest(store, OutputFolder(settings.output_folder()), job)
+    manifest = read_job_manifest(store, OutputFolder(settings.folders().output), job)
     made = manifest[manifest["verdict"] == "accepted"]
     synthetic = pd.DataFrame(
         {

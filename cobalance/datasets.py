@@ -267,7 +267,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             key: tuple(value) if isinstance(value, list) else value
             for key, value in options.items()
         }
-        folder = self.settings.captions_folder()
+        folder = self.settings.folders().captions
         made = plan_counterfactual_dataset(
             self.graph, folder, self.name, recipe, named, name, self.progress
         )
@@ -385,7 +385,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             queries,
             checked,
             self.progress,
-            places=self.settings.image_roots(),
+            places=self.settings.folders().image_roots(),
             planned=planned,
         )
         return job_of(self.graph, self.settings, job, self.progress)
@@ -461,7 +461,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
     def rename(self, new: str) -> "Dataset":
         """Rename the dataset, and return it; DatasetExistsError if the name is taken."""
         new = clean_name(new)
-        rename_dataset(self.graph, self.settings, self.name, new, self.progress)
+        rename_dataset(self.graph, self.settings.folders(), self.name, new, self.progress)
         return replace(self, name=new)
 
     def read(self) -> Data:

@@ -52,7 +52,7 @@ class Embedded:
         else:
             source, names = "the array", list(map(str, ids or ()))
             unit = check_vectors(source, names, vectors)
-        return keep_embeddings(self.graph, self.settings, self.name, source, names, unit)
+        return keep_embeddings(self.graph, self.settings.folders(), self.name, source, names, unit)
 
     def compute_embeddings(self, features: str = USUAL, **options: Any) -> int:
         """Compute the vectors of all images in this process; return how many images have one.
@@ -79,7 +79,7 @@ class Embedded:
         ended = read_task(self.graph, task)
         if ended.state != "done":
             raise OptionError(ended.error or f"The task is {ended.state}.")
-        return len(require_embedded(self.graph, self.settings, self.name).images)
+        return len(require_embedded(self.graph, self.settings.folders(), self.name).images)
 
     def similar(self, image: str, n: int = 20) -> pd.DataFrame:
         """The `n` images most like one: ``id``, ``class``, ``similarity`` (cosine).
@@ -91,7 +91,7 @@ class Embedded:
         UnknownNameError
             The image has none.
         """
-        return require_embedded(self.graph, self.settings, self.name).similar(image, n)
+        return require_embedded(self.graph, self.settings.folders(), self.name).similar(image, n)
 
     def near_duplicates(self, similarity: float = 0.97) -> pd.DataFrame:
         """Groups of images with a cosine of at least `similarity`, across classes first.
@@ -106,5 +106,5 @@ class Embedded:
         OptionError
             The dataset has no vectors.
         """
-        found = require_embedded(self.graph, self.settings, self.name)
+        found = require_embedded(self.graph, self.settings.folders(), self.name)
         return found.duplicates(similarity, self.progress)

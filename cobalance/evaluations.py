@@ -159,7 +159,7 @@ class Evaluations(Result):
         from cobalance.generation.output.folder import OutputFolder
         from cobalance.workflows.evaluate.stored import read_saved_predictions
 
-        folder = OutputFolder(self.settings.output_folder())
+        folder = OutputFolder(self.settings.folders().output)
         tables = [
             read_saved_predictions(folder, one).assign(evaluation=one.id) for one in self.records()
         ]
@@ -173,7 +173,7 @@ class Evaluations(Result):
         from cobalance.generation.output.folder import OutputFolder
         from cobalance.workflows.evaluate.results import differences_frame
 
-        folder = OutputFolder(self.settings.output_folder())
+        folder = OutputFolder(self.settings.folders().output)
         return differences_frame(folder, self.records(), baseline, seed=seed)
 
     def artefacts(self, job: "Job[Any] | str", first: str = "", second: str = "") -> pd.DataFrame:
@@ -186,7 +186,13 @@ class Evaluations(Result):
         name = job if isinstance(job, str) else job.id
         tables = [
             run_artefact_test(
-                self.graph, self.settings, one, name, first, second, progress=self.progress
+                self.graph,
+                self.settings.folders(),
+                one,
+                name,
+                first,
+                second,
+                progress=self.progress,
             ).scores.assign(evaluation=one)
             for one in self.ids
         ]
@@ -198,7 +204,12 @@ class Evaluations(Result):
 
         tables = [
             map_activations(
-                self.graph, self.settings, one, most=most, objects=objects, progress=self.progress
+                self.graph,
+                self.settings.folders(),
+                one,
+                most=most,
+                objects=objects,
+                progress=self.progress,
             ).images.assign(evaluation=one)
             for one in self.ids
         ]
@@ -215,8 +226,8 @@ class Evaluations(Result):
         from cobalance.generation.output.folder import OutputFolder
         from cobalance.workflows.evaluate.stored import delete_evaluations
 
-        folder = OutputFolder(self.settings.output_folder())
-        delete_evaluations(self.graph, self.settings, folder, self.ids)
+        folder = OutputFolder(self.settings.folders().output)
+        delete_evaluations(self.graph, self.settings.folders(), folder, self.ids)
 
     def title(self) -> str:
         """How many there are, and how many are done."""

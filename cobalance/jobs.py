@@ -294,7 +294,7 @@ class Job(Generic[MadeDataset]):
             from cobalance.workflows.merge import merge_job
         merged = merge_job(
             self.graph,
-            self.settings,
+            self.settings.folders(),
             self.progress().record,
             into,
             annotator=annotator,
@@ -341,7 +341,7 @@ class Job(Generic[MadeDataset]):
         target = Path(folder)
         report = export_job(
             self.graph,
-            self.settings,
+            self.settings.folders(),
             self.progress().record,
             format,
             target,

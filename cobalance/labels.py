@@ -180,7 +180,7 @@ class Labels(Result):
     def _folder(self) -> "OutputFolder":
         from cobalance.generation.output.folder import OutputFolder
 
-        return OutputFolder(self.settings.output_folder())
+        return OutputFolder(self.settings.folders().output)
 
     def _files(self) -> "tuple[ScoreFiles, LabelSettings]":
         from cobalance.annotation.labelling.score_files import ScoreFiles
@@ -221,7 +221,7 @@ class Annotated:
             from cobalance.generation.output.folder import OutputFolder
             from cobalance.workflows.label.order import LabelOrder, order_labels
 
-        folder = OutputFolder(self.settings.output_folder())
+        folder = OutputFolder(self.settings.folders().output)
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
         return Labels(self.graph, self.settings, ordered, self.progress)
 

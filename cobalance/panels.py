@@ -125,7 +125,7 @@ def new_audit(
     sample = AuditSample(
         _names(people), n, overlap, seed, _names(concepts), tuple(map(_names, cliques))
     )
-    folder = OutputFolder(settings.output_folder())
+    folder = OutputFolder(settings.folders().output)
     return Audit(graph, draw_audit(graph, folder, run, sample).id)
 
 

@@ -93,7 +93,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         dataset = default_dataset_name(data.source) if name is None else clean_name(name)
         load_dataset(
             self.graph,
-            self.settings,
+            self.settings.folders(),
             dataset,
             data.annotations,
             source=data.source,
@@ -101,7 +101,9 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             sample=None if sample is None else Sample(sample, seed),
             progress=self.progress,
         )
-        found = find_images(self.settings, data.annotations, data.file, progress=self.progress)
+        found = find_images(
+            self.settings.folders(), data.annotations, data.file, progress=self.progress
+        )
         remarks = (worded(found.described(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)
 
@@ -116,7 +118,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
 
     def drop(self, name: str) -> None:
         """Delete a dataset with its plans and jobs; DatasetNotFoundError if there is none."""
-        drop_dataset(self.graph, self.settings, clean_name(name), self.progress)
+        drop_dataset(self.graph, self.settings.folders(), clean_name(name), self.progress)
 
     def queries(self) -> pd.DataFrame:
         """The saved queries: name, parameters, what each answers."""

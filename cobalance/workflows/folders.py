@@ -1,7 +1,8 @@
-"""Image folders that were added in the web app or found beside annotations, kept in the home."""
+"""Where a process keeps and finds files, and the image folders that were added to its home."""
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
@@ -11,6 +12,57 @@ from cobalance.graph.errors import OptionError
 from cobalance.graph.private_files import make_folder
 
 FILE = "image_folders.json"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Folders of a process: what use cases write to and read from.
+
+    Parameters
+    ----------
+    home : Path
+        What is kept: boxes, captions, embeddings, exports.
+    cache : Path
+        What can be had again.
+    output : str
+        The folder or URL that workers write images to.
+    images : tuple of str
+        Folders, ZIP files and URLs of image files, in the order of the search.
+    imports : tuple of Path or None
+        In which folders added image folders count; None is in all.
+    """
+
+    home: Path
+    cache: Path
+    output: str
+    images: tuple[str, ...] = ()
+    imports: tuple[Path, ...] | None = None
+
+    @property
+    def regions(self) -> Path:
+        """Boxes and outlines of all datasets."""
+        return self.home / "regions"
+
+    @property
+    def captions(self) -> Path:
+        """Captions and licences of all datasets' images."""
+        return self.home / "captions"
+
+    @property
+    def embeddings(self) -> Path:
+        """Embeddings of all datasets' images."""
+        return self.home / "embeddings"
+
+    @property
+    def exports(self) -> Path:
+        """Exports that the web app writes."""
+        return self.home / "exports"
+
+    def image_roots(self) -> tuple[str, ...]:
+        """Folders and URLs of image files: set, added in the web app, and workers' output."""
+        is_there = "://" in self.output or Path(self.output).is_dir()
+        added = (str(path) for path in read_added(self.home) if usable(path, self.imports))
+        return (*self.images, *added, *([self.output] if is_there else []))
 
 
 def read_added(home: Path) -> tuple[Path, ...]:

@@ -14,16 +14,17 @@ from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.workflows.settings import Settings, in_environment
+from cobalance.workflows.folders import Folders
+from cobalance.workflows.settings import in_environment
 
 
-def image_reader(settings: Settings) -> Callable[[str | None, bool], bytes]:
+def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
     """A function that reads an image's file: a real one's from the image folders, or a made one's.
 
     It raises OptionError where there is no such file, or no address of one.
     """
-    roots = ImageRoots(settings.image_roots())
-    output = OutputFolder(settings.output_folder())
+    roots = ImageRoots(folders.image_roots())
+    output = OutputFolder(folders.output)
 
     def read(uri: str | None, synthetic: bool) -> bytes:
         if uri is None:
@@ -41,12 +42,12 @@ def image_reader(settings: Settings) -> Callable[[str | None, bool], bytes]:
     return read
 
 
-def pixel_reader(settings: Settings) -> Callable[[str | None, bool], ImageArray]:
+def pixel_reader(folders: Folders) -> Callable[[str | None, bool], ImageArray]:
     """A function that reads an image's pixels, as `image_reader` finds its file.
 
     They are upright and in RGB, of shape (height, width, 3).
     """
-    read = image_reader(settings)
+    read = image_reader(folders)
 
     def read_pixels(uri: str | None, synthetic: bool) -> ImageArray:
         return np.asarray(decode(read(uri, synthetic)).upright().convert("RGB"))

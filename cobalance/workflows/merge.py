@@ -34,7 +34,7 @@ from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.regions import copy_regions
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 _BATCH = 16  # images that an annotator looks at together
 
@@ -79,7 +79,7 @@ class RebalancedDataset:
 
 def merge_job(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     job: Job,
     into: str | None = None,
     *,
@@ -109,7 +109,7 @@ def merge_job(
     options = None
     if annotator is not None:
         options = ANNOTATORS.check(annotator, annotator_options or {})
-    output = OutputFolder(settings.output_folder())
+    output = OutputFolder(folders.output)
     images = read_accepted(store, job.id)
     _check_files(output, job.id, images)
     if annotator is not None:
@@ -117,7 +117,7 @@ def merge_job(
         vocabulary = concept_names(store, job.dataset)
         images = _annotated(images, output, partial(annotate, vocabulary=vocabulary), progress)
     merged = rebalanced_dataset(
-        store, settings, job, into, images=images, result=result, progress=progress
+        store, folders, job, into, images=images, result=result, progress=progress
     )
     try:
         mining = mined_with(store, job.dataset)
@@ -136,7 +136,7 @@ def merge_job(
 
 def rebalanced_dataset(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     job: Job,
     into: str | None = None,
     *,
@@ -176,8 +176,8 @@ def rebalanced_dataset(
         images = [image for image in images if image.id in chosen]
         real, left_out, stay = composed.real, composed.left_out, composed.stay
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
-    copy_regions(settings.regions_folder(), job.dataset, name)
-    _write_captions(settings.captions_folder(), job.dataset, name, images)
+    copy_regions(folders.regions, job.dataset, name)
+    _write_captions(folders.captions, job.dataset, name, images)
     n_real = None if real is None else len(real)
     return RebalancedDataset(name, len(images), report, n_real, left_out, stay)
 

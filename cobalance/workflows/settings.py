@@ -20,7 +20,7 @@ from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.errors import Action, OptionError, Setting
 from cobalance.graph.options import first_fault
 from cobalance.graph.safe_text import mask_credentials
-from cobalance.workflows.folders import read_added, usable
+from cobalance.workflows.folders import Folders
 
 ENVIRONMENT = (
     ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
@@ -241,22 +241,17 @@ class Settings(BaseSettings):
             )
         return self.neo4j_password.get_secret_value()
 
-    def image_roots(self) -> tuple[str, ...]:
-        """Folders and URLs of image files: set, added in the web app, and workers' output."""
-        made = self.output_folder()
-        is_there = "://" in made or Path(made).is_dir()
-        added = (
-            str(path)
-            for path in read_added(self.cobalance_home.expanduser())
-            if usable(path, self.cobalance_imports)
+    def folders(self) -> Folders:
+        """Where files are kept and found."""
+        home = self.cobalance_home.expanduser()
+        output = self.cobalance_output
+        return Folders(
+            home,
+            self.cobalance_cache.expanduser(),
+            str(home / "generated") if output is None else os.path.expanduser(output),
+            self.cobalance_images,
+            self.cobalance_imports,
         )
-        return (*self.cobalance_images, *added, *([made] if is_there else []))
-
-    def output_folder(self) -> str:
-        """The folder or URL that workers write images to."""
-        if self.cobalance_output is None:
-            return str(self.cobalance_home.expanduser() / "generated")
-        return os.path.expanduser(self.cobalance_output)
 
     def queue_url(self) -> str:
         """The URL of the job queue: from the file or the variable, or an SQLite file."""
@@ -265,22 +260,6 @@ class Settings(BaseSettings):
         if self.cobalance_queue is not None:
             return self.cobalance_queue.get_secret_value()
         return f"sqlite:///{self.cobalance_home.expanduser().absolute() / 'queue.sqlite'}"
-
-    def exports_folder(self) -> Path:
-        """The folder of exports that the web app writes."""
-        return self.cobalance_home.expanduser() / "exports"
-
-    def regions_folder(self) -> Path:
-        """The folder with the boxes and outlines of all datasets."""
-        return self.cobalance_home.expanduser() / "regions"
-
-    def captions_folder(self) -> Path:
-        """The folder with the captions and licences of all datasets' images."""
-        return self.cobalance_home.expanduser() / "captions"
-
-    def embeddings_folder(self) -> Path:
-        """The folder with the embeddings of all datasets' images."""
-        return self.cobalance_home.expanduser() / "embeddings"
 
     def local_server(self) -> LocalServerSettings:
         """Settings of the local server, which is used when `neo4j_uri` is not set."""

@@ -35,7 +35,9 @@ def opened(
         lawn = Mention("lawn", box=(100, 300, 400, 200))
         shows = (lawn, Mention("sky"), Mention(("sofa", "tree", "car")[at % 3]))
         records.append(ImageRecord(f"{at:02}", class_name, shows, None, f"{at}.png"))
-    load_dataset(store, settings, DATASET, Annotations.from_records(records), source="a test")
+    load_dataset(
+        store, settings.folders(), DATASET, Annotations.from_records(records), source="a test"
+    )
     mine_dataset(store, DATASET, MiningOptions(max_size=2), max_cliques=100)
     with running(folder, app_environment | {"COBALANCE_IMAGES": str(folder)}) as app:
         pages = Pages(browser, app)

@@ -13,7 +13,7 @@ SKY, SEA = CONCEPTS
 
 @pytest.fixture
 def data(store, dataset, own, tmp_path):
-    write_audited_run(store, dataset, OutputFolder(own.output_folder()), tmp_path / "p", IMAGES)
+    write_audited_run(store, dataset, OutputFolder(own.folders().output), tmp_path / "p", IMAGES)
     return cb.Store(store, own)[dataset]
 
 

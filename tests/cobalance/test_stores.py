@@ -103,7 +103,7 @@ def test_images_beside_a_file_are_found(connected, dataset, tmp_path):
     assert said.startswith("Images: 1 of 2 files not found, such as 2.png; looked in ")
     assert f"{tmp_path} is kept for later commands. Set images to the folder" in said
     assert said in held.title()
-    assert str(tmp_path) in own.image_roots()
+    assert str(tmp_path) in own.folders().image_roots()
 
 
 def test_questions_in_cypher_and_by_name(connected, dataset, cars):
@@ -266,7 +266,7 @@ def test_arguments_are_what_is_used_and_the_environment_only_where_asked(
     with cb.connect(**where, images=tmp_path, output=tmp_path / "made") as opened:
         assert opened.settings.cobalance_images == (str(tmp_path),)
         assert opened.settings.cobalance_heap_mb == 1024
-        assert opened.settings.output_folder() == str(tmp_path / "made")
+        assert opened.settings.folders().output == str(tmp_path / "made")
         assert isinstance(opened.datasets(), pd.DataFrame)
     assert store.read("RETURN 1 AS one") == [{"one": 1}]
 

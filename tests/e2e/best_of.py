@@ -70,7 +70,7 @@ def assert_settled(store, own, job, best_of=BEST_OF):
     assert found.made == sum(n for _, _, n in QUERIES) * best_of
     assert accepted(store, job) == winners(best_of)
     assert_counted(store, job)
-    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    manifest = read_manifest(Path(own.folders().output) / manifest_name(job))
     assert len(manifest) == found.made
     for position, (_, _, n) in enumerate(QUERIES):
         best = places(position, range(n * best_of))

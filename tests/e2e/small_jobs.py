@@ -30,8 +30,8 @@ def draw_masks(folder, ids):
 def assert_complete(store, own, job):
     found = read_job(store, job)
     assert (found.state, found.covered) == ("done", WANTED), found
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     names = sorted(candidate.id for candidate in candidates(store, job))
     assert [row["candidate"] for row in read_records(folder, job)] == names
-    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    manifest = read_manifest(Path(own.folders().output) / manifest_name(job))
     assert manifest["candidate"].tolist() == names

@@ -26,7 +26,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
         store, NAME, Annotations.from_records([ImageRecord("a", "town", ())]), source="before"
     )
     earlier = create_run(store, NAME, NewRun("propose", "scripted", {}))
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     folder.write(f"annotations/{earlier}/replies/0.json", b"{}")
 
     found = run_annotate_demo(store, own)

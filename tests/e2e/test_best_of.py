@@ -63,7 +63,7 @@ def test_what_lost_is_kept_if_asked(store, loaded, own, work, tmp_path, keep_los
     images = read_accepted(store, job)
     assert len(images) == len(best)
     mine_dataset(store, loaded, MiningOptions(2), max_cliques=100)
-    merged = merge_job(store, own, read_job(store, job))
+    merged = merge_job(store, own.folders(), read_job(store, job))
     assert merged.generated == len(best)
     drop_dataset(store, merged.dataset)
 
@@ -73,7 +73,7 @@ def test_workers_that_are_killed_choose_the_same(store, loaded, own, settings, t
     url = f"sqlite:///{tmp_path}/killed.sqlite"
     environment = environment_of(settings) | {
         "COBALANCE_QUEUE": url,
-        "COBALANCE_OUTPUT": own.output_folder(),
+        "COBALANCE_OUTPUT": own.folders().output,
         "OMP_NUM_THREADS": "1",
     }
     job = order(store, loaded, keep_losers=False, chunk_size=2)

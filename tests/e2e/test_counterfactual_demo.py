@@ -40,7 +40,7 @@ def own(settings, store, tmp_path_factory):
     yield found
     for name in (NAME, AUGMENTED, SYNTHETIC):
         if find_dataset(store, name) is not None:
-            drop_dataset(store, found, name)
+            drop_dataset(store, found.folders(), name)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def found(store, own, interrupted):
 
 @pytest.fixture(scope="module")
 def manifest(own, found):
-    return pd.read_parquet(Path(own.output_folder()) / found.job.id / "manifest.parquet")
+    return pd.read_parquet(Path(own.folders().output) / found.job.id / "manifest.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_the_best_candidate_of_each_image_is_chosen(found, manifest):
 
 
 def test_figures_are_painted_and_every_other_pixel_stays(own, found, manifest, scenes):
-    output = Path(own.output_folder())
+    output = Path(own.folders().output)
     annotations = json.loads((output / "demo" / NAME / "instances.json").read_text())
     groups = {one["id"]: one["name"] for one in annotations["categories"]}
     seconds = []
@@ -249,6 +249,6 @@ def test_what_is_printed_says_what_was_done_and_what_to_try(found, capsys):
 
 
 def test_a_dataset_left_from_an_earlier_run_is_named(store, own, found):
-    drop_dataset(store, own, NAME)
+    drop_dataset(store, own.folders(), NAME)
     with pytest.raises(DatasetExistsError, match=f"cobalance datasets drop {AUGMENTED}"):
         run_counterfactual_demo(store, own)

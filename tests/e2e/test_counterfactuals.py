@@ -50,7 +50,7 @@ def people(store, dataset, own, tmp_path):
         records.append(ImageRecord(f"{at:02d}", random.choice(GROUPS), mentions, "train", uri))
     annotations = Annotations.from_records(records)
     write_annotations(store, dataset, annotations, source="test")
-    write_regions(own.regions_folder(), dataset, annotations)
+    write_regions(own.folders().regions, dataset, annotations)
     mine_dataset(store, dataset, MiningOptions(4, common=()), max_cliques=100)
     return records
 
@@ -61,7 +61,7 @@ def concepts_of(record):
 
 def balanced(store, own, job, real):
     """Images of each clique in each group of the dataset that the job leads to."""
-    merged = merge_job(store, own, read_job(store, job), result={"real": real})
+    merged = merge_job(store, own.folders(), read_job(store, job), result={"real": real})
     try:
         images = len(read_annotations(store, merged.dataset).images)
         cliques = load_cliques(store, merged.dataset)
@@ -104,7 +104,7 @@ def test_every_clique_is_balanced_after_kills_and_failures(
     url = f"sqlite:///{tmp_path}/killed.sqlite"
     environment = environment_of(settings) | {
         "COBALANCE_QUEUE": url,
-        "COBALANCE_OUTPUT": own.output_folder(),
+        "COBALANCE_OUTPUT": own.folders().output,
         "COBALANCE_IMAGES": str(tmp_path / "pictures"),
         "OMP_NUM_THREADS": "1",
     }

@@ -41,7 +41,7 @@ def masked(tmp_path):
 
 
 def rows_of(own, job):
-    return list(read_records(OutputFolder(own.output_folder()), job))
+    return list(read_records(OutputFolder(own.folders().output), job))
 
 
 @pytest.mark.parametrize("backend", ["procedural", "inpaint"])

@@ -27,14 +27,14 @@ def test_vectors_are_those_of_the_model(store, loaded, own, work, tmp_path):
     failed = read_task(store, task)
     assert failed.state == "failed"
     assert str(folder) in failed.error
-    assert read_embedded(store, own, loaded) is None
+    assert read_embedded(store, own.folders(), loaded) is None
     save_clip(folder)
     assert retry_task(store, task)
     work()
     ended = read_task(store, task)
     assert ended.state == "done"
     assert "1 image could not be read, such as 3: " in ended.note
-    found = require_embedded(store, own, loaded)
+    found = require_embedded(store, own.folders(), loaded)
     assert found.images["id"].tolist() == [f"{i}" for i in range(8) if i != 3]
     model, processor = (
         CLIPModel.from_pretrained(folder),
@@ -53,7 +53,7 @@ def test_pixels_need_no_model_and_find_copies(store, loaded, own, work, tmp_path
     task = order_embeddings(store, loaded, "pixels")
     work()
     assert read_task(store, task).state == "done"
-    groups = require_embedded(store, own, loaded).duplicates(0.999)
+    groups = require_embedded(store, own.folders(), loaded).duplicates(0.999)
     assert groups["id"].tolist() == ["0", "5"]
     assert groups["classes"].tolist() == ["country + urban"] * 2
 

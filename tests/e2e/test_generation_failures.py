@@ -43,7 +43,7 @@ def test_a_model_that_is_missing_and_then_there(store, loaded, own, work, tmp_pa
     retry_job(store, job)
     work()
     assert_complete(store, own, job)
-    for row in read_records(OutputFolder(own.output_folder()), job):
+    for row in read_records(OutputFolder(own.folders().output), job):
         made = np.asarray(Image.open(tmp_path / "generated" / row["path"]))
         source = np.asarray(Image.open(tmp_path / "pictures" / row["source_uri"]))
         np.testing.assert_array_equal(made[mask > 0], source[mask > 0])
@@ -75,7 +75,7 @@ def test_a_device_with_too_little_memory_gets_smaller_batches(store, loaded, own
     assert_complete(store, own, job)
     assert max(fails.SEEN) == 8
     chunks = {row["chunk"]: len(row["chunk_items"]) for row in read_records(
-        OutputFolder(own.output_folder()), job)}  # fmt: skip
+        OutputFolder(own.folders().output), job)}  # fmt: skip
     assert set(chunks.values()) <= {1, 2}
 
 
@@ -207,7 +207,7 @@ def test_an_image_that_cannot_be_made_spares_the_others(store, loaded, own, work
 def test_a_chunk_that_kills_its_workers_is_halved(store, loaded, own, work, fails, monkeypatch):
     """A crash leaves the count of starts and nothing else, as a killed process does."""
     job = create_job(store, loaded, "plan", QUERIES, settings=PLAIN)
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     folder.write(f"{job}/chunks/000-000001.starts", b"4")
     work()
     assert_complete(store, own, job)

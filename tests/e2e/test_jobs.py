@@ -32,7 +32,7 @@ def test_painted_objects_are_told_of(store, loaded, own, work):
     note = read_job(store, job).note
     assert f"{WANTED} of {WANTED} accepted images show a painted object, none of the" in note
     assert "can be taken from 4 of its 4 images. Most often" in note
-    manifest = read_manifest(Path(own.output_folder()) / manifest_name(job))
+    manifest = read_manifest(Path(own.folders().output) / manifest_name(job))
     settings = json.loads(manifest["settings"][0])
     assert "has no region of" in settings["without_source"]
     assert settings["filters"]["blank"]["settings"] == {"threshold": 0.02, "min_luminance": 0.01}
@@ -66,7 +66,7 @@ def test_the_same_seed_makes_the_same_images(store, loaded, own, work, tmp_path)
             row["candidate"].removeprefix(job): np.asarray(
                 Image.open(tmp_path / "generated" / row["path"])
             ).tobytes()
-            for row in read_records(OutputFolder(own.output_folder()), job)
+            for row in read_records(OutputFolder(own.folders().output), job)
         }
         for job in (one, two)
     ]

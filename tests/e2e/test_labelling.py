@@ -38,7 +38,7 @@ NAMES = ("boat", "o'sea {x}", "tree")
 
 @pytest.fixture
 def folder(own):
-    return OutputFolder(own.output_folder())
+    return OutputFolder(own.folders().output)
 
 
 @pytest.fixture(scope="module")
@@ -194,9 +194,9 @@ def test_kills_leave_every_score_once(store, many, folder, own, address, monkeyp
         "NEO4J_USERNAME": user,
         "NEO4J_PASSWORD": password,
         "NEO4J_DATABASE": name,
-        "COBALANCE_OUTPUT": own.output_folder(),
+        "COBALANCE_OUTPUT": own.folders().output,
         "COBALANCE_IMAGES": own.cobalance_images[0],
-        "COBALANCE_QUEUE": f"sqlite:///{own.output_folder()}/queue.sqlite",
+        "COBALANCE_QUEUE": f"sqlite:///{own.folders().output}/queue.sqlite",
     }
     for scored in [*sorted(Random().choices(range(25), k=kills)), 25]:
         worker = subprocess.Popen(

@@ -15,7 +15,7 @@ from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candid
 @pytest.fixture
 def failing_writes(own, monkeypatch):
     """Have the operating system refuse some files of the output folder, named by a predicate."""
-    move, folder = os.replace, Path(own.output_folder())
+    move, folder = os.replace, Path(own.folders().output)
 
     @contextmanager
     def refuse(number, is_refused):

@@ -202,14 +202,14 @@ def made(settings, store, models, orders, tmp_path_factory):
     finally:
         for name in (NAME, HELD_OUT, *(f"{NAME} {recipe}" for recipe in orders)):
             if find_dataset(store, name) is not None:
-                drop_dataset(store, own, name)
+                drop_dataset(store, own.folders(), name)
 
 
 @pytest.fixture(scope="module")
 def rows(store, made):
     """Each recipe's candidates, as its job's manifest has them."""
     own, jobs, worked = made
-    output = Path(own.output_folder())
+    output = Path(own.folders().output)
     assert {read_job(store, job).state for job in jobs.values()} == {"done"}, worked.stderr
     frames = {
         recipe: read_manifest(output / job / "manifest.parquet") for recipe, job in jobs.items()
@@ -228,7 +228,7 @@ def pixels_of(folder, path):
 def before_and_after(own, row):
     """The source's pixels, and whether each has changed."""
     source = pixels_of(own.cobalance_images[0], row["source_uri"])
-    return source, (pixels_of(own.output_folder(), row["path"]) != source).any(axis=2)
+    return source, (pixels_of(own.folders().output, row["path"]) != source).any(axis=2)
 
 
 def scores_of(rows, score):
@@ -267,7 +267,7 @@ def test_resampled_paints_the_largest_person_and_keeps_the_best(made, rows):
         assert each["index"][each["verdict"] == "accepted"].tolist() == [order[0]]
     for row in accepted(rows["resampled"]):
         source = int(row["source_image"])
-        mask = pixels_of(made[0].output_folder(), row["mask_path"]).astype(bool)
+        mask = pixels_of(made[0].folders().output, row["mask_path"]).astype(bool)
         if source == BARE:  # as the segmenter has it
             assert mask.any()
         else:
@@ -294,7 +294,7 @@ def test_pinpoint_paints_the_skin_of_all_people(made, rows, models):
             person = people.segment(pixels, FIGURES[source][0])
         skin = np.logical_or.reduce(list(parsing.parts(pixels).values()))
         expected = binary_dilation(person & skin, np.ones((3, 3), bool))
-        assert np.array_equal(pixels_of(made[0].output_folder(), row["mask_path"]) > 0, expected)
+        assert np.array_equal(pixels_of(made[0].folders().output, row["mask_path"]) > 0, expected)
         assert not (changed & ~expected).any()
         assert changed[expected].mean() > 0.9
         assert row["prompt"] == f"A photo of a {row['class']}"
@@ -313,7 +313,7 @@ def shares(vectors, queries, k, is_counted):
 
 def test_gensynth_keeps_what_lies_among_real_people_of_the_group(made, rows):
     own, jobs, _ = made
-    stored = list(read_vectors(OutputFolder(own.output_folder()), jobs["gensynth"], "embedding"))
+    stored = list(read_vectors(OutputFolder(own.folders().output), jobs["gensynth"], "embedding"))
     sources = {one.source: (one.source_class, one.source_vector) for one in stored}
     names = [*sources, *(one.candidate for one in stored)]
     groups = [*(group for group, _ in sources.values()), *(one.group for one in stored)]
@@ -370,7 +370,7 @@ def test_genswap_pastes_a_person_of_the_group(made, rows):
         box = boxes_of(source)
         assert not (changed & ~box).any()
         assert changed[box].mean() > 0.9
-        pasted = pixels_of(made[0].output_folder(), row["path"])[box].astype(float)
+        pasted = pixels_of(made[0].folders().output, row["path"])[box].astype(float)
         assert np.allclose(pasted.mean(axis=0), np.asarray(crop).mean(axis=(0, 1)), atol=8)
 
 
@@ -395,7 +395,7 @@ def test_each_dataset_has_whole_groups_and_their_captions(store, made, rows):
         assert {row["id"]: row["class"] for row in images} == {
             image: group for image, (group, _) in expected.items()
         }
-        texts = read_image_texts(made[0].captions_folder(), name, expected.keys())
+        texts = read_image_texts(made[0].folders().captions, name, expected.keys())
         assert dict(zip(texts["id"], map(list, texts["captions"]), strict=True)) == {
             image: [caption] for image, (_, caption) in expected.items()
         }
@@ -413,7 +413,7 @@ def test_control_paints_a_body_part_and_says_who_is_there(made, rows, models):
         assert row["class"] == CLASSES[source]
         assert row["prompt"] == CAPTIONS[source][CLASSES[source]]
         pixels, changed = before_and_after(made[0], row)
-        mask = pixels_of(made[0].output_folder(), row["mask_path"]).astype(bool)
+        mask = pixels_of(made[0].folders().output, row["mask_path"]).astype(bool)
         assert mask.any()
         assert not (changed & ~mask).any()
         assert changed[mask].mean() > 0.9

@@ -142,7 +142,7 @@ def test_a_job_waits_for_the_task_that_has_the_device(store, loaded, own, worker
 def test_a_task_goes_on_when_its_worker_is_killed(store, loaded, settings, own, tmp_path):
     environment = environment_of(settings) | {
         "COBALANCE_QUEUE": f"sqlite:///{tmp_path}/queue.sqlite",
-        "COBALANCE_OUTPUT": own.output_folder(),
+        "COBALANCE_OUTPUT": own.folders().output,
     }
     (tmp_path / "counted").mkdir()
     counted = {"folder": str(tmp_path / "counted")}

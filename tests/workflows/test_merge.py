@@ -52,7 +52,7 @@ def write_as_a_worker(output, job, candidates):
 
 
 def test_an_export_has_the_images_of_jobs_before(store, loaded, job, own, tmp_path):
-    output = OutputFolder(own.output_folder())
+    output = OutputFolder(own.folders().output)
     before = {
         f"{query_id(job, position)}/{index}": f"water {index}"
         for position, n in enumerate((2, 3))
@@ -77,7 +77,9 @@ def test_an_export_has_the_images_of_jobs_before(store, loaded, job, own, tmp_pa
     def exported(name):
         folder = tmp_path / name
         ordered = read_job(store, second)
-        report = export_job(store, own, ordered, "folder", folder, ExportOptions(), real=False)
+        report = export_job(
+            store, own.folders(), ordered, "folder", folder, ExportOptions(), real=False
+        )
         assert report.counts["generated images"] == 5
         assert report.counts["real images"] == 0
         return (
@@ -120,15 +122,15 @@ def reads(monkeypatch):
 
 
 def test_a_job_is_read_once_and_passed_on(store, loaded, job, own, tmp_path, reads):
-    output = OutputFolder(own.output_folder())
+    output = OutputFolder(own.folders().output)
     stores = Stores()
     for image in read_accepted(store, job):
         row = generated_row(0, stores)
         output.write(image.uri, stores.generated[row["path"]])
     found = read_job(store, job)
-    export_job(store, own, found, "weights", tmp_path / "weights", ExportOptions())
+    export_job(store, own.folders(), found, "weights", tmp_path / "weights", ExportOptions())
     model = {"model": str(save_owlv2(tmp_path / "owlv2")), "threshold": 0.3}
-    merged = merge_job(store, own, found, annotator="owlv2", annotator_options=model)
+    merged = merge_job(store, own.folders(), found, annotator="owlv2", annotator_options=model)
     assert merged.generated == 4
     assert len(reads) == 1
 
@@ -136,13 +138,17 @@ def test_a_job_is_read_once_and_passed_on(store, loaded, job, own, tmp_path, rea
 def test_a_job_is_not_annotated_with_bad_options(store, loaded, job, own):
     with pytest.raises(OptionError, match="The annotator owlv2: threshold is 2"):
         merge_job(
-            store, own, read_job(store, job), annotator="owlv2", annotator_options={"threshold": 2}
+            store,
+            own.folders(),
+            read_job(store, job),
+            annotator="owlv2",
+            annotator_options={"threshold": 2},
         )
 
 
 def rebalance(store, settings, job, into=None, images=None):
     images = read_accepted(store, job) if images is None else images
-    return rebalanced_dataset(store, settings, read_job(store, job), into, images=images)
+    return rebalanced_dataset(store, settings.folders(), read_job(store, job), into, images=images)
 
 
 def generated(store, dataset):
@@ -167,10 +173,10 @@ def gaps(store, dataset):
 
 
 def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, job, own):
-    write_regions(own.regions_folder(), loaded, birds())
+    write_regions(own.folders().regions, loaded, birds())
     texts = TextColumns(np.array([0]), [["A bird ."]], ["MIT"], [None], [None])
     told = replace(birds(), texts=texts.frame(np.array([0])))
-    write_image_texts(own.captions_folder(), loaded, told)
+    write_image_texts(own.folders().captions, loaded, told)
     made = rebalance(store, own, job)
     assert (made.dataset, made.generated) == (f"{loaded}-rebalanced", 4)
     assert (made.report.created, made.report.deleted) == (15 + 4, 0)
@@ -212,10 +218,10 @@ def test_a_rebalanced_dataset_has_all_images_and_closes_the_gap(store, loaded, j
     summary = compare_imbalances(store, loaded, made.dataset).summary
     assert summary[["solved", "reduced", "introduced"]].sum().tolist() == [1, 1, 1]
     ids = birds().images["id"].tolist()
-    regions = read_regions(own.regions_folder(), made.dataset, ids)
+    regions = read_regions(own.folders().regions, made.dataset, ids)
     assert len(regions) == 17
-    assert regions.equals(read_regions(own.regions_folder(), loaded, ids))
-    (copied,) = read_image_texts(own.captions_folder(), made.dataset).to_dict("records")
+    assert regions.equals(read_regions(own.folders().regions, loaded, ids))
+    (copied,) = read_image_texts(own.folders().captions, made.dataset).to_dict("records")
     assert (copied["id"], copied["captions"], copied["license"]) == (ids[0], ["A bird ."], "MIT")
     assert generated(store, loaded) == {}
 

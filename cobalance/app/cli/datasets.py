@@ -110,7 +110,7 @@ def drop(
         if not yes:
             question = f"Drop {dataset!r} with all its images, cliques and plans"
             typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
-        drop_dataset(store, settings, dataset, progress)
+        drop_dataset(store, settings.folders(), dataset, progress)
     notes.print(f"Dropped {dataset!r}.", markup=False)
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
     if left:
@@ -127,13 +127,13 @@ def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
     still = f", {active:,} of them queued or running" if active else ""
     return (
         f", and its {counted(len(jobs), 'jobs')}{still} (their files stay in "
-        f"{settings.output_folder()})"
+        f"{settings.folders().output})"
     )
 
 
 def _folder(job: Job, settings: Settings) -> str | None:
     """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
-    folder = f"{settings.output_folder().rstrip('/')}/{job.id}"
+    folder = f"{settings.folders().output.rstrip('/')}/{job.id}"
     made_some = job.accepted + job.rejected > 0
     return folder if (made_some if "://" in folder else Path(folder).is_dir()) else None
 
@@ -145,5 +145,5 @@ def rename(
 ) -> None:
     """Rename a dataset."""
     with opened_store() as (store, progress):
-        rename_dataset(store, Settings.from_environment(), dataset, new, progress)
+        rename_dataset(store, Settings.from_environment().folders(), dataset, new, progress)
     notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)

@@ -374,7 +374,7 @@ def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.Dat
     """An evaluation's accuracy on the test images of each clique of a table."""
     from cobalance.generation.output.folder import OutputFolder
 
-    folder = OutputFolder(Settings.from_environment().output_folder())
+    folder = OutputFolder(Settings.from_environment().folders().output)
     return accuracy_by_clique(store, folder, evaluation, frame["concepts"].tolist())
 
 

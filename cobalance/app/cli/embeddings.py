@@ -57,7 +57,7 @@ def add(
     with opened_store() as (store, _):
         read, found = service.add_embeddings(
             store,
-            Settings.from_environment(),
+            Settings.from_environment().folders(),
             dataset,
             file,
             ids,
@@ -121,7 +121,7 @@ def similar(
     """List the images most like one, by the cosine of their vectors."""
     check_output(format_, output)
     with opened_store() as (store, _):
-        found = service.require_embedded(store, Settings.from_environment(), dataset)
+        found = service.require_embedded(store, Settings.from_environment().folders(), dataset)
     write_frame(found.similar(image, count), format_, output, out)
 
 
@@ -137,7 +137,7 @@ def duplicates(
     """List groups of near duplicates; those in several classes come first."""
     check_output(format_, output)
     with opened_store() as (store, progress):
-        found = service.require_embedded(store, Settings.from_environment(), dataset)
+        found = service.require_embedded(store, Settings.from_environment().folders(), dataset)
         frame = found.duplicates(similarity, progress)
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(

@@ -143,7 +143,7 @@ def enqueue(
             queries,
             checked,
             progress,
-            places=Settings.from_environment().image_roots(),
+            places=Settings.from_environment().folders().image_roots(),
             planned=planned,
         )
         created = read_job(store, job)

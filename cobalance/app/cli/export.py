@@ -104,7 +104,7 @@ def export(
     with _opened_job(job) as (store, found, progress):
         report = export_job(
             store,
-            Settings.from_environment(),
+            Settings.from_environment().folders(),
             found,
             format_,
             folder,
@@ -179,7 +179,7 @@ def rebalance(
     with _opened_job(job) as (store, found, progress):
         merged = merge_job(
             store,
-            Settings.from_environment(),
+            Settings.from_environment().folders(),
             found,
             into,
             annotator=annotate,

@@ -341,7 +341,7 @@ def ingest(
         freeze_objects()
         report = load_dataset(
             store,
-            settings,
+            settings.folders(),
             name,
             annotations,
             source=path.name,
@@ -349,7 +349,7 @@ def ingest(
             sample=kept,
             progress=progress,
         )
-        found = find_images(settings, annotations, path, progress=progress)
+        found = find_images(settings.folders(), annotations, path, progress=progress)
         told = worded(found.described(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)
 

@@ -330,7 +330,7 @@ def _plan_edits(
     output: Path | None,
 ) -> None:
     """Plan to edit images, and say what follows."""
-    folder = Settings.from_environment().captions_folder()
+    folder = Settings.from_environment().folders().captions
     with opened_store() as (store, progress):
         made = plan_counterfactual_dataset(store, folder, dataset, recipe, changes, name, progress)
     if format_ is Format.JSON:

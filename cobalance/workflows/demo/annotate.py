@@ -154,7 +154,7 @@ def run_annotate_demo(
         scikit-image, scikit-learn or openai is not installed.
     """
     make_folder(output_folder(settings))
-    folder = OutputFolder(settings.output_folder())
+    folder = OutputFolder(settings.folders().output)
     pictures = draw_pictures()
     _load(store, settings, pictures, progress)
     asked, proposed = _propose(store, folder, progress)
@@ -199,7 +199,7 @@ def _load(store: GraphStore, settings: Settings, pictures: Pictures, progress: P
         for name, of in zip(ids, pictures.table["class_name"], strict=True)
     ]
     if find_dataset(store, NAME) is not None:
-        drop_dataset(store, settings, NAME, progress)
+        drop_dataset(store, settings.folders(), NAME, progress)
     write_annotations(
         store,
         NAME,

@@ -169,7 +169,7 @@ def run_counterfactual_demo(
     check_leftovers(store, dict.fromkeys(DATASETS.values(), NAME))
     images = _load(store, settings, progress)
     planned = plan_counterfactual_dataset(
-        store, settings.captions_folder(), NAME, RECIPE, progress=progress
+        store, settings.folders().captions, NAME, RECIPE, progress=progress
     )
     job = _make(store, settings, progress)
     before = count_by_kernel(store, NAME)
@@ -177,7 +177,7 @@ def run_counterfactual_demo(
     exported = output_folder(settings) / "demo" / EXPORT
     report = export_job(
         store,
-        settings,
+        settings.folders(),
         job,
         "coco",
         exported,
@@ -207,7 +207,7 @@ def _load(store: GraphStore, settings: Settings, progress: Progress) -> int:
     )
     load_dataset(
         store,
-        settings,
+        settings.folders(),
         NAME,
         read_annotations(folder / INSTANCES, options),
         source=INSTANCES,
@@ -224,7 +224,7 @@ def _make(store: GraphStore, settings: Settings, progress: Progress) -> Job:
     if job is None:
         wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
         queries = read_plan(store, NAME, RECIPE)
-        places = settings.image_roots()
+        places = settings.folders().image_roots()
         checked = check_settings(wanted)
         job = order_plan(store, NAME, RECIPE, queries, checked, progress, places=places)
     run_here(
@@ -247,13 +247,15 @@ def _merge(
 ) -> Outcome:
     """Make a dataset, and count in it twice."""
     name = DATASETS[real]
-    merged = merge_job(store, settings, job, name, result={"real": real}, progress=progress)
+    merged = merge_job(
+        store, settings.folders(), job, name, result={"real": real}, progress=progress
+    )
     unpaired = len(ask(store, "unpaired-counterfactuals", name))
     return Outcome(merged, count_by_kernel(store, name), count_by_cypher(store, name), unpaired)
 
 
 def _count_mistakes(store: GraphStore, settings: Settings, job: Job) -> Mistakes:
-    manifest = read_job_manifest(store, OutputFolder(settings.output_folder()), job.id)
+    manifest = read_job_manifest(store, OutputFolder(settings.folders().output), job.id)
     flawed = manifest["settings"].map(lambda text: "mistake" in json.loads(text))
     chosen = manifest["verdict"] == "accepted"
     return Mistakes(len(manifest), int(flawed.sum()), int(chosen.sum()), int(flawed[chosen].sum()))

@@ -116,7 +116,7 @@ def run_full_demo(
     results: list[SeedResult] = []
     for seed in seeds:
         name, job = names[seed], ended[seed]
-        merged = merge_job(store, settings, job, progress=_named(name, progress))
+        merged = merge_job(store, settings.folders(), job, progress=_named(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
         results.append(SeedResult(name, merged.dataset, planned[seed], job, change))
     frames: list[pd.DataFrame] = []
@@ -152,7 +152,7 @@ def _evaluate(
     found = compare(rebalanced, test, held_out, seed, progress)
     record_results(
         store,
-        OutputFolder(settings.output_folder()),
+        OutputFolder(settings.folders().output),
         found,
         datasets=(result.dataset, result.rebalanced),
         apart=name,
@@ -165,7 +165,7 @@ def read_images(
     store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
 ) -> LabelledImages:
     """Read the images of one of the demonstration's datasets, all of which are in one folder."""
-    output = OutputFolder(settings.output_folder())
+    output = OutputFolder(settings.folders().output)
     return read_dataset_images(store, dataset, lambda uri, _synthetic: output.read(uri), progress)
 
 

@@ -60,7 +60,7 @@ def load_digits(
         progress=progress,
     )
     regions = drawn.annotations(regions=True, folder=prefix)
-    write_regions(settings.regions_folder(), name, regions, replace=True, progress=progress)
+    write_regions(settings.folders().regions, name, regions, replace=True, progress=progress)
     mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
 
 

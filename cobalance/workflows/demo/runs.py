@@ -19,12 +19,12 @@ def output_folder(settings: Settings) -> Path:
     OptionError
         It is not on this machine.
     """
-    if "://" in settings.output_folder():
+    if "://" in settings.folders().output:
         raise OptionError(
-            f"COBALANCE_OUTPUT is {settings.output_folder()}; the demonstration writes its "
+            f"COBALANCE_OUTPUT is {settings.folders().output}; the demonstration writes its "
             "pictures there. Name a folder on this machine."
         )
-    return Path(settings.output_folder()).expanduser()
+    return Path(settings.folders().output).expanduser()
 
 
 def pictures_folder(settings: Settings, name: str) -> Path:

@@ -19,8 +19,8 @@ from cobalance.graph.tasks.lifecycle import create_task
 from cobalance.ingest.embeddings.reading import check_vectors
 from cobalance.ingest.embeddings.stored import write_table
 from cobalance.workflows.embed.search import KIND, USUAL, computed_file
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, images_with_files, pixel_reader
-from cobalance.workflows.settings import Settings
 
 _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
@@ -66,23 +66,23 @@ def order_embeddings(
     )
 
 
-def embedding_tasks(settings: Settings) -> dict[str, RunTask]:
+def embedding_tasks(folders: Folders) -> dict[str, RunTask]:
     """What executes the tasks of embeddings, by their kind."""
-    return {KIND: partial(_embed, settings)}
+    return {KIND: partial(_embed, folders)}
 
 
-def _embed(settings: Settings, task: TaskRun) -> str:
+def _embed(folders: Folders, task: TaskRun) -> str:
     """Compute the embeddings, for `collect_computed`; return which images could not be read."""
     dataset, name = str(task.dataset), str(task.settings["features"])
     task.progress("load the model", 0, None)
     features = FEATURES.open(name, FEATURES.check(name, task.settings["options"]))
     images = task.graph(partial(images_with_files, dataset=dataset))
     unread: dict[int, str] = {}
-    examples = _examples(settings, images, unread)
+    examples = _examples(folders, images, unread)
     rows = np.arange(len(images))
     _require_one(examples, unread)
     if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
-        features = features.with_cache(settings.cobalance_cache.expanduser() / "features")
+        features = features.with_cache(folders.cache / "features")
     elif not isinstance(features, FixedFeatures):
         step = -(-len(rows) // _LEARNED)
         features, _ = features.fit(examples.take(rows[::step]), 0)
@@ -94,7 +94,7 @@ def _embed(settings: Settings, task: TaskRun) -> str:
     read = [row for row in rows.tolist() if row not in unread]
     names = images["id"].iloc[read].tolist()
     unit = check_vectors(name, names, np.concatenate(blocks)[read])
-    folder = OutputFolder(settings.output_folder())
+    folder = OutputFolder(folders.output)
     folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
     return _told(unread)
 
@@ -113,9 +113,9 @@ def _told(unread: Mapping[int, str]) -> str:
     return describe_unread([unread[row] for row in sorted(unread)])
 
 
-def _examples(settings: Settings, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
+def _examples(folders: Folders, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
     """The images, of which those that cannot be read are black and noted in `unread` by row."""
-    read = pixel_reader(settings)
+    read = pixel_reader(folders)
     ids, files = images["id"].tolist(), [*zip(images["uri"], images["synthetic"], strict=True)]
 
     def read_one(row: int) -> Pixels:

@@ -22,7 +22,7 @@ from cobalance.ingest.embeddings.cosine import (
 )
 from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.embeddings.stored import read_stored, read_table, write_embeddings
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 KIND = "embed"
 """The kind of the tasks that compute embeddings."""
@@ -89,7 +89,7 @@ class Embedded:
 
 def add_embeddings(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     dataset: str,
     file: Path,
     ids: Path | None = None,
@@ -114,12 +114,12 @@ def add_embeddings(
         No row is of an image of the dataset; what was kept before stays.
     """
     names, unit = read_embeddings(file, ids, id_column=id_column, vector_column=vector_column)
-    return len(names), keep_embeddings(store, settings, dataset, str(file), names, unit)
+    return len(names), keep_embeddings(store, folders, dataset, str(file), names, unit)
 
 
 def keep_embeddings(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     dataset: str,
     source: str,
     names: Sequence[str],
@@ -139,7 +139,7 @@ def keep_embeddings(
             f"{source}: none of its {len(names):,} ids is an image of {dataset!r}, such as "
             f"{min(known, default='')!r}. Name the column that has the images' ids."
         )
-    write_embeddings(settings.embeddings_folder(), dataset, list(names), unit)
+    write_embeddings(folders.embeddings, dataset, list(names), unit)
     return found
 
 
@@ -153,7 +153,7 @@ def computing_tasks(store: GraphStore, dataset: str) -> list[Task]:
     return [one for one in list_tasks(store, dataset) if one.kind == KIND]
 
 
-def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> None:
+def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     """Keep the vectors that the latest task has left in the output folder, on whichever machine."""
     tasks = computing_tasks(store, dataset)
     task = next((one for one in tasks if one.state == "done"), None)
@@ -161,18 +161,18 @@ def collect_computed(store: GraphStore, settings: Settings, dataset: str) -> Non
         return
     with needs_extra("What workers have made", "worker"):
         from cobalance.generation.output.folder import OutputFolder
-    output, name = OutputFolder(settings.output_folder()), computed_file(task.id)
+    output, name = OutputFolder(folders.output), computed_file(task.id)
     if output.exists(name):
         names, unit = read_table(BytesIO(output.read(name)))
-        keep_embeddings(store, settings, dataset, name, names, unit)
+        keep_embeddings(store, folders, dataset, name, names, unit)
         output.delete(name)
 
 
-def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded | None:
+def read_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded | None:
     """Read the embeddings of the images in a dataset's counts; None where it has none."""
     dataset_state(store, dataset)
-    collect_computed(store, settings, dataset)
-    kept = read_stored(settings.embeddings_folder(), dataset)
+    collect_computed(store, folders, dataset)
+    kept = read_stored(folders.embeddings, dataset)
     if kept is None:
         return None
     names, unit = kept
@@ -183,9 +183,9 @@ def read_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedd
     return Embedded(images[["id", "class"]], unit[images["row"].to_numpy(dtype="int64")])
 
 
-def require_embedded(store: GraphStore, settings: Settings, dataset: str) -> Embedded:
+def require_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded:
     """Read a dataset's embeddings; OptionError where it has none."""
-    found = read_embedded(store, settings, dataset)
+    found = read_embedded(store, folders, dataset)
     if found is None:
         raise OptionError(
             f"{dataset!r} has no embeddings. ", Action("compute_embeddings", dataset), "."

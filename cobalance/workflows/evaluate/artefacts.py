@@ -19,8 +19,8 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.workflows.evaluate.train import train_again
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import image_reader
-from cobalance.workflows.settings import Settings
 
 RECIPE = "resampled-control"
 """The recipe that makes the images of the test."""
@@ -45,7 +45,7 @@ class ArtefactTest:
 
 def run_artefact_test(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     evaluation: str,
     job: str,
     first: str = "",
@@ -96,7 +96,7 @@ def run_artefact_test(
             Action("plan_counterfactuals", found.test, recipe=RECIPE),
             ".",
         )
-    done = train_again(lambda ask: ask(store), settings, evaluation, progress)
+    done = train_again(lambda ask: ask(store), folders, evaluation, progress)
     test = done.images.test
     rows = [row for row, image in enumerate(test.ids) if image in uris]
     if not rows:
@@ -105,7 +105,7 @@ def run_artefact_test(
             f"evaluation {evaluation} (split {done.settings.test_split or 'any'}). Order a job of "
             "its test split."
         )
-    edited = _edited(test, rows, uris, settings)
+    edited = _edited(test, rows, uris, folders)
     label = found.method
     after = check_predictions(
         predict(done.model, edited, seed=found.seed or 0, method=label), "edited images"
@@ -118,12 +118,10 @@ def run_artefact_test(
     return ArtefactTest(before, after, scores)
 
 
-def _edited(
-    test: Examples, rows: list[int], uris: Mapping[str, str], settings: Settings
-) -> Examples:
+def _edited(test: Examples, rows: list[int], uris: Mapping[str, str], folders: Folders) -> Examples:
     """The test images of some rows, with the pixels of their edits."""
     taken = test.take(np.array(rows, dtype=np.int64))
-    read_file = image_reader(settings)
+    read_file = image_reader(folders)
 
     def read(at: IntArray) -> list[Pixels]:
         files = (read_file(uris[taken.ids[row]], True) for row in at.tolist())

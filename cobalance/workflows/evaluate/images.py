@@ -21,7 +21,7 @@ from cobalance.graph.evaluations.writing import NewEvaluation
 from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.workflows.evaluate.settings import RunSettings, declared
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 ReadDataset = Callable[[str], LabelledImages]
 _KNOWN = 3  # a training, a validation and a test dataset
@@ -56,19 +56,19 @@ KnownDatasets = dict[str, tuple[int | None, LabelledImages]]
 
 
 def dataset_reader(
-    store: GraphStore, settings: Settings, progress: Progress, known: KnownDatasets
+    store: GraphStore, folders: Folders, progress: Progress, known: KnownDatasets
 ) -> ReadDataset:
     """A function that reads a dataset's labelled images; the last few stay known."""
     from cobalance.workflows.images import image_reader  # orders do without its packages
 
-    read = image_reader(settings)
+    read = image_reader(folders)
 
     def read_once(name: str) -> LabelledImages:
         digest = dataset_state(store, name).digest
         if name not in known or known[name][0] != digest:
             while len(known) >= _KNOWN:
                 del known[next(iter(known))]
-            texts = read_image_texts(settings.captions_folder(), name)
+            texts = read_image_texts(folders.captions, name)
             images = read_dataset_images(store, name, read, progress).with_captions(texts)
             known[name] = (digest, images)
         return known[name][1]

@@ -27,7 +27,7 @@ from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.evaluate.stored_maps import COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import train_again
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 STORED_PX = 224
 """The longer side of the maps that are kept."""
@@ -55,7 +55,7 @@ class Activations:
 
 def map_activations(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     evaluation: str,
     *,
     most: int = 200,
@@ -93,7 +93,7 @@ def map_activations(
         from cobalance.evaluation.training.networks.model import NetworkModel
     if most < 1:
         raise OptionError(f"{most} images are to be mapped; give 1 or more.")
-    done = train_again(lambda ask: ask(store), settings, evaluation, progress)
+    done = train_again(lambda ask: ask(store), folders, evaluation, progress)
     model = done.model
     if not isinstance(model, NetworkModel):
         raise OptionError(
@@ -103,7 +103,7 @@ def map_activations(
     images = _drawn(done.images.test, most, seed)
     if images.several_labels:
         raise OptionError("Its images have several labels each. Map a model of classes.")
-    regions = read_regions(settings.regions_folder(), done.evaluation.test, list(images.ids))
+    regions = read_regions(folders.regions, done.evaluation.test, list(images.ids))
     of_image = dict(list(regions.groupby("id")))
     predicted = model.probabilities(images).argmax(axis=1)
     rows, kept = list[dict[str, Any]](), list[tuple[Any, BoolArray, str]]()
@@ -121,7 +121,7 @@ def map_activations(
         named = images.ids[row], class_name, images.classes[int(predicted[row])]
         rows.append(dict(zip(COLUMNS, (*named, energy, share, _png(found)), strict=True)))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    write_maps(OutputFolder(settings.output_folder()), evaluation, frame)
+    write_maps(OutputFolder(folders.output), evaluation, frame)
     maps, masks, classes = zip(*kept, strict=True) if kept else ((), (), ())
     scores = cam_energy(maps, masks, classes)
     save_scores(store, evaluation, scores)

@@ -13,21 +13,21 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import delete_evaluation
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 if TYPE_CHECKING:
     from cobalance.generation.output.folder import OutputFolder
 
 
-def checkpoints_folder(settings: Settings, evaluation: str) -> Path:
+def checkpoints_folder(folders: Folders, evaluation: str) -> Path:
     """Where an evaluation's checkpoints are: beside its predictions, or in the cache for a URL."""
-    place = settings.output_folder()
-    root = Path(place) if "://" not in place else settings.cobalance_cache.expanduser()
+    place = folders.output
+    root = Path(place) if "://" not in place else folders.cache
     return root / FOLDER / evaluation / "checkpoints"
 
 
 def delete_evaluations(
-    store: GraphStore, settings: Settings, folder: "OutputFolder", evaluations: Sequence[str]
+    store: GraphStore, folders: Folders, folder: "OutputFolder", evaluations: Sequence[str]
 ) -> None:
     """Delete evaluations one after the other, with their scores, predictions and checkpoints.
 
@@ -50,7 +50,7 @@ def delete_evaluations(
     for one in dict.fromkeys(evaluations):
         delete_evaluation(store, one)
         folder.delete_folder(f"{FOLDER}/{one}")
-        shutil.rmtree(checkpoints_folder(settings, one).parent, ignore_errors=True)
+        shutil.rmtree(checkpoints_folder(folders, one).parent, ignore_errors=True)
 
 
 FOLDER = "evaluations"

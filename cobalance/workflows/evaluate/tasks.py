@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.evaluations.writing import KIND
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 if TYPE_CHECKING:
     from cobalance.workflows.evaluate.images import KnownDatasets
 
 
-def evaluation_tasks(settings: Settings) -> dict[str, RunTask]:
+def evaluation_tasks(folders: Folders) -> dict[str, RunTask]:
     """What executes the tasks of evaluations, by their kind."""
     known: KnownDatasets = {}  # evaluations that are ordered together have the same ones
 
     def run(task: TaskRun) -> str:
         with needs_extra("An evaluation", "evaluate"):
             from cobalance.workflows.evaluate.train import run_evaluation
-        return run_evaluation(task.graph, settings, task.id, task.progress, known)
+        return run_evaluation(task.graph, folders, task.id, task.progress, known)
 
     return {KIND: run}

@@ -28,7 +28,7 @@ from cobalance.workflows.evaluate.images import (
 from cobalance.workflows.evaluate.score import score_run, with_groups
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import checkpoints_folder, write_predictions
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class TrainedEvaluation:
 
 def run_evaluation(
     graph: AskGraph,
-    settings: Settings,
+    folders: Folders,
     evaluation: str,
     progress: Progress,
     known: KnownDatasets | None = None,
@@ -62,7 +62,7 @@ def run_evaluation(
         Its datasets, settings or images cannot be used; the message says why.
     """
     graph(partial(begin_evaluation, evaluation=evaluation))
-    done = train_again(graph, settings, evaluation, progress, known=known)
+    done = train_again(graph, folders, evaluation, progress, known=known)
     predictions = check_predictions(done.predictions)
     images = done.images
     options = METHODS.check(done.evaluation.method, done.settings.method_options)
@@ -73,7 +73,7 @@ def run_evaluation(
         scored = score_run(inputs)
         if isinstance(done.model, TextModel):
             scored = joined(scored, score_clip(done.model, images.test, options))
-    folder = OutputFolder(settings.output_folder())
+    folder = OutputFolder(folders.output)
     uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
     graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))
     graph(partial(save_scores, evaluation=evaluation, scores=scored.frame))
@@ -82,7 +82,7 @@ def run_evaluation(
 
 def train_again(
     graph: AskGraph,
-    settings: Settings,
+    folders: Folders,
     evaluation: str,
     progress: Progress,
     *,
@@ -109,12 +109,12 @@ def train_again(
     checked = RunSettings.read(found.settings)
     if test is not None:
         checked = checked.model_copy(update={"test_split": test[1]})
-    cache = settings.cobalance_cache.expanduser() / "features"
-    run = Run(found.seed or 0, _checkpoints(settings, found), progress, cache)
+    cache = folders.cache / "features"
+    run = Run(found.seed or 0, _checkpoints(folders, found), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
         tested = found.test if test is None else test[0]
-        read = dataset_reader(store, settings, progress, {} if known is None else known)
+        read = dataset_reader(store, folders, progress, {} if known is None else known)
         return evaluation_images(found, found.train, tested, checked, read, run)
 
     images = graph(read_images)
@@ -132,7 +132,7 @@ def train_again(
 
 def predict_dataset(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     evaluation: str,
     dataset: str,
     split: str | None = None,
@@ -148,17 +148,15 @@ def predict_dataset(
     CobalanceError
         The model is not kept and cannot be trained again, or there are no such images.
     """
-    done = train_again(
-        lambda ask: ask(store), settings, evaluation, progress, test=(dataset, split)
-    )
+    done = train_again(lambda ask: ask(store), folders, evaluation, progress, test=(dataset, split))
     groups = done.images.groups
     return with_groups(check_predictions(done.predictions), groups)
 
 
-def _checkpoints(settings: Settings, evaluation: Evaluation) -> Path:
+def _checkpoints(folders: Folders, evaluation: Evaluation) -> Path:
     """The folder of checkpoints, another one where the images have changed."""
     of_images = f"{evaluation.train_digest:x}-{evaluation.test_digest:x}"
-    return checkpoints_folder(settings, evaluation.id) / of_images.replace("--", "-")
+    return checkpoints_folder(folders, evaluation.id) / of_images.replace("--", "-")
 
 
 def _left_out(metric: str, reason: str) -> str:

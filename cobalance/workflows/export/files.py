@@ -19,7 +19,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.whole_files import replacing
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.workflows.export.job import export_job
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 MOST_ZIP_MB = 200
 """Larger exports have no ZIP file: a download passes through the memory of the app."""
@@ -76,15 +76,15 @@ class WrittenExport:
         return f"{', '.join(named)}; {self.bytes / 1e6:,.1f} MB"
 
 
-def export_folder(settings: Settings, job: Job, format_: str) -> Path:
+def export_folder(folders: Folders, job: Job, format_: str) -> Path:
     """The folder that a job's export in a format has."""
     name = f"{folder_stem(job.dataset)}-rebalanced-{job.id}-{format_}"
-    return settings.exports_folder() / name
+    return folders.exports / name
 
 
 def write_export(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     job: Job,
     format_: str,
     options: ExportOptions,
@@ -105,22 +105,22 @@ def write_export(
     ExportError, OptionError, MissingExtraError
         See `cobalance.generation.export.export`. An earlier export then stays.
     """
-    folder = export_folder(settings, job, format_)
-    settings.exports_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = export_folder(folders, job, format_)
+    folders.exports.mkdir(mode=0o700, parents=True, exist_ok=True)
     report = export_job(
-        store, settings, job, format_, folder, options, real=real, result=result, progress=progress
+        store, folders, job, format_, folder, options, real=real, result=result, progress=progress
     )
     _zip_file(folder).unlink(missing_ok=True)
     if report.bytes <= MOST_ZIP_MB * 1_000_000:
         _write_zip(folder, progress)
-    found = find_export(settings, job, format_)
+    found = find_export(folders, job, format_)
     assert found is not None  # noqa: S101 -- written above
     return found
 
 
-def find_export(settings: Settings, job: Job, format_: str) -> WrittenExport | None:
+def find_export(folders: Folders, job: Job, format_: str) -> WrittenExport | None:
     """The export of a job in a format, if it was written."""
-    folder = export_folder(settings, job, format_)
+    folder = export_folder(folders, job, format_)
     try:
         marker = msgspec.json.decode((folder / MARKER).read_bytes())
         written_at = datetime.fromtimestamp((folder / MARKER).stat().st_mtime, UTC)
@@ -134,9 +134,9 @@ def find_export(settings: Settings, job: Job, format_: str) -> WrittenExport | N
     )
 
 
-def delete_export(settings: Settings, job: Job, format_: str) -> None:
+def delete_export(folders: Folders, job: Job, format_: str) -> None:
     """Delete the export of a job in a format; nothing where there is none."""
-    found = find_export(settings, job, format_)
+    found = find_export(folders, job, format_)
     if found is not None:
         _zip_file(found.folder).unlink(missing_ok=True)
         shutil.rmtree(found.folder)

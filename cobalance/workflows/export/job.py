@@ -27,13 +27,14 @@ from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.merge import not_all
-from cobalance.workflows.settings import Settings, in_environment
+from cobalance.workflows.settings import in_environment
 
 
 def export_job(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     job: Job,
     format_: str,
     folder: Path,
@@ -61,8 +62,8 @@ def export_job(
         The folder holds the images that are to be exported; see also
         `cobalance.generation.export.export`.
     """
-    _check_target(settings, folder)
-    output = OutputFolder(settings.output_folder())
+    _check_target(folders, folder)
+    output = OutputFolder(folders.output)
     has_images = format_ != "weights"
     made = _accepted(store, output, job, check=has_images)
     held = _images(store, job.dataset, progress)
@@ -77,17 +78,17 @@ def export_job(
         before = held[held["synthetic"] & ~held["id"].isin(own)]
         parts = [made, read_merged(store, output, before)]
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
-    roots = ImageRoots(settings.image_roots())
+    roots = ImageRoots(folders.image_roots())
     exported = ExportDataset(
         job.dataset,
         held[~held["synthetic"]] if real else None,
         made,
         lambda uri: _read(roots, uri),
         output.read,
-        lambda ids: read_regions(settings.regions_folder(), job.dataset, ids),
+        lambda ids: read_regions(folders.regions, job.dataset, ids),
         splits=splits,
         job=job.id,
-        texts=lambda ids: read_image_texts(settings.captions_folder(), job.dataset, ids),
+        texts=lambda ids: read_image_texts(folders.captions, job.dataset, ids),
     )
     return export(exported, format_, folder, options, progress)
 
@@ -137,9 +138,9 @@ def _read(roots: ImageRoots, uri: str) -> bytes:
         raise OSError(error.worded(in_environment)) from error
 
 
-def _check_target(settings: Settings, folder: Path) -> None:
+def _check_target(folders: Folders, folder: Path) -> None:
     target = folder.expanduser().resolve()
-    for root in settings.image_roots():
+    for root in folders.image_roots():
         if "://" not in root and Path(root).expanduser().resolve().is_relative_to(target):
             raise ExportError(
                 f"{folder} holds the images to export ({root}), and an export replaces its folder. "

@@ -22,8 +22,8 @@ from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.concepts.wording import readable
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader
-from cobalance.workflows.settings import Settings
 
 _AS_ORDERED = ("level", "base", "multi", "threshold", "split", "chunk_images")
 WORKER = "worker"
@@ -223,6 +223,7 @@ of attributes."""
 
 def label_cost(
     store: GraphStore,
+    folders: Folders,
     dataset: str,
     texts: int,
     annotator: str | None = None,
@@ -255,7 +256,7 @@ def label_cost(
     opened = ANNOTATORS.open(annotator, dict(options or {}))
     batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
     sample = images.sort_values("id").head(2 * batch)
-    read = pixel_reader(Settings.from_environment())
+    read = pixel_reader(folders)
     progress("measure two batches", 0, None)
     shown = [
         read(uri, bool(synthetic))

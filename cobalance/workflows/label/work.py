@@ -18,28 +18,28 @@ from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader
 from cobalance.workflows.label.order import concepts_of
-from cobalance.workflows.settings import Settings
 
 
-def annotation_tasks(settings: Settings) -> dict[str, RunTask]:
+def annotation_tasks(folders: Folders) -> dict[str, RunTask]:
     """What executes the tasks of labelling runs, by their kind."""
-    return {TASK_KIND: _Labelling(settings)}
+    return {TASK_KIND: _Labelling(folders)}
 
 
 class _Labelling:
     """Labels chunks of images; the annotator of the last chunk stays loaded."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
         self._opened: tuple[str, Annotator] | None = None
         self._lock = threading.Lock()
 
     def __call__(self, task: TaskRun) -> str:
         run = task.graph(partial(read_run, run=str(task.settings["run"])))
         settings = LabelSettings.read(run.settings)
-        files = ScoreFiles(OutputFolder(self._settings.output_folder()), run.id)
+        files = ScoreFiles(OutputFolder(self._folders.output), run.id)
         chunk = int(task.settings["chunk"])
         note = ""
         if chunk not in files.scored(settings.chunks):
@@ -60,7 +60,7 @@ class _Labelling:
             images = files.read_images(start, start + settings.chunk_images)
             ids = images["id"].to_pylist()
             shown = [*zip(images["uri"].to_pylist(), images["synthetic"].to_pylist(), strict=True)]
-            read = pixel_reader(self._settings)
+            read = pixel_reader(self._folders)
             unread: list[str] = []
 
             def read_one(at: int) -> ImageArray | None:
@@ -84,7 +84,7 @@ class _Labelling:
     def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
         if self._opened is None or self._opened[0] != run:
             self._opened = None  # before another one is loaded beside it
-            folder = OutputFolder(self._settings.output_folder())
+            folder = OutputFolder(self._folders.output)
             self._opened = (run, open_annotator(settings, folder, run))
             described = self._opened[1].describe()
             known = {

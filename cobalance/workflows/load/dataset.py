@@ -21,7 +21,7 @@ from cobalance.ingest.captions.image_texts import (
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.embeddings.stored import embedding_files
 from cobalance.ingest.images.regions import drop_regions, rename_regions, write_regions
-from cobalance.workflows.settings import Settings
+from cobalance.workflows.folders import Folders
 
 ALL_RUNS = 2**31 - 1
 
@@ -39,7 +39,7 @@ def default_dataset_name(file: Path | str) -> str:
 
 def load_dataset(
     store: GraphStore,
-    settings: Settings,
+    folders: Folders,
     dataset: str,
     annotations: Annotations,
     *,
@@ -77,10 +77,10 @@ def load_dataset(
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )
-    folder = settings.regions_folder()
+    folder = folders.regions
     write_regions(folder, dataset, annotations, replace=replace, progress=progress)
     write_image_texts(
-        settings.captions_folder(),
+        folders.captions,
         dataset,
         annotations,
         replace=replace,
@@ -92,13 +92,13 @@ def load_dataset(
         with needs_extra("Labels of models", "worker"):
             from cobalance.generation.output.folder import OutputFolder
             from cobalance.workflows.label.decide import apply_accepted
-        apply_accepted(store, OutputFolder(settings.output_folder()), dataset, progress)
+        apply_accepted(store, OutputFolder(folders.output), dataset, progress)
     apply_tags(store, dataset, progress=progress)
     return report
 
 
 def drop_dataset(
-    store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
+    store: GraphStore, folders: Folders, dataset: str, progress: Progress = silent
 ) -> None:
     """Delete a dataset from the graph, its regions and captions, and annotation runs' files.
 
@@ -117,17 +117,17 @@ def drop_dataset(
     if runs:
         with needs_extra("Deleting files of annotation runs", "worker"):
             from cobalance.generation.output.folder import OutputFolder
-        folder = OutputFolder(settings.output_folder())
+        folder = OutputFolder(folders.output)
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")
     drop_rename.drop_dataset(store, dataset, progress)
-    drop_regions(settings.regions_folder(), dataset)
-    drop_image_texts(settings.captions_folder(), dataset)
-    embedding_files(settings.embeddings_folder()).drop(dataset)
+    drop_regions(folders.regions, dataset)
+    drop_image_texts(folders.captions, dataset)
+    embedding_files(folders.embeddings).drop(dataset)
 
 
 def rename_dataset(
-    store: GraphStore, settings: Settings, dataset: str, new: str, progress: Progress = silent
+    store: GraphStore, folders: Folders, dataset: str, new: str, progress: Progress = silent
 ) -> None:
     """Rename a dataset in the graph, and its regions and captions.
 
@@ -137,9 +137,9 @@ def rename_dataset(
         The new name is taken.
     """
     drop_rename.rename_dataset(store, dataset, new, progress)
-    rename_regions(settings.regions_folder(), dataset, new)
-    rename_image_texts(settings.captions_folder(), dataset, new)
-    embedding_files(settings.embeddings_folder()).rename(dataset, new)
+    rename_regions(folders.regions, dataset, new)
+    rename_image_texts(folders.captions, dataset, new)
+    embedding_files(folders.embeddings).rename(dataset, new)
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

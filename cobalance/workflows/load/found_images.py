@@ -15,9 +15,8 @@ from cobalance.graph.safe_text import mask_credentials, safe_text
 from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import unsigned
-from cobalance.workflows.folders import change_added, usable
+from cobalance.workflows.folders import Folders, change_added, usable
 from cobalance.workflows.load.image_places import file_identity
-from cobalance.workflows.settings import Settings
 
 SECONDS = 3.0
 _REPORTED = 1_000  # images from one report of progress to the next
@@ -93,7 +92,7 @@ def looked_in(places: Sequence[str]) -> str:
 
 
 def find_images(
-    settings: Settings,
+    folders: Folders,
     annotations: Annotations,
     file: Path | None,
     *,
@@ -125,8 +124,8 @@ def find_images(
         The list of kept places cannot be read or written.
     """
     uris = annotations.images["uri"].dropna().to_numpy()
-    known = settings.image_roots()
-    beside = [] if file is None else _beside(file, settings, within)
+    known = folders.image_roots()
+    beside = [] if file is None else _beside(file, folders, within)
     if not is_installed("worker"):  # it reads URLs and ZIP files
         known = tuple(place for place in known if Path(place).is_dir())
         beside = [place for place in beside if place.is_dir()]
@@ -149,7 +148,7 @@ def find_images(
         best = int(gains.argmax())
         kept = beside[best]
         missing &= others[:, best] == ""
-        change_added(settings.cobalance_home.expanduser(), lambda places: [*places, kept])
+        change_added(folders.home, lambda places: [*places, kept])
     differ = (there[:, 1:] & there[:, :1] & (others != found[:, :1])).any(axis=0)
     return FoundImages(
         len(annotations.images),
@@ -162,7 +161,7 @@ def find_images(
     )
 
 
-def _beside(file: Path, settings: Settings, within: Sequence[Path] | None) -> list[Path]:
+def _beside(file: Path, folders: Folders, within: Sequence[Path] | None) -> list[Path]:
     """The places beside the annotations that may be kept, the narrowest first."""
     place = file.resolve()
     folder = place if place.is_dir() else place.parent
@@ -171,6 +170,6 @@ def _beside(file: Path, settings: Settings, within: Sequence[Path] | None) -> li
         found
         for found in (*archive, (folder / "images").resolve(), folder)
         if found.exists()
-        and usable(found, settings.cobalance_imports)
+        and usable(found, folders.imports)
         and (within is None or any(found.is_relative_to(root) for root in within))
     ]

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.workflows.folders import change_added, read_added, usable
+from cobalance.workflows.folders import Folders, change_added, read_added, usable
 from cobalance.workflows.load.sources import inside
-from cobalance.workflows.settings import Settings
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
 _DEEPEST = 4  # folders below the one that is allowed
@@ -31,15 +30,15 @@ class AddedPlace:
     used: bool
 
 
-def added_places(settings: Settings) -> list[AddedPlace]:
+def added_places(folders: Folders) -> list[AddedPlace]:
     """What was added, in the order of the search."""
     return [
-        AddedPlace(path, usable(path, settings.cobalance_imports) and os.path.exists(path))
-        for path in read_added(settings.cobalance_home.expanduser())
+        AddedPlace(path, usable(path, folders.imports) and os.path.exists(path))
+        for path in read_added(folders.home)
     ]
 
 
-def add_place(settings: Settings, path: str, roots: Sequence[Path]) -> Path:
+def add_place(folders: Folders, path: str, roots: Sequence[Path]) -> Path:
     """Add a folder or ZIP file of images for all pages, commands and workers of this home.
 
     Parameters
@@ -63,14 +62,14 @@ def add_place(settings: Settings, path: str, roots: Sequence[Path]) -> Path:
             raise OptionError(f"{place} is neither a folder nor a ZIP file. Name one.")
     if not os.access(place, os.R_OK):
         raise OptionError(f"{place} cannot be read by the web app. Let its user read it.")
-    home = settings.cobalance_home.expanduser()
+    home = folders.home
     change_added(home, lambda known: [*known, place])
     return place
 
 
-def remove_place(settings: Settings, path: Path) -> None:
+def remove_place(folders: Folders, path: Path) -> None:
     """Take a folder or ZIP file off the list; its files stay."""
-    home = settings.cobalance_home.expanduser()
+    home = folders.home
     change_added(home, lambda known: [one for one in known if one != path])
 
 
@@ -134,7 +133,7 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
 
 
 def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
-    """Those of some image files that are in none of the places of `Settings.image_roots`."""
+    """Those of some image files that are in none of the places of `Folders.image_roots`."""
     roots = ImageRoots(places)
     return [uri for uri in uris if not file_identity(roots, uri)]
 

@@ -46,7 +46,7 @@ def order_plan(
     settings : mapping
         From `cobalance.workflows.order.settings.check_settings`.
     places : sequence of str
-        Where image files are, from `cobalance.workflows.settings.Settings.image_roots`.
+        Where image files are, from `cobalance.workflows.folders.Folders.image_roots`.
     planned : mapping, optional
         The plan's own options: of one that edits images, those that differ from the recipe's.
     created_by : str

@@ -47,7 +47,7 @@ def check_sources(
     Parameters
     ----------
     places : sequence of str
-        Of image files, from `cobalance.workflows.settings.Settings.image_roots`.
+        Of image files, from `cobalance.workflows.folders.Folders.image_roots`.
     """
     plugin = BACKENDS[job.backend]
     takes_source = not isinstance(plugin, BackendPlugin) or plugin.takes_source

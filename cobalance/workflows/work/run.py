@@ -55,7 +55,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
 
     def read_image(uri: str) -> bytes:
         try:  # folders may be added while a worker runs
-            return roots_of(settings.image_roots()).find(uri).read()
+            return roots_of(settings.folders().image_roots()).find(uri).read()
         except ImageFileError as error:
             raise GenerationError(*error.parts) from error
 
@@ -63,7 +63,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
         images = source_images(store, dataset, job)
         if not any(of_class.ids for of_class in images.values()):
             return None
-        folder = settings.regions_folder()
+        folder = settings.folders().regions
         return Sources(
             images,
             read_image,
@@ -74,12 +74,12 @@ def worker_resources(settings: Settings) -> WorkerResources:
 
     return WorkerResources(
         lambda: open_store(settings),
-        OutputFolder(settings.output_folder()),
+        OutputFolder(settings.folders().output),
         open_sources,
         tasks={
-            **evaluation_tasks(settings),
-            **annotation_tasks(settings),
-            **embedding_tasks(settings),
+            **evaluation_tasks(settings.folders()),
+            **annotation_tasks(settings.folders()),
+            **embedding_tasks(settings.folders()),
         },
     )
 
@@ -153,7 +153,7 @@ def run_worker(
         worker = Worker(worker_resources(settings), options, progress)
         with _stopping(worker, say) as was_stopped:
             how = "" if idle_s is not None else " (Ctrl-C ends it)"
-            say(f"Worker {worker.id} writes to {settings.output_folder()}{how}.")
+            say(f"Worker {worker.id} writes to {settings.folders().output}{how}.")
             worker.run()
     left = {**worker.jobs_left, **worker.tasks_left}
     if not (worker.jobs_seen or worker.tasks_seen or left or was_stopped()):

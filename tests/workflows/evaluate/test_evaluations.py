@@ -51,7 +51,7 @@ def run(store, own):
     """Run an evaluation as its task does, and record that this is done."""
 
     def run(evaluation):
-        note = run_evaluation(lambda ask: ask(store), own, evaluation, silent)
+        note = run_evaluation(lambda ask: ask(store), own.folders(), evaluation, silent)
         store.write("MATCH (t:Task {id: $id}) SET t.state = 'done'", id=evaluation)
         return note
 
@@ -72,7 +72,7 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
     assert all(one.settings["shortcuts"] == shortcuts for one in found)
     for one in ordered.ids:
         run(one)
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     first = read_evaluation(store, ordered.ids[0])
     assert first.predictions_uri == predictions_uri(first.id)
     predictions = read_saved_predictions(folder, first)
@@ -117,11 +117,11 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
         differences_frame(folder, everything, "jtt")
 
     # The same seed predicts the same; another dataset, too.
-    again = predict_dataset(store, own, first.id, animals, "test", progress=silent)
+    again = predict_dataset(store, own.folders(), first.id, animals, "test", progress=silent)
     np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
     assert again["predicted"].tolist() == predictions["predicted"].tolist()
     with pytest.raises(LeakError):
-        predict_dataset(store, own, first.id, animals, "train", progress=silent)
+        predict_dataset(store, own.folders(), first.id, animals, "train", progress=silent)
 
     # A repetition takes the place of the earlier one in tables.
     one = replace(order, train=(animals,), methods=("erm",), seeds=(0,))
@@ -162,14 +162,16 @@ def test_networks_are_trained_and_kept(store, own, animals, rebalanced, run):
     ] * 2
     first = ordered.ids[0]
     run(first)
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     predictions = read_saved_predictions(folder, read_evaluation(store, first))
     assert len(predictions) == sum(EVEN.values())
-    kept = list(Path(own.output_folder()).glob(f"evaluations/{first}/checkpoints/*/seed-0/trained"))
+    kept = list(
+        Path(own.folders().output).glob(f"evaluations/{first}/checkpoints/*/seed-0/trained")
+    )
     assert [sorted(path.name for path in one.iterdir()) for one in kept] == [
         ["config.json", "model.safetensors"]
     ]
-    again = predict_dataset(store, own, first, animals, "test", progress=silent)
+    again = predict_dataset(store, own.folders(), first, animals, "test", progress=silent)
     np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
 
 
@@ -190,7 +192,7 @@ def test_training_sets_get_equal_numbers_of_synthetic_images(store, own, animals
         "upweight": {},
     }
     store.write("MATCH (e:Evaluation {id: $id}) SET e.most_synthetic = 9", id=ids[1])
-    done = train_again(lambda ask: ask(store), own, ids[1], silent)
+    done = train_again(lambda ask: ask(store), own.folders(), ids[1], silent)
     assert len(done.images.training) == 64 + 9
     assert len(done.images.test) == 40
 
@@ -205,9 +207,9 @@ def test_methods_that_select_hold_images_out(store, own, animals, run, monkeypat
     assert not read_scores(store, [made]).empty
     monkeypatch.delattr("cobalance.workflows.evaluate.runs.train_run")  # the model is kept
     predictions = read_saved_predictions(
-        OutputFolder(own.output_folder()), read_evaluation(store, made)
+        OutputFolder(own.folders().output), read_evaluation(store, made)
     )
-    again = predict_dataset(store, own, made, animals, "test", progress=silent)
+    again = predict_dataset(store, own.folders(), made, animals, "test", progress=silent)
     np.testing.assert_array_equal(again["p_cat"], predictions["p_cat"])
 
 
@@ -288,7 +290,7 @@ def test_images_without_files_fail_the_evaluation_with_a_reason(store, animals, 
     with pytest.raises(OptionError, match=r"train-cat-grass-\d+.png"):
         run(made)
     with pytest.raises(NoPredictionsError, match="has no predictions"):
-        read_saved_predictions(OutputFolder(own.output_folder()), read_evaluation(store, made))
+        read_saved_predictions(OutputFolder(own.folders().output), read_evaluation(store, made))
     assert read_task(store, made).kind == "evaluation"
     assert cancel_task(store, made) == "cancelled"
     ordered = order_evaluations(store, EvaluationOrder((animals,), seeds=(0, 1)))
@@ -300,7 +302,7 @@ def test_images_without_files_fail_the_evaluation_with_a_reason(store, animals, 
 def test_predictions_that_are_gone_are_named(store, animals, own, run):
     (made,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
     run(made)
-    folder = OutputFolder(own.output_folder())
+    folder = OutputFolder(own.folders().output)
     found = read_evaluation(store, made)
     assert pd.read_parquet(io.BytesIO(folder.read(found.predictions_uri)))["image"].is_unique
     folder.delete(found.predictions_uri)

@@ -50,12 +50,12 @@ def edits(store, animals):
 
 def test_edits_are_predicted_beside_their_originals(store, own, animals, edits):
     (one,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
-    done = run_artefact_test(store, own, one, edits, "cat", "dog")
+    done = run_artefact_test(store, own.folders(), one, edits, "cat", "dog")
     of = done.predictions.set_index("image")["predicted"]
     assert set(of.index) == set(EDITS) == set(done.edited["image"])
     assert (done.edited["class_name"] == done.edited["image"].str.split("-").str[1]).all()
     # The same seed trains the same model: only the bootstrap differs.
-    whole = run_artefact_test(store, own, one, edits, "cat", "dog", seed=1)
+    whole = run_artefact_test(store, own.folders(), one, edits, "cat", "dog", seed=1)
     pd.testing.assert_frame_equal(done.edited, whole.edited)
     expected = artefact_shift(
         done.predictions, done.edited, np.random.default_rng(0), "cat", "dog"
@@ -72,11 +72,11 @@ def test_edits_of_no_test_image_are_refused(store, own, animals, edits, rebalanc
         store, EvaluationOrder((rebalanced,), seeds=(0,), test=rebalanced)
     ).ids
     with pytest.raises(OptionError, match="is tested on"):
-        run_artefact_test(store, own, one, edits)
+        run_artefact_test(store, own.folders(), one, edits)
     job = create_job(store, animals, "none", [PlannedQuery("cat", ("snow",), 1)])
     (other,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
     with pytest.raises(OptionError, match="no accepted image that is an edit"):
-        run_artefact_test(store, own, other, job)
+        run_artefact_test(store, own.folders(), other, job)
 
 
 def test_maps_of_a_network_are_kept_with_their_energy(store, own, animals):
@@ -93,14 +93,14 @@ def test_maps_of_a_network_are_kept_with_their_energy(store, own, animals):
         ImageRecord(f"test-cat-snow-{i}", "cat", (Mention("cat", box=(4, 4, 6, 8)),))
         for i in range(10)
     ]
-    write_regions(own.regions_folder(), animals, Annotations.from_records(outlined))
-    done = map_activations(store, own, one, most=30)
+    write_regions(own.folders().regions, animals, Annotations.from_records(outlined))
+    done = map_activations(store, own.folders(), one, most=30)
     assert len(done.images) == 30
     cats = done.images["image"].str.startswith("test-cat-snow").to_numpy()
     assert done.without_regions == 30 - cats.sum()
     assert set(done.images["mask_share"][cats]) == {48 / 256}
     assert done.images["mask_share"][~cats].isna().all()
-    maps = read_maps(OutputFolder(own.output_folder()), one)
+    maps = read_maps(OutputFolder(own.folders().output), one)
     inside = np.zeros((16, 16), dtype=bool)
     inside[4:12, 4:10] = True
     for row in maps[cats].to_dict("records"):
@@ -116,7 +116,7 @@ def test_a_linear_model_has_no_maps(store, own, animals):
     pytest.importorskip("torch", reason="cobalance[train] is not installed")
     (one,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
     with pytest.raises(OptionError, match="frozen features"):
-        map_activations(store, own, one)
+        map_activations(store, own.folders(), one)
 
 
 def test_regions_of_another_orientation_or_object_make_no_mask():

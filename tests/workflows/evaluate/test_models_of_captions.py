@@ -29,7 +29,7 @@ def test_clip_and_captioner(store, own, animals, tmp_path):
             **dict.fromkeys(("license", "license_url", "attribution")),
         }
     )
-    write_image_texts(own.captions_folder(), animals, replace(held, texts=texts))
+    write_image_texts(own.folders().captions, animals, replace(held, texts=texts))
     clip, blip = save_clip(tmp_path / "clip"), save_blip(tmp_path / "blip")
     folder = tmp_path / "labelled"
     for name in ("cat", "dog"):
@@ -56,11 +56,11 @@ def test_clip_and_captioner(store, own, animals, tmp_path):
         ordered = order_evaluations(store, order)
         assert ordered.extras == ("train",)
         found[method] = ordered.ids[0]
-        run_evaluation(lambda ask: ask(store), own, ordered.ids[0], silent)
+        run_evaluation(lambda ask: ask(store), own.folders(), ordered.ids[0], silent)
     settings = {name: read_evaluation(store, one).settings for name, one in found.items()}
     assert settings["clip"]["validation_share"] == 0
     assert settings["captioner"]["validation_share"] == 0.2
-    output = OutputFolder(own.output_folder())
+    output = OutputFolder(own.folders().output)
     tables = {
         name: read_saved_predictions(output, read_evaluation(store, one))
         for name, one in found.items()

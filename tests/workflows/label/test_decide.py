@@ -52,14 +52,14 @@ class World:
         return ImageRecord(f"{at}", "ab"[at % 2], tuple(mentions), split="train", width_px=at + 1)
 
     def load(self):
-        load_dataset(self.store, self.settings, self.name, self.own, source="a test")
+        load_dataset(self.store, self.settings.folders(), self.name, self.own, source="a test")
 
     def load_interrupted(self):
         write_annotations(self.store, self.name, self.own, source="a test")
         self.load()
 
     def load_afresh(self):
-        drop_dataset(self.store, self.settings, self.name)
+        drop_dataset(self.store, self.settings.folders(), self.name)
         self.runs = {}
         self.load()
 
@@ -120,7 +120,7 @@ class World:
         del self.runs[run]
 
     def rename(self):
-        rename_dataset(self.store, self.settings, *self.names)
+        rename_dataset(self.store, self.settings.folders(), *self.names)
         self.names.reverse()
 
     def shows(self, record):

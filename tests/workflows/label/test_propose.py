@@ -106,12 +106,14 @@ def test_an_interrupted_order_goes_on_where_it_stopped(store, birds, tmp_path):
     assert set(list_attributes(store, birds)["flags"]) == {()}
 
 
-def test_the_seconds_of_a_dataset_are_measured_on_its_images(store, birds, tmp_path):
+def test_the_seconds_of_a_dataset_are_measured_on_its_images(store, settings, birds, tmp_path):
     model = str(save_owlv2(tmp_path / "owlv2"))
-    cost = label_cost(store, birds, 4, "owlv2", {"model": model, "batch_size": 1})
+    cost = label_cost(
+        store, settings.folders(), birds, 4, "owlv2", {"model": model, "batch_size": 1}
+    )
     assert (cost["images"], cost["image_passes"]) == (3, 6)
     assert cost["seconds"] > 0
-    assert "seconds" not in label_cost(store, birds, 4)
+    assert "seconds" not in label_cost(store, settings.folders(), birds, 4)
 
 
 def test_what_embeds_is_named():
@@ -131,5 +133,5 @@ def test_dropping_a_dataset_deletes_the_files_of_its_runs_alone(store, settings,
     own = settings.model_copy(
         update={"cobalance_home": tmp_path / "home", "cobalance_output": str(output)}
     )
-    drop_dataset(store, own, birds)
+    drop_dataset(store, own.folders(), birds)
     assert [file for file in output.rglob("*") if file.is_file()] == [other]

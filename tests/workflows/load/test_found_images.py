@@ -45,10 +45,10 @@ def told(found: FoundImages) -> str:
 @pytest.mark.parametrize("place", [".", "images"])
 def test_the_folder_beside_the_annotations_is_kept(own, tmp_path, place):
     folder = pictures(tmp_path / "cars" / place, "1.png", "2.png").resolve()
-    found = find_images(own, named("1.png", "2.png"), tmp_path / "cars" / "cars.csv")
+    found = find_images(own.folders(), named("1.png", "2.png"), tmp_path / "cars" / "cars.csv")
     assert told(found) == f"Images: 2 of 2 files found; {folder} is kept for later commands."
-    assert Settings.from_environment().image_roots() == (str(folder),)
-    again = find_images(own, named("1.png", "2.png"), tmp_path / "elsewhere.csv")
+    assert Settings.from_environment().folders().image_roots() == (str(folder),)
+    again = find_images(own.folders(), named("1.png", "2.png"), tmp_path / "elsewhere.csv")
     assert told(again) == "Images: 2 of 2 files found."
     assert read_added(own.cobalance_home) == (folder,)
 
@@ -56,7 +56,7 @@ def test_the_folder_beside_the_annotations_is_kept(own, tmp_path, place):
 def test_what_is_not_found_is_told_with_where_it_was_looked_for(own, tmp_path):
     folder = pictures(tmp_path / "cars", "1.png", "images/4.png")
     own = own.model_copy(update={"cobalance_images": (str(tmp_path / "a"), str(tmp_path / "b"))})
-    found = find_images(own, named("2.png", "3.png", None), folder / "cars.csv")
+    found = find_images(own.folders(), named("2.png", "3.png", None), folder / "cars.csv")
     assert sorted(found.missing) == ["2.png", "3.png"]
     places = f"{folder}/images, {folder}, {tmp_path}/a, {tmp_path}/b"
     assert told(found).partition("such as ")[2][5:] == (
@@ -64,22 +64,24 @@ def test_what_is_not_found_is_told_with_where_it_was_looked_for(own, tmp_path):
         "1 image without a file's name."
     )
     assert read_added(own.cobalance_home) == ()
-    partly = find_images(own, named("1.png", "2.png"), folder / "cars.csv")
+    partly = find_images(own.folders(), named("1.png", "2.png"), folder / "cars.csv")
     assert told(partly).startswith("Images: 1 of 2 files not found, such as 2.png; looked in ")
     assert f"; {folder} is kept for later commands. Set images to" in told(partly)
 
 
 def test_annotations_without_files_say_so(own):
-    assert told(find_images(own, named(None), None)).startswith("Images: none names a file")
+    assert told(find_images(own.folders(), named(None), None)).startswith(
+        "Images: none names a file"
+    )
 
 
 def test_a_link_is_kept_as_what_it_leads_to(own, tmp_path):
     pictures(tmp_path / "real", "1.png")
     (tmp_path / "cars").mkdir()
     (tmp_path / "cars" / "images").symlink_to(tmp_path / "real")
-    find_images(own, named("1.png"), tmp_path / "cars" / "cars.csv")
+    find_images(own.folders(), named("1.png"), tmp_path / "cars" / "cars.csv")
     assert read_added(own.cobalance_home) == (tmp_path / "real",)
-    assert own.image_roots() == (str(tmp_path / "real"),)
+    assert own.folders().image_roots() == (str(tmp_path / "real"),)
 
 
 def test_no_place_is_kept_that_may_not_be_used(own, tmp_path):
@@ -88,10 +90,12 @@ def test_no_place_is_kept_that_may_not_be_used(own, tmp_path):
     (tmp_path / "allowed" / "images").symlink_to(folder)
     limited = own.model_copy(update={"cobalance_imports": (tmp_path / "allowed",)})
     for found in (
-        find_images(limited, named("1.png"), folder / "cars.csv"),
-        find_images(limited, named("1.png"), tmp_path / "allowed" / "cars.csv"),
-        find_images(own, named("1.png"), folder / "cars.csv", within=[tmp_path / "allowed"]),
-        find_images(own, named("1.png"), folder / "cars.csv", within=[]),
+        find_images(limited.folders(), named("1.png"), folder / "cars.csv"),
+        find_images(limited.folders(), named("1.png"), tmp_path / "allowed" / "cars.csv"),
+        find_images(
+            own.folders(), named("1.png"), folder / "cars.csv", within=[tmp_path / "allowed"]
+        ),
+        find_images(own.folders(), named("1.png"), folder / "cars.csv", within=[]),
     ):
         assert (found.missing, found.kept) == (("1.png",), None)
     assert read_added(own.cobalance_home) == ()
@@ -101,16 +105,16 @@ def test_others_of_the_same_names_come_first(own, tmp_path):
     first = pictures(tmp_path / "trucks", "1.png", colour="blue")
     folder = pictures(tmp_path / "cars", "1.png", "2.png")
     own = own.model_copy(update={"cobalance_images": (str(first),)})
-    assert find_images(own, named("1.png"), first / "trucks.csv").hidden is None
-    found = find_images(own, named("1.png", "2.png"), folder / "cars.csv")
+    assert find_images(own.folders(), named("1.png"), first / "trucks.csv").hidden is None
+    found = find_images(own.folders(), named("1.png", "2.png"), folder / "cars.csv")
     assert (found.hidden, found.kept, found.missing) == (folder, folder, ())
     assert f"Files of {folder} are not used where an earlier place has others" in told(found)
     own = own.model_copy(update={"cobalance_images": (str(folder), str(first))})
-    assert find_images(own, named("1.png", "2.png"), folder / "cars.csv").hidden is None
+    assert find_images(own.folders(), named("1.png", "2.png"), folder / "cars.csv").hidden is None
 
 
 def test_no_more_are_looked_for_than_time_allows(own, tmp_path):
-    found = find_images(own, named(*(f"{at}.png" for at in range(100))), None, seconds=0)
+    found = find_images(own.folders(), named(*(f"{at}.png" for at in range(100))), None, seconds=0)
     assert (found.named, found.looked_for, len(set(found.missing))) == (100, 1, 1)
     assert told(found).startswith("Images: 1 of 1 files looked for (100 in all) not found, such")
     assert "no place of image files is known" in told(found)
@@ -118,20 +122,20 @@ def test_no_more_are_looked_for_than_time_allows(own, tmp_path):
 
 def test_a_folder_and_an_archive_have_their_own_images(own, tmp_path):
     folder = pictures(tmp_path / "pets", "train/cat/1.png", "train/dog/2.png", "val/cat/3.png")
-    found = find_images(own, read_annotations(folder), folder)
+    found = find_images(own.folders(), read_annotations(folder), folder)
     assert (found.looked_for, found.missing, found.kept) == (3, (), folder)
     yolo = pictures(tmp_path / "yolo", "images/train/1.png")
     (yolo / "labels" / "train").mkdir(parents=True)
     (yolo / "labels" / "train" / "1.txt").write_text("0 0.5 0.5 0.2 0.2\n")
     (yolo / "data.yaml").write_text("train: images/train\nnames: [cow]\n")
     options = ReadOptions(classes=ClassOptions(categories={"cow": "cow"}))
-    found = find_images(own, read_annotations(yolo, options), yolo)
+    found = find_images(own.folders(), read_annotations(yolo, options), yolo)
     assert (found.looked_for, found.missing, found.kept) == (1, (), yolo)
     archive = tmp_path / "zipped.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         for name, place in (("bird", "4.png"), ("fish", "5.png")):
             packed.write(folder / "val/cat/3.png", f"{name}/{place}")
-    found = find_images(own, read_annotations(archive), archive)
+    found = find_images(own.folders(), read_annotations(archive), archive)
     assert (found.looked_for, found.missing, found.kept) == (2, (), archive)
 
 
@@ -142,5 +146,5 @@ def test_without_what_reads_urls_and_archives_folders_are_looked_in(own, tmp_pat
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
         packed.write(folder / "1.png", "2.png")
-    found = find_images(own, named("1.png", "2.png"), tmp_path / "packed.zip")
+    found = find_images(own.folders(), named("1.png", "2.png"), tmp_path / "packed.zip")
     assert (found.missing, found.places) == (("2.png",), (str(tmp_path), str(folder)))

@@ -50,14 +50,14 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 def test_what_is_added_is_used_everywhere_and_until_it_is_removed(own, root) -> None:
     with pytest.raises(OptionError):
-        image_reader(own)("train/1.png", False)
-    place = add_place(own, "cars", [root])
-    add_place(own, str(place), [root])  # again: nothing changes
+        image_reader(own.folders())("train/1.png", False)
+    place = add_place(own.folders(), "cars", [root])
+    add_place(own.folders(), str(place), [root])  # again: nothing changes
     assert place == root / "cars"
-    assert Settings.from_environment().image_roots() == (str(place),)
-    assert image_reader(own)("train/1.png", False).startswith(b"\x89PNG")
-    remove_place(own, place)
-    assert own.image_roots() == ()
+    assert Settings.from_environment().folders().image_roots() == (str(place),)
+    assert image_reader(own.folders())("train/1.png", False).startswith(b"\x89PNG")
+    remove_place(own.folders(), place)
+    assert own.folders().image_roots() == ()
     assert place.is_dir()
 
 
@@ -70,21 +70,21 @@ def test_a_worker_that_runs_finds_what_is_added(own, root, store, dataset) -> No
     assert sources is not None
     with pytest.raises(GenerationError):
         sources.read_image("train/1.png")
-    add_place(own, "cars", [root])
+    add_place(own.folders(), "cars", [root])
     assert sources.read_image("train/1.png").startswith(b"\x89PNG")
 
 
 def test_a_zip_file_is_a_place(own, root) -> None:
-    assert add_place(own, "packed.zip", [root]) == root / "packed.zip"
-    assert image_reader(own)("zipped/1.png", False).startswith(b"\x89PNG")
+    assert add_place(own.folders(), "packed.zip", [root]) == root / "packed.zip"
+    assert image_reader(own.folders())("zipped/1.png", False).startswith(b"\x89PNG")
 
 
 def test_links_are_followed_and_must_not_lead_out(own, root) -> None:
-    assert add_place(own, "in", [root]) == root / "cars"
+    assert add_place(own.folders(), "in", [root]) == root / "cars"
     for path in ("out", "../outside", "cars/../../outside", "/", "/etc", "~", "cars\0", "x" * 5000):
         with pytest.raises(OptionError):
-            add_place(own, path, [root])
-    assert [added.path for added in added_places(own)] == [root / "cars"]
+            add_place(own.folders(), path, [root])
+    assert [added.path for added in added_places(own.folders())] == [root / "cars"]
 
 
 @pytest.mark.parametrize(
@@ -99,39 +99,39 @@ def test_links_are_followed_and_must_not_lead_out(own, root) -> None:
 )
 def test_why_not(own, root, path, reason) -> None:
     with pytest.raises(OptionError, match=reason):
-        add_place(own, path, [root])
-    assert added_places(own) == []
+        add_place(own.folders(), path, [root])
+    assert added_places(own.folders()) == []
 
 
 def test_nothing_is_allowed_where_nothing_is_named(own) -> None:
     with pytest.raises(OptionError, match="COBALANCE_IMPORTS"):
-        add_place(own, "/tmp", [])
+        add_place(own.folders(), "/tmp", [])
 
 
 def test_a_path_is_looked_for_in_all_that_is_allowed(own, root, tmp_path) -> None:
     other = tmp_path / "outside"
-    assert add_place(own, "cars", [other, root]) == root / "cars"
-    assert add_place(own, str(other), [root, other]) == other
+    assert add_place(own.folders(), "cars", [other, root]) == root / "cars"
+    assert add_place(own.folders(), str(other), [root, other]) == other
 
 
 def test_what_is_allowed_no_longer_is_not_used(own, root, monkeypatch, tmp_path) -> None:
-    add_place(own, "cars", [root])
+    add_place(own.folders(), "cars", [root])
     monkeypatch.setenv("COBALANCE_IMPORTS", str(tmp_path / "outside"))
     narrowed = Settings.from_environment()
-    assert narrowed.image_roots() == ()
-    assert [(added.path, added.used) for added in added_places(narrowed)] == [
+    assert narrowed.folders().image_roots() == ()
+    assert [(added.path, added.used) for added in added_places(narrowed.folders())] == [
         (root / "cars", False)
     ]
     monkeypatch.setenv("COBALANCE_IMPORTS", str(root))
-    assert Settings.from_environment().image_roots() == (str(root / "cars"),)
+    assert Settings.from_environment().folders().image_roots() == (str(root / "cars"),)
 
 
 def test_a_folder_that_a_link_has_replaced_is_not_used(own, root, tmp_path) -> None:
-    add_place(own, "cars", [root])
+    add_place(own.folders(), "cars", [root])
     (root / "cars").rename(root / "moved")
     (root / "cars").symlink_to(tmp_path / "outside")
-    assert own.image_roots() == ()
-    assert not added_places(own)[0].used
+    assert own.folders().image_roots() == ()
+    assert not added_places(own.folders())[0].used
 
 
 @pytest.mark.parametrize("content", [b"{", b'{"a": 1}', b"[1]", b"\xff"])
@@ -140,7 +140,7 @@ def test_a_damaged_list_is_named(own, content) -> None:
     file = own.cobalance_home / "image_folders.json"
     file.write_bytes(content)
     with pytest.raises(OptionError, match=r"image_folders\.json: it cannot be read"):
-        own.image_roots()
+        own.folders().image_roots()
 
 
 def test_nothing_is_lost_where_many_add(own, root) -> None:
@@ -151,7 +151,7 @@ def test_nothing_is_lost_where_many_add(own, root) -> None:
 
     def add(name: str) -> None:
         start.wait()
-        add_place(own, name, [root])
+        add_place(own.folders(), name, [root])
 
     threads = [threading.Thread(target=add, args=(name,)) for name in names]
     for thread in threads:

@@ -32,7 +32,7 @@ SKY, SEA = CONCEPTS
 
 @pytest.fixture
 def folder(own):
-    return OutputFolder(own.output_folder())
+    return OutputFolder(own.folders().output)
 
 
 @pytest.fixture

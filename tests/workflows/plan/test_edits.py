@@ -95,7 +95,9 @@ def concepts_of(record):
 
 def merged(store, own, job, **result):
     found = read_job(store, job)
-    return rebalanced_dataset(store, own, found, images=read_accepted(store, job), result=result)
+    return rebalanced_dataset(
+        store, own.folders(), found, images=read_accepted(store, job), result=result
+    )
 
 
 @pytest.mark.parametrize("real", ["all", "none"])
@@ -248,10 +250,10 @@ def test_counterfactuals_have_edited_captions_and_the_licence_of_their_source(
         dtype=object,
     )
     known = replace(Annotations.from_records(records), texts=texts)
-    write_image_texts(own.captions_folder(), dataset, known)
+    write_image_texts(own.folders().captions, dataset, known)
     job = made_job(store, dataset, records, ("man", "woman"))
     result = merged(store, own, job, real="all")
-    found = read_image_texts(own.captions_folder(), result.dataset).set_index("id")
+    found = read_image_texts(own.folders().captions, result.dataset).set_index("id")
     assert found.loc["0", "captions"] == ["a man", "a bat"]
     twins = [image for image in found.index if image.startswith("generated/")]
     assert len(twins) == 2
@@ -261,7 +263,7 @@ def test_counterfactuals_have_edited_captions_and_the_licence_of_their_source(
     drop_dataset(store, result.dataset)
     job = made_job(store, dataset, records, ("man", "woman"), pasted="1")
     result = merged(store, own, job, real="all")
-    found = read_image_texts(own.captions_folder(), result.dataset).set_index("id")
+    found = read_image_texts(own.folders().captions, result.dataset).set_index("id")
     twins = [image for image in found.index if image.startswith("generated/")]
     about = ["CC BY 4.0; unknown", "https://creativecommons.org/licenses/by/4.0/; unknown"]
     columns = ["license", "license_url", "attribution"]
@@ -286,7 +288,7 @@ def changed_since(store, dataset_of, own):
     classes = ["man", "tree", "man", "tree", "tree", "tree"]  # the commonest is no group
     after = Annotations.from_records(records(classes, ["ac", "b", "abc", "c", "", "a"]))
     write_annotations(store, dataset, after, source="corrected", replace=True)
-    output, stores = OutputFolder(own.output_folder()), Stores()
+    output, stores = OutputFolder(own.folders().output), Stores()
     rows = []
     for at, image in enumerate(read_accepted(store, job)):
         planned = concepts_of(before[int(image.source_image)])
@@ -313,7 +315,9 @@ def test_an_export_and_a_rebalanced_dataset_show_what_sources_show_now(
     written = read_annotations(store, f"{found.dataset}-rebalanced").records()
     in_graph = sorted((one.synthetic, one.class_name, concepts_of(one)) for one in written)
     options = ExportOptions(reference=True)
-    export_job(store, own, found, "folder", tmp_path / "out", options, result={"real": "all"})
+    export_job(
+        store, own.folders(), found, "folder", tmp_path / "out", options, result={"real": "all"}
+    )
     table = pd.read_parquet(tmp_path / "out" / "manifest.parquet")
     columns = (table["synthetic"], table["label"], table["concepts"].map(tuple))
     assert sorted(zip(*columns, strict=True)) == in_graph

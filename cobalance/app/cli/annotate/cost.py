@@ -31,6 +31,7 @@ from cobalance.app.cli.shared.options import (
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.workflows.settings import Settings
 
 
 def cost(
@@ -104,6 +105,9 @@ def cost(
         with needs_extra("Measuring an annotator", "worker"):
             from cobalance.workflows.label.order import label_cost
         texts = options.categories * options.attributes
+        folders = Settings.from_environment().folders()
         with opened_store() as (store, progress):
-            row |= label_cost(store, dataset, texts, annotator, assigned(setting), progress)
+            row |= label_cost(
+                store, folders, dataset, texts, annotator, assigned(setting), progress
+            )
     write_frame(pd.DataFrame([row]), format_, output, out)

@@ -45,7 +45,7 @@ def extract(
     folder = output_folder()
     from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
 
-    order = ExtractOrder(dataset, Settings.from_environment().captions_folder(), limit)
+    order = ExtractOrder(dataset, Settings.from_environment().folders().captions, limit)
     chat = chosen_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once

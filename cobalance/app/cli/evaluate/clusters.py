@@ -74,7 +74,7 @@ def clusters(
             return
         found = service.cluster_dataset(
             store,
-            Settings.from_environment().captions_folder(),
+            Settings.from_environment().folders().captions,
             dataset,
             service.ClusterSettings(count, embed, assigned(setting), words, seed),
             progress=progress,

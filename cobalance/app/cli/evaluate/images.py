@@ -35,7 +35,7 @@ def artefact(
     with opened_store() as (store, progress):
         done = run_artefact_test(
             store,
-            Settings.from_environment(),
+            Settings.from_environment().folders(),
             evaluation,
             job,
             first,
@@ -76,7 +76,7 @@ def cam(
     with opened_store() as (store, progress):
         done = map_activations(
             store,
-            Settings.from_environment(),
+            Settings.from_environment().folders(),
             evaluation,
             most=images,
             objects=tuple(objects or ()),

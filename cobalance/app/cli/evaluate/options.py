@@ -76,7 +76,7 @@ def predictions_folder() -> "OutputFolder":
     """The output folder, where predictions are; MissingExtraError without its packages."""
     with needs_extra("Reading predictions", "worker"):
         from cobalance.generation.output.folder import OutputFolder
-    return OutputFolder(Settings.from_environment().output_folder())
+    return OutputFolder(Settings.from_environment().folders().output)
 
 
 def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:

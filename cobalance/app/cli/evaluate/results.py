@@ -59,7 +59,7 @@ def predict(
             with needs_extra("Predicting images", "evaluate"):
                 from cobalance.workflows.evaluate.train import predict_dataset
             predictions = predict_dataset(
-                store, settings, evaluation, dataset, split, progress=progress
+                store, settings.folders(), evaluation, dataset, split, progress=progress
             )
     write_frame(predictions, format_, output, out)
 
@@ -168,5 +168,7 @@ def delete(
     if not yes:
         typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
     with opened_store() as (store, _):
-        delete_evaluations(store, Settings.from_environment(), predictions_folder(), evaluations)
+        delete_evaluations(
+            store, Settings.from_environment().folders(), predictions_folder(), evaluations
+        )
     notes.print(f"Deleted {what}.", markup=False)

@@ -198,7 +198,7 @@ def _with_images(
 
     def read_dataset(name: str) -> "LabelledImages":
         with opened_store() as (store, progress):
-            return dataset_reader(store, Settings.from_environment(), progress, {})(name)
+            return dataset_reader(store, Settings.from_environment().folders(), progress, {})(name)
 
     inputs, others = with_images(inputs, images, real, read_dataset)
     if others is None:

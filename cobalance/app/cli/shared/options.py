@@ -106,4 +106,4 @@ def output_folder() -> "OutputFolder":
     """The output folder of workers."""
     with needs_extra("Annotating", "worker"):
         from cobalance.generation.output.folder import OutputFolder
-    return OutputFolder(Settings.from_environment().output_folder())
+    return OutputFolder(Settings.from_environment().folders().output)

@@ -47,7 +47,7 @@ def show(current: CurrentDataset) -> None:
     if generated is None:
         st.caption("Choose a generated dataset to see what the generator makes more or less often.")
         return
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
     try:
         found = compare_generator(
             current.store,

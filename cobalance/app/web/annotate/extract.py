@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def show(current: CurrentDataset) -> None:
     """Draw the form, what the order takes, and how far it is."""
-    captions = session.settings().captions_folder()
+    captions = session.settings().folders().captions
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
@@ -52,7 +52,7 @@ def show(current: CurrentDataset) -> None:
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
     name = user_name()
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         done = extract_concepts(
@@ -72,4 +72,6 @@ def show(current: CurrentDataset) -> None:
 
 def captions_of(store: GraphStore, dataset: str, limit: int | None) -> tuple[int, int]:
     """Images with captions, and how many captions differ."""
-    return count_captions(store, ExtractOrder(dataset, session.settings().captions_folder(), limit))
+    return count_captions(
+        store, ExtractOrder(dataset, session.settings().folders().captions, limit)
+    )

@@ -134,7 +134,7 @@ def _order(order: dict[str, Any], concepts: str) -> None:
         names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
         st.session_state[_ORDERED] = order_labels(
             session.store(),
-            OutputFolder(session.settings().output_folder()),
+            OutputFolder(session.settings().folders().output),
             LabelOrder(**order, concepts=names),
             created_by=user_name(),
         )

@@ -80,7 +80,7 @@ def show(current: CurrentDataset) -> None:
         if what == VOCABULARY:
             _draw_vocabulary(current, known)
         else:
-            folder = OutputFolder(session.settings().output_folder())
+            folder = OutputFolder(session.settings().folders().output)
             named = None if mapping is None else _read(mapping, read_mapping)
             _draw_run(measure_run(current.store, folder, what, known, named))
     except CobalanceError as error:

@@ -48,7 +48,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
     except CobalanceError as error:
         show_error(error)
         return
-    has_files = bool(session.settings().image_roots()) and found["uri"].notna().any()
+    has_files = bool(session.settings().folders().image_roots()) and found["uri"].notna().any()
     if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
     boxes = _boxes(found)
@@ -67,7 +67,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
     """Images of high, middling and low score: those of `Example`, ``concept``, ``uri``."""
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
     settings = LabelSettings.read(
         next(one.settings for one in list_runs(store, dataset) if one.id == run)
     )

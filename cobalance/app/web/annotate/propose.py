@@ -76,7 +76,7 @@ def show(current: CurrentDataset) -> None:
     )
     order = ProposeOrder(current.name, caption, options)
     name = user_name()
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         embed, compared_by = open_embedder()

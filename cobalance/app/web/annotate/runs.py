@@ -193,7 +193,7 @@ def _task(dataset: str) -> str:
 
 
 def _folder() -> OutputFolder:
-    return OutputFolder(session.settings().output_folder())
+    return OutputFolder(session.settings().folders().output)
 
 
 def time_left(run: AnnotationRun, now: datetime | None = None) -> str:

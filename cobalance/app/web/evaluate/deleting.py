@@ -59,8 +59,8 @@ def _dialog(found: Sequence[Evaluation]) -> None:
         try:
             require_editor()
             settings = session.settings()
-            folder = OutputFolder(settings.output_folder())
-            delete_evaluations(session.store(), settings, folder, chosen)
+            folder = OutputFolder(settings.folders().output)
+            delete_evaluations(session.store(), settings.folders(), folder, chosen)
         except CobalanceError as error:
             show_error(error)
         else:

@@ -100,7 +100,7 @@ def judged_images(
         There are none in this output folder.
     """
     found = read_evaluation(_store, evaluation)
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
     frame = read_saved_predictions(folder, found)
     if "predicted" not in frame:
         return frame.iloc[:0]
@@ -121,7 +121,7 @@ def maps_of(
 ) -> dict[str, bytes]:
     """Activation maps of an evaluation by image, as PNG; none where none are kept."""
     try:
-        maps = read_maps(OutputFolder(session.settings().output_folder()), evaluation)
+        maps = read_maps(OutputFolder(session.settings().folders().output), evaluation)
     except MapsMissingError:
         return {}
     return dict(zip(maps["image"], maps["map"], strict=True))
@@ -162,10 +162,12 @@ def _pictures(
 ) -> Callable[[str, int], Picture] | None:
     """What renders an image with its regions, given its size in pixels; None without files."""
     settings = session.settings()
-    if not settings.image_roots() or not any(isinstance(uri, str) for uri in uris.values()):
+    if not settings.folders().image_roots() or not any(
+        isinstance(uri, str) for uri in uris.values()
+    ):
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
         return None
-    regions = read_regions(settings.regions_folder(), one.test, list(ids))
+    regions = read_regions(settings.folders().regions, one.test, list(ids))
     colors = dict.fromkeys(regions["concept"].unique(), MASK_COLOR)
 
     def picture_of(image: str, size_px: int) -> Picture:

@@ -135,7 +135,7 @@ def _save(current: CurrentDataset, table: _Table) -> None:
     def keep() -> None:
         with errors_kept(_PROBLEM):
             require_editor()
-            folder = OutputFolder(session.settings().output_folder())
+            folder = OutputFolder(session.settings().folders().output)
             st.session_state[_SAVED] = keep_scores(
                 current.store,
                 folder,

@@ -163,5 +163,5 @@ def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
         files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
         with temporary_files(files) as folder, named_plainly(folder):
             names = None if ids is None else folder / "ids.txt"
-            where = current.store, session.settings(), current.name
+            where = current.store, session.settings().folders(), current.name
             add_embeddings(*where, folder / name, names, id_column=column)

@@ -43,8 +43,8 @@ def page() -> None:
     if current.state.sample is not None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
         return
-    collect_computed(current.store, session.settings(), current.name)
-    written = stored_at(session.settings().embeddings_folder(), current.name)
+    collect_computed(current.store, session.settings().folders(), current.name)
+    written = stored_at(session.settings().folders().embeddings, current.name)
     key = (current.state, written or 0.0)
     found = None if written is None else _embedded(current.store, key)
     adding.show_task(current)
@@ -66,7 +66,7 @@ def page() -> None:
 
 @st.cache_data(show_spinner="Reading embeddings", max_entries=2)
 def _embedded(_store: GraphStore, key: tuple[DatasetState, float]) -> Embedded | None:
-    return read_embedded(_store, session.settings(), key[0].name)
+    return read_embedded(_store, session.settings().folders(), key[0].name)
 
 
 # The key says which images and vectors they are of.

@@ -110,7 +110,7 @@ def _export(
     show_kept_error(_PROBLEM)
     if show_task(key):
         return
-    found = find_export(session.settings(), job, format_)
+    found = find_export(session.settings().folders(), job, format_)
     if found is not None:
         _draw_written(job, format_, found)
 
@@ -129,7 +129,14 @@ def _start(
     def work(progress: Progress) -> str:
         found = read_job(store, job.id)
         write_export(
-            store, settings, found, format_, options, real=real, result=result, progress=progress
+            store,
+            settings.folders(),
+            found,
+            format_,
+            options,
+            real=real,
+            result=result,
+            progress=progress,
         )
         return f"Exported as {format_}."
 
@@ -159,5 +166,5 @@ def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:
 def _delete(job: Job, format_: str) -> None:
     with errors_kept(_PROBLEM):
         require_editor()
-        delete_export(session.settings(), job, format_)
+        delete_export(session.settings().folders(), job, format_)
         tasks.dismiss(f"export {job.id} {format_}")

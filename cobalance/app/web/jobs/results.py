@@ -197,7 +197,7 @@ def _start(
 
     def work(progress: Progress) -> str:
         found = read_job(store, job.id)
-        merged = merge_job(store, settings, found, into, result=result, progress=progress)
+        merged = merge_job(store, settings.folders(), found, into, result=result, progress=progress)
         real = "the images" if merged.real is None else counted(merged.real, "images")
         made = counted(merged.generated, "generated ones")
         said = [f"{merged.dataset}: {real} of {dataset} and {made}."]

@@ -70,7 +70,7 @@ def _start_rename(name: str, new: str) -> None:
     store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:
-        rename_dataset(store, settings, name, new, progress)
+        rename_dataset(store, settings.folders(), name, new, progress)
         return f"Renamed {name} to {new}."
 
     tasks.start(f"rename {name}", f"Renaming {name}", work)
@@ -89,7 +89,7 @@ def _start_drop(name: str) -> None:
     store, settings = session.store(), session.settings()
 
     def work(progress: Progress) -> str:
-        drop_dataset(store, settings, name, progress)
+        drop_dataset(store, settings.folders(), name, progress)
         return f"Dropped {name}."
 
     tasks.start(f"drop {name}", f"Dropping {name}", work)

@@ -39,10 +39,10 @@ def _places() -> None:
     settings = session.settings()
     for root in settings.cobalance_images:
         _place(mask_credentials(root), "set in COBALANCE_IMAGES")
-    for added in added_places(settings):
+    for added in added_places(settings.folders()):
         note = "added" if added.used else "added, but no longer there, or not allowed"
         _place(str(added.path), note, added.path)
-    _place(mask_credentials(settings.output_folder()), "for images that workers make")
+    _place(mask_credentials(settings.folders().output), "for images that workers make")
 
 
 def _place(name: str, note: str, added: Path | None = None) -> None:
@@ -64,7 +64,7 @@ def _place(name: str, note: str, added: Path | None = None) -> None:
 def _remove(added: Path) -> None:
     with errors_kept(_FAULT):
         require_editor()
-        remove_place(session.settings(), added)
+        remove_place(session.settings().folders(), added)
 
 
 def add_form(key: str, uris: Sequence[str] = ()) -> None:
@@ -93,7 +93,7 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
             on_click=_add,
             args=(str(place), roots),
         )
-    known = {added.path for added in added_places(session.settings())}
+    known = {added.path for added in added_places(session.settings().folders())}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         path = st.selectbox(
             "Folder or ZIP file of images",
@@ -118,7 +118,7 @@ def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
     """Add a place, and empty the field that it was named in."""
     with errors_kept(_FAULT):
         require_editor()
-        add_place(session.settings(), path, roots)
+        add_place(session.settings().folders(), path, roots)
         if field is not None:
             st.session_state[field] = None
 

@@ -253,7 +253,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
     def work(progress: Progress) -> str:
         report = load_dataset(
             store,
-            settings,
+            settings.folders(),
             request.dataset,
             found.annotations,
             source=Path(request.file).name,
@@ -261,7 +261,9 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
             sample=request.sample,
             progress=progress,
         )
-        images = find_images(settings, found.annotations, file, within=roots, progress=progress)
+        images = find_images(
+            settings.folders(), found.annotations, file, within=roots, progress=progress
+        )
         return f"{describe_load(request.dataset, report)} {worded(images.described(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)

@@ -24,7 +24,7 @@ def draw(proof: Proof) -> None:
         st.caption("The annotations name no picture files, so that no images are shown.")
         return
     uris = [image.uri for image in proof.images if image.uri is not None]
-    missing = missing_files(uris, session.settings().image_roots())
+    missing = missing_files(uris, session.settings().folders().image_roots())
     if missing:
         _missing(missing, len(uris))
     found = [image for image in proof.images if image.uri is not None and image.uri not in missing]
@@ -52,7 +52,7 @@ def _one(image: ProofImage, picture: Picture) -> None:
 
 def _missing(uris: list[str], total: int) -> None:
     """Say which files are not found and where they were looked for, and offer more places."""
-    places = [mask_credentials(root) for root in session.settings().image_roots()]
+    places = [mask_credentials(root) for root in session.settings().folders().image_roots()]
     where = f"Looked in {', '.join(map(bold, places))}." if places else "No folder is known yet."
     st.warning(
         f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "

@@ -130,7 +130,7 @@ def _group_names(current: CurrentDataset, usual: CounterfactualOptions) -> list[
 
 
 def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    folder = session.settings().captions_folder()
+    folder = session.settings().folders().captions
     path = caption_files(folder).path(current.name)
     written = path.stat().st_mtime_ns if path.exists() else None
     found: dict[str, Any] = _summarized(
@@ -226,8 +226,8 @@ def _create(
     """Start writing the plan and creating a job for it, in the background."""
     by = user_name()
     store, dataset = current.store, current.name
-    folder = session.settings().captions_folder()
-    places = session.settings().image_roots()
+    folder = session.settings().folders().captions
+    places = session.settings().folders().image_roots()
 
     def work(progress: Progress) -> str:
         made: CounterfactualPlan = choose_counterfactuals(

@@ -253,7 +253,7 @@ def _create(
     current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
 ) -> None:
     """Start writing the plan and creating a job for it, in the background."""
-    by, places = user_name(), session.settings().image_roots()
+    by, places = user_name(), session.settings().folders().image_roots()
     store, dataset = current.store, current.name
 
     def work(progress: Progress) -> str:

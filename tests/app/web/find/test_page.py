@@ -29,7 +29,7 @@ def embedded(cars: str, settings: Settings, store: GraphStore) -> str:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(len(names), 12))
     vectors[-1] = vectors[0]
-    write_embeddings(settings.embeddings_folder(), cars, names, unit_vectors(vectors))
+    write_embeddings(settings.folders().embeddings, cars, names, unit_vectors(vectors))
     return cars
 
 

@@ -568,7 +568,7 @@ def test_an_export_is_written_downloaded_and_deleted(
     later = open_page("jobs", dataset=cars)  # and in another session
     assert said in shown_text(later)
     (folder,) = [Path(code.value) for code in later.code if code.value.startswith("/")]
-    assert folder.parent == settings.exports_folder()
+    assert folder.parent == settings.folders().exports
     assert folder.parent.stat().st_mode & 0o077 == 0
     zipped = folder.with_name(f"{folder.name}.zip")
     with zipfile.ZipFile(zipped) as archive:
@@ -597,7 +597,7 @@ def test_an_export_is_written_downloaded_and_deleted(
     assert "too large to download from here" in shown_text(app)
     app.button(key="_export_delete").click().run()
     assert not app.exception
-    assert list(settings.exports_folder().iterdir()) == []
+    assert list(settings.folders().exports.iterdir()) == []
     assert said not in shown_text(app)
 
 

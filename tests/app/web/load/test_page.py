@@ -304,7 +304,7 @@ def test_images_beside_annotations_on_the_server_are_kept_where_they_are_allowed
     if is_allowed:
         assert f"Images: 2 of 2 files found; {images} is kept for later commands." in said
         assert images in read_added(settings.cobalance_home)
-        remove_place(settings, images)
+        remove_place(settings.folders(), images)
     else:
         assert "Images: 2 of 2 files not found, such as " in said
         assert "Set “Image folders” on the Datasets page to the folder" in said
@@ -365,7 +365,7 @@ def test_a_check_shows_the_images_or_where_they_were_looked_for(
     assert len(app.get("image")) == 6
     assert [caption.value for caption in app.caption].count("sofa") == 6
     assert not app.button(key="_import_load").disabled
-    remove_place(settings, folder)
+    remove_place(settings.folders(), folder)
 
 
 def test_rename_takes_the_page_along(open_page, cars, store) -> None:
@@ -490,7 +490,7 @@ def test_captions_are_kept_beside_the_dataset(loading, settings, dataset) -> Non
     widget(app, "selectbox", "Captions to keep").select("captions.json").run()
     check(app).button(key="_import_load").click().run()
     run_tasks(app)
-    texts = read_image_texts(settings.captions_folder(), dataset)
+    texts = read_image_texts(settings.folders().captions, dataset)
     assert dict(zip(texts["id"], texts["captions"], strict=True)) == {
         "1": ["A cow."],
         "3": ["A road."],

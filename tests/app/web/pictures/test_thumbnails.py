@@ -117,9 +117,13 @@ def test_zip_files(tmp_path):
 
 def test_roots_from_the_environment(root, monkeypatch):
     monkeypatch.setenv("COBALANCE_IMAGES", f"{root}:/data/x, s3://bucket/a ,\n")
-    assert Settings.from_environment().image_roots() == (str(root), "/data/x", "s3://bucket/a")
+    assert Settings.from_environment().folders().image_roots() == (
+        str(root),
+        "/data/x",
+        "s3://bucket/a",
+    )
     monkeypatch.delenv("COBALANCE_IMAGES")
-    assert Settings.from_environment().image_roots() == ()
+    assert Settings.from_environment().folders().image_roots() == ()
 
 
 def test_what_is_outside(files, root, tmp_path):

@@ -64,7 +64,7 @@ def people(
     write_annotations(store, dataset, annotations, source="a test")
     if settings.neo4j_uri is not None:
         monkeypatch.setenv("COBALANCE_HOME", str(settings.cobalance_home))
-    write_image_texts(settings.captions_folder(), dataset, annotations)
+    write_image_texts(settings.folders().captions, dataset, annotations)
     mine_dataset(store, dataset, MiningOptions(2), max_cliques=100)
     return dataset
 
@@ -164,7 +164,7 @@ def test_a_job_is_created_once_people_have_consented(
     assert not app.button(key="_edits_create").disabled
     job = create(app, store, people)
     assert (job.plan, job.wanted, job.settings["consent"]) == ("resampled", 6, "All have agreed.")
-    expected = choose_counterfactuals(store, settings.captions_folder(), people, "resampled")
+    expected = choose_counterfactuals(store, settings.folders().captions, people, "resampled")
     assert read_plan(store, people, "resampled") == expected.plan.rows()
     said = shown_text(app).replace("\\", "")
     assert "Created a job for 6 images of 3 images to edit." in said

@@ -171,7 +171,7 @@ def _shown(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, found: pd.DataFrame
 ) -> ShownImages:
     """Images of a clique, with the regions of its concepts in the colour of the class."""
-    folder = session.settings().regions_folder()
+    folder = session.settings().folders().regions
     regions = read_regions(folder, current.name, found["id"].tolist())
     colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
     own = regions[regions["concept"].isin(clique)]
@@ -182,7 +182,7 @@ def _no_files(found: pd.DataFrame) -> str | None:
     """Why there are no pictures to show; None if there may be some."""
     if found["uri"].isna().all():
         return "Names only: the annotations have no image addresses."
-    if not session.settings().image_roots():
+    if not session.settings().folders().image_roots():
         return (
             "Names only: no folder with the files is known. Editors add one under "
             "*Image folders* on the Datasets page."

@@ -21,7 +21,7 @@ BOXES = "boxes"  # the parameter of whether boxes and outlines are drawn
 def image_files() -> ImageFiles:
     """The image files that the settings allow to be shown."""
     settings = session.settings()
-    return _image_files(settings.image_roots(), settings.cobalance_cache / "thumbnails")
+    return _image_files(settings.folders().image_roots(), settings.cobalance_cache / "thumbnails")
 
 
 @st.cache_resource

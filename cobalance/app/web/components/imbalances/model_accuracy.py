@@ -71,5 +71,5 @@ def accuracy_of(
     cliques: tuple[tuple[str, ...], ...],
 ) -> pd.DataFrame:
     """Accuracy by clique; cached until the evaluation is scored anew."""
-    folder = OutputFolder(session.settings().output_folder())
+    folder = OutputFolder(session.settings().folders().output)
     return accuracy_by_clique(store, folder, evaluation, cliques)
