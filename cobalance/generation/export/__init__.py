@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from cobalance.generation.export.dataset import ExportDataset
-from cobalance.generation.export.formats.exporter import Exporters
+from cobalance.generation.export.exporter import Exporters
+from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
-from cobalance.generation.export.writing.run import run_export
+from cobalance.generation.export.run import run_export
 from cobalance.graph.progress import Progress, silent
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.generation.export.describing.texts import TextCounts
-from cobalance.generation.export.writing.tables import TableFile
+from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.rows import CONSENT
 from cobalance.ingest.concepts.plurals import counted
 

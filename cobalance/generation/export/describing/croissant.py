@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.generation.export.writing.tables import TableFile
+from cobalance.generation.export.tables import TableFile
 
 NAME = "croissant.json"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.generation.export.formats.exporter import ImageLocation
+from cobalance.generation.export.exporter import ImageLocation
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.generation.export.writing.tables import TEXT_COLUMNS, Column, TableFile
+from cobalance.generation.export.tables import TEXT_COLUMNS, Column, TableFile
 from cobalance.graph.records import Mention
 
 _REGION = pa.struct(

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from cobalance.generation.export.formats.exporter import (
+from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
     StartExport,

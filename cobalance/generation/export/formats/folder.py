@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from cobalance.generation.export.formats.exporter import (
+from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
     StartExport,

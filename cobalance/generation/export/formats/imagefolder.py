@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.generation.export.formats.exporter import (
+from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
     StartExport,
@@ -16,14 +16,14 @@ from cobalance.generation.export.formats.exporter import (
     write_image,
 )
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.generation.export.writing.staging import Staging
-from cobalance.generation.export.writing.tables import (
+from cobalance.generation.export.tables import (
     TEXT_COLUMNS,
     Column,
     TableFile,
     TableWriter,
     table_writer,
 )
+from cobalance.generation.export.writing.staging import Staging
 from cobalance.graph.options import Options
 
 _COLUMNS = {

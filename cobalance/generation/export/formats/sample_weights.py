@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cobalance.generation.export.formats.exporter import (
+from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
     StartExport,
@@ -14,8 +14,8 @@ from cobalance.generation.export.formats.exporter import (
 )
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
+from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.export.writing.staging import Staging
-from cobalance.generation.export.writing.tables import Column, TableFile, table_writer
 from cobalance.generation.planning.sample_weights import balancing_weights
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.options import Options

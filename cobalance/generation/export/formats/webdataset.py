@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from cobalance.generation.export.formats.exporter import (
+from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
     StartExport,

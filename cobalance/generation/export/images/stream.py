@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.export.dataset import ExportDataset, list_images
 from cobalance.generation.export.images.coco_regions import object_region
+from cobalance.generation.export.images.dataset import ExportDataset, list_images
 from cobalance.generation.export.images.file_names import split_names
 from cobalance.generation.export.images.image import (
     ExportImage,
@@ -57,7 +57,7 @@ class ImageStream:
 
     @cached_property
     def listed(self) -> list[ExportImage]:
-        """All images without their files; see `cobalance.generation.export.dataset.list_images`."""
+        """All images without their files; see `generation.export.images.dataset.list_images`."""
         return list_images(self.dataset, self.options.split)
 
     @cached_property

@@ -2,14 +2,14 @@
 
 from cobalance.generation import export as package
 from cobalance.generation.export import ExportOptions, export
-from cobalance.generation.export.formats.exporter import Exporters
+from cobalance.generation.export.exporter import Exporters
 
 CSV_FORMAT = '''
 """A CSV file of images and classes, beside the images."""
 
 from dataclasses import dataclass, field
 
-from cobalance.generation.export.formats.exporter import ExportPlugin, WriterReport, write_image
+from cobalance.generation.export.exporter import ExportPlugin, WriterReport, write_image
 from cobalance.graph.options import Options
 
 

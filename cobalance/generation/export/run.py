@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cobalance.generation.export.dataset import ExportDataset
 from cobalance.generation.export.describing import card, croissant
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts
-from cobalance.generation.export.formats.exporter import ExportPlugin, StartExport, Writer
+from cobalance.generation.export.exporter import ExportPlugin, StartExport, Writer
+from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
+from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.export.writing.staging import Staging, staged
-from cobalance.generation.export.writing.tables import Column, TableFile, table_writer
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,
