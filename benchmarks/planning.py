@@ -10,8 +10,8 @@ import argparse
 import time
 
 from benchmarks.generate import Shape, generate
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.counting.cliques import mine_cliques
 

@@ -60,7 +60,7 @@ class Variant:
     exemplars : int
         Training images of each concept that its looks are cut from.
     planner : str
-        A name in `cobalance.generation.planners.PLANNERS`.
+        A name in `cobalance.generation.planning.planners.PLANNERS`.
     """
 
     title: str

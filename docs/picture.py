@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.chosen import count_chosen
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.cooccurrence import cooccurrence

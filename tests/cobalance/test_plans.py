@@ -37,7 +37,7 @@ def test_a_planner_s_own_options_reach_it_and_are_kept(found, monkeypatch):
     few.open_planner = lambda own: lambda cliques, _: np.full_like(cliques.counts, own.images)
     monkeypatch.setitem(sys.modules, "few", few)
     monkeypatch.setattr(
-        "cobalance.generation.planners.PLANNERS", Plugins("planner", {"few": "few"})
+        "cobalance.generation.planning.planners.PLANNERS", Plugins("planner", {"few": "few"})
     )
     plan = cb.plan(found, "few", planner_options={"images": 2})
     assert set(plan.frame["n"]) == {2}

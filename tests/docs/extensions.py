@@ -27,8 +27,8 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import ImageRequest, SourceImage
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.worker.resources import TaskRun
 from cobalance.graph.counting.cliques import Cliques

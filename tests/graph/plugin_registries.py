@@ -7,7 +7,7 @@ from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.planners import PLANNERS
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.plugins import Declarations, Plugins

@@ -22,9 +22,9 @@ from cobalance.app.cli.shared.options import (
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame, write_text
 from cobalance.app.cli.shared.words import command, in_shell
-from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.generation.planning.simulation import simulate
 from cobalance.generation.recipes import RECIPES

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planning.effects import compare_planners, measure
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques

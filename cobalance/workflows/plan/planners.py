@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cobalance.annotation.auditing.imbalance import Verdict
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import Plan, PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
@@ -58,7 +58,7 @@ def plan_dataset(
     Parameters
     ----------
     planner : str
-        A name in `cobalance.generation.planners.PLANNERS`.
+        A name in `cobalance.generation.planning.planners.PLANNERS`.
     name : str or None
         The plan's name in the dataset; the planner's by default.
     planner_options : mapping, optional

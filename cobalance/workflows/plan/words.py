@@ -190,7 +190,7 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from cobalance.generation.planners import plan
+    >>> from cobalance.generation.planning.planners import plan
     >>> from cobalance.generation.planning.plan import PlanOptions
     >>> found = Cliques(np.array([[0], [1]]), np.array([[30, 20], [30, 10]]), np.array([100, 50]),
     ...                 ("cow", "road"), ("country", "urban"))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.budget import share_budget
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.errors import OptionError
 

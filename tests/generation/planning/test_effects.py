@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planning.effects import (
     compare_planners,
     effect_table,
@@ -12,6 +11,7 @@ from cobalance.generation.planning.effects import (
     touched_rows,
 )
 from cobalance.generation.planning.plan import PlanOptions, queries_of
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate, simulate_images
 from cobalance.graph.diagnosis.selection import find_rows
 

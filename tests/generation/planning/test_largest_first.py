@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.budget import close_largest_gaps
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate, simulate_images
 from cobalance.graph.counting.cliques import Cliques
 from tests.counted import count_cliques

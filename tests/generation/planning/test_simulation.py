@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.errors import UnknownNameError
 

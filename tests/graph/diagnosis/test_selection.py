@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.effects import images_for
 from cobalance.generation.planning.plan import PlanOptions, queries_of
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows, fold_repeats
 from cobalance.graph.errors import OptionError, UnknownNameError

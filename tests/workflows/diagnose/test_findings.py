@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import cobalance as cb
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.generation.planners import plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import imbalance_table as imbalance_of

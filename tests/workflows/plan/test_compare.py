@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cobalance.data import urbancars
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.errors import OptionError, UnknownNameError

@@ -16,9 +16,9 @@ from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.generation.planners import PLANNERS
 from cobalance.generation.planning.effects import plan_for
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from cobalance.generation.planners import PLANNERS, plan
 from cobalance.generation.planning.plan import GenerationQuery, PlanOptions
+from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.errors import OptionError, UnknownNameError

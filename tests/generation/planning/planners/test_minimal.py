@@ -9,9 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from cobalance.generation.planners import plan
-from cobalance.generation.planners.minimal import MinimalOptions, insignificant_gaps, plan_minimal
 from cobalance.generation.planning.plan import PlanOptions, run_planner
+from cobalance.generation.planning.planners import plan
+from cobalance.generation.planning.planners.minimal import (
+    MinimalOptions,
+    insignificant_gaps,
+    plan_minimal,
+)
 from cobalance.generation.planning.programmes import search
 from cobalance.generation.planning.programmes.programme import whole_line
 from cobalance.generation.planning.simulation import simulate, simulate_images

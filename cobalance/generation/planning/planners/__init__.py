@@ -10,9 +10,9 @@ from cobalance.graph.plugins import Plugins
 PLANNERS: Plugins[Planner] = Plugins(
     "planner",
     {
-        "conbias": "cobalance.generation.planners.conbias",
-        "minimal": "cobalance.generation.planners.minimal",
-        "published": "cobalance.generation.planners.published",
+        "conbias": "cobalance.generation.planning.planners.conbias",
+        "minimal": "cobalance.generation.planning.planners.minimal",
+        "published": "cobalance.generation.planning.planners.published",
     },
 )
 
