@@ -112,14 +112,13 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
 
     Notes
     -----
-    Without tolerance or caps, Algorithm 1 is optimal (see
-    `cobalance.generation.planning.planners.conbias`), and no solver is asked. Up to 20,000 unknowns
-    whole images are planned by branch and bound, or where time runs out by the linear relaxation:
-    rounded down, then raised to the tolerance from the largest cliques down, which ends as images
-    of a size count in no larger clique. Where there are more unknowns, the largest cliques get what
-    they lack, and what a relaxation of those with room for more and of all smaller cliques adds to
-    them; then smaller cliques are planned for. No result has more images than the raising from
-    nothing, or than Algorithm 1.
+    Without tolerance or caps, Algorithm 1 is optimal (see the planner ``conbias``),
+    and no solver is asked. Up to 20,000 unknowns whole images are planned by branch and bound, or
+    where time runs out by the linear relaxation: rounded down, then raised to the tolerance from
+    the largest cliques down, which ends as images of a size count in no larger clique. Where there
+    are more unknowns, the largest cliques get what they lack, and what a relaxation of those with
+    room for more and of all smaller cliques adds to them; then smaller cliques are planned for. No
+    result has more images than the raising from nothing, or than Algorithm 1.
 
     *Rates*: a rate has the size of its class in it, which the plan itself changes, so that
     cross-multiplied differences are products of unknowns. The ratio of sizes afterwards is fixed
