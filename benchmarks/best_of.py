@@ -30,7 +30,6 @@ from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.jobs.settlement import Settler
 from cobalance.generation.output.chunk_records import read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
@@ -39,6 +38,7 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from cobalance.workflows.work.run import worker_resources

@@ -21,12 +21,12 @@ from typing import Any
 from cobalance.generation.image_request import ImageRequest
 from cobalance.generation.jobs.chunks import candidate_id, cut_round
 from cobalance.generation.output.chunk_records import ChunkRecord
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import manifest_name, stream_manifest
 from cobalance.generation.output.manifest import write_rows
 from cobalance.generation.output.rows import Row, new_row
 from cobalance.generation.output.settlement_records import SettlementRecord
 from cobalance.graph.jobs.rounds import Round, Span
+from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.memory import peak_mb
 
 JOB = "0123456789abcdef"

@@ -21,13 +21,13 @@ import pandas as pd
 
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.evaluation.training.data.sets import training_set
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.digits import make_training_digits
 from cobalance.workflows.demo.experiment import (
     GENERATED,

@@ -156,7 +156,7 @@ class Evaluations(Result):
 
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.stored import read_saved_predictions
 
         folder = OutputFolder(self.settings.folders().output)
@@ -170,7 +170,7 @@ class Evaluations(Result):
 
         `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.results import differences_frame
 
         folder = OutputFolder(self.settings.folders().output)
@@ -223,7 +223,7 @@ class Evaluations(Result):
         EvaluationRunningError
             A worker runs one; those before it are deleted.
         """
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.stored import delete_evaluations
 
         folder = OutputFolder(self.settings.folders().output)

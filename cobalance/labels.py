@@ -23,7 +23,7 @@ from cobalance.workflows.settings import Settings
 if TYPE_CHECKING:
     from cobalance.annotation.labelling.score_files import ScoreFiles
     from cobalance.annotation.labelling.settings import LabelSettings
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 @methods_speak_python
@@ -178,7 +178,7 @@ class Labels(Result):
         return self
 
     def _folder(self) -> "OutputFolder":
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
 
         return OutputFolder(self.settings.folders().output)
 
@@ -218,7 +218,7 @@ class Annotated:
             There is nothing to look for, no image, or an option cannot be used.
         """
         with needs_extra("Labelling images", "worker"):
-            from cobalance.generation.output.folder import OutputFolder
+            from cobalance.ingest.stored.output_folder import OutputFolder
             from cobalance.workflows.label.order import LabelOrder, order_labels
 
         folder = OutputFolder(self.settings.folders().output)

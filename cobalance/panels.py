@@ -119,7 +119,7 @@ def new_audit(
     cliques: Sequence[Sequence[str]] = (),
 ) -> Audit:
     """Draw an audit of a run's labels; the parameters are those of `Labels.audit`."""
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
     from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
     sample = AuditSample(

@@ -8,12 +8,12 @@ from PIL import Image
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.annotators.annotator import Scores
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 CLASSES = ("gull", "owl")
 CONCEPTS = ("o'sky {x}", "sea")

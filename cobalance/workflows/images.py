@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import OptionError
@@ -14,6 +13,7 @@ from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 

@@ -10,7 +10,6 @@ import pandas as pd
 
 from cobalance.generation.export import ExportError
 from cobalance.generation.export.counterfactuals import compose_job
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import mined_with
 from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
@@ -34,6 +33,7 @@ from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.regions import copy_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 
 _BATCH = 16  # images that an annotator looks at together

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.audits.reading import read_answers as read_audit_answers
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
 from cobalance.graph.studies.reading import read_answers
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.settings import Settings

@@ -16,7 +16,6 @@ from cobalance.app.cli.shared.tables import write_text
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.export.writing.staging import staged
 from cobalance.generation.jobs.chunk_queue import Queue
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,
@@ -25,6 +24,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.whole_files import replacing
 from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.load.sources import temporary_files
 
 LARGE = b"x" * (2 << 20)

@@ -3,12 +3,12 @@
 import pytest
 
 from cobalance.app.cli.demo_annotate import show_annotate
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
 
 

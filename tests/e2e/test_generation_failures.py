@@ -9,11 +9,11 @@ from PIL import Image
 
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.chunk_records import read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.errors import OutOfMemoryError
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete, candidates, draw_masks

@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 
 from cobalance.generation.output.chunk_records import read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.drop_rename import rename_dataset
@@ -19,6 +18,7 @@ from cobalance.graph.errors import OptionError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e import failing
 from tests.e2e.small_jobs import PLAIN, QUERIES, WANTED, assert_complete, candidates

@@ -14,7 +14,6 @@ from PIL import Image
 from cobalance.annotation.labelling.labels import label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import (
     Decision,
     ProposedAttribute,
@@ -27,6 +26,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds, decide_labels
 from cobalance.workflows.label.order import LabelOrder, order_labels
 from tests.e2e import bright

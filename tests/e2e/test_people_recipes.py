@@ -10,7 +10,6 @@ from PIL import Image
 from scipy.ndimage import binary_dilation
 from scipy.stats import rankdata
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.vector_files import read_vectors
 from cobalance.generation.recipes.pinpoint import SKIN
 from cobalance.generation.recipes.resampled_control import BODY_PARTS
@@ -18,6 +17,7 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.jobs.status import read_job
 from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.load.dataset import drop_dataset
 from tests.app.cli.calling import call, spawn
 from tests.browser.server import environment_of

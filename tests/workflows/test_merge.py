@@ -8,7 +8,6 @@ import pytest
 
 from cobalance.generation.export import ExportError, ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -32,6 +31,7 @@ from cobalance.graph.records import Mention
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.merge import merge_job, rebalanced_dataset
 from tests.generation.export.conftest import Stores, generated_row

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.ingest.annotators.annotator import Floats, Scores
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _BOX = ("x_px", "y_px", "w_px", "h_px")
 SCORES = pa.schema(

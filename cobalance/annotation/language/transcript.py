@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
 

@@ -372,7 +372,7 @@ def _audited(store: GraphStore, dataset: str, frame: pd.DataFrame) -> "pd.Series
 
 def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.DataFrame:
     """An evaluation's accuracy on the test images of each clique of a table."""
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
     folder = OutputFolder(Settings.from_environment().folders().output)
     return accuracy_by_clique(store, folder, evaluation, frame["concepts"].tolist())

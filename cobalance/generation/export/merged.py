@@ -6,13 +6,13 @@ import pandas as pd
 
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.output.chunk_records import read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.merge import generated_id
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 _PREFIX = generated_id("")
 

@@ -8,10 +8,10 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.rows import judgement_values, named_scores
 from cobalance.generation.output.vector_files import read_vectors
 from cobalance.graph.jobs.settlement import MadeCandidate
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 def has_pool(settings: JobSettings) -> bool:

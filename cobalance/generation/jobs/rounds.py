@@ -12,7 +12,6 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
 from cobalance.generation.output.dropped_files import delete_dropped
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.rows import Row, named_scores
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import BATCH
@@ -28,6 +27,7 @@ from cobalance.graph.jobs.rounds import (
     read_query_progress,
     shared_reasons,
 )
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 MAX_ROUND = 16_384
 """Most candidates of a round, which are listed, cut into chunks and queued at once."""

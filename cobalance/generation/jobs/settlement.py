@@ -8,7 +8,6 @@ import numpy as np
 from cobalance.generation.jobs.pool import PoolJudgements, changed, has_pool, judge_pool
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.dropped_files import delete_dropped
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.settlement_records import Settled, SettlementRecord
 from cobalance.generation.ranking import rank_candidates, sum_ranks
 from cobalance.graph.database.store import GraphStore
@@ -23,6 +22,7 @@ from cobalance.graph.jobs.settlement import (
     settle_queries,
 )
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once
 

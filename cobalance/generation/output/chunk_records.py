@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.generation.output.rows import Row
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 
 class ChunkRecord:

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.settlement import read_kept
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 def delete_dropped(

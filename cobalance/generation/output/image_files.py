@@ -13,9 +13,9 @@ from PIL import Image, PngImagePlugin
 
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.rows import Row
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 Format = Literal["png", "jpeg"]
 

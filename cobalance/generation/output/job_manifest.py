@@ -13,13 +13,13 @@ from typing import IO, Any, TypeAlias
 import pandas as pd
 
 from cobalance.generation.output.chunk_records import read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.manifest import manifest_frame, write_rows
 from cobalance.generation.output.rows import WITHOUT_SOURCE, Row
 from cobalance.generation.output.settlement_records import Settled, Settlements, with_settlement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.lifecycle import Verdict
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 BATCH_ROWS = 5_000
 """Most rows in memory at once, and in a row group: about 50 MB."""

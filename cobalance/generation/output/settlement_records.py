@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.generation.output.rows import Row
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 Settled = dict[str, Any]
 """What a settlement makes of a candidate's row: ``verdict``, ``rank`` and ``reason``.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.filters.pool import EmbeddedImage
-from cobalance.generation.output.folder import OutputFolder
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 _TEXTS = ("candidate", "group", "source", "source_class")
 _VECTORS = ("vector", "source_vector")

@@ -8,7 +8,6 @@ from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.jobs.chunks import cut_round
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.worker_id import is_dead
@@ -17,6 +16,7 @@ from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import fail_task
 from cobalance.graph.tasks.status import ActiveTask
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 class JobSupervisor:

@@ -20,7 +20,6 @@ from PIL import Image
 from cobalance.annotation.auditing.answers import DOES_NOT, SHOWS
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.proposing.options import read_preset
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import Decision, decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.database.store import GraphStore
@@ -34,6 +33,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.digits import (
     BACKGROUNDS,
     SIDE_PX,

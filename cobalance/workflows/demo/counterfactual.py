@@ -15,7 +15,6 @@ from typing import Any
 import pandas as pd
 
 from cobalance.generation.export import ExportOptions, ExportReport
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
@@ -27,6 +26,7 @@ from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.counts import Counts, ask, count_by_cypher, count_by_kernel
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
 from cobalance.workflows.demo.runs import (

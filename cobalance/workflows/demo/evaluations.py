@@ -6,7 +6,6 @@ from cobalance.evaluation.metrics import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.writing import (
     NewEvaluation,
@@ -15,6 +14,7 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.experiment import SHORTCUTS, Result
 from cobalance.workflows.evaluate.score import score_run, with_groups
 from cobalance.workflows.evaluate.settings import RunSettings, shortcut_settings

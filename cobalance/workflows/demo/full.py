@@ -13,7 +13,6 @@ import pandas as pd
 
 from cobalance.evaluation.training.data.dataset import read_dataset_images
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
@@ -25,6 +24,7 @@ from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo import digits
 from cobalance.workflows.demo.digits import (
     Digits,

@@ -11,13 +11,13 @@ from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import FixedFeatures
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.tasks.lifecycle import create_task
 from cobalance.ingest.embeddings.reading import check_vectors
 from cobalance.ingest.embeddings.stored import write_table
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.embed.search import KIND, USUAL, computed_file
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, images_with_files, pixel_reader

@@ -160,7 +160,7 @@ def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     if task is None:
         return
     with needs_extra("What workers have made", "worker"):
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
     output, name = OutputFolder(folders.output), computed_file(task.id)
     if output.exists(name):
         names, unit = read_table(BytesIO(output.read(name)))

@@ -21,7 +21,7 @@ from cobalance.workflows.evaluate.results import (
 )
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 def export_evaluations(

@@ -15,7 +15,7 @@ from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 COLUMNS = ("accuracy", "accuracy_low", "accuracy_high", "test_images")
 

@@ -11,7 +11,6 @@ from PIL import Image
 
 from cobalance.evaluation.metrics import cam_energy
 from cobalance.evaluation.training.examples import Examples
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.sources.object_regions import (
     annotated_px,
     box_of,
@@ -25,6 +24,7 @@ from cobalance.graph.evaluations.writing import save_scores
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored_maps import COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import train_again
 from cobalance.workflows.folders import Folders

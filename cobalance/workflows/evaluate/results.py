@@ -17,7 +17,7 @@ from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 HEADLINE = ("balanced_accuracy", "out_of_distribution", "worst_group")
 """Metrics that a table for people has by default."""

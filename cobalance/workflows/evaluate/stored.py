@@ -16,7 +16,7 @@ from cobalance.graph.evaluations.writing import delete_evaluation
 from cobalance.workflows.folders import Folders
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 def checkpoints_folder(folders: Folders, evaluation: str) -> Path:
@@ -89,7 +89,7 @@ def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd
     NoPredictionsError
         It has none yet, or they are not in this output folder.
     """
-    from cobalance.generation.output.folder import OutputMissingError
+    from cobalance.ingest.stored.output_folder import OutputMissingError
 
     if evaluation.predictions_uri is None:
         why = f": {evaluation.error.rstrip('.')}" if evaluation.error else ""

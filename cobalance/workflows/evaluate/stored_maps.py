@@ -4,8 +4,8 @@ import io
 
 import pandas as pd
 
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.evaluate.stored import FOLDER
 
 COLUMNS = ("image", "class_name", "predicted", "cam_energy", "mask_share", "map")

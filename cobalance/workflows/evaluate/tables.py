@@ -26,7 +26,7 @@ from cobalance.workflows.evaluate.settings import shortcut_settings
 from cobalance.workflows.evaluate.stored import write_predictions
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "images"))
 """Names of the tables that metrics take."""

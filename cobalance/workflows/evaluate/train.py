@@ -12,12 +12,12 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, TextModel
 from cobalance.evaluation.training.run import kept_model, predict, train_run
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.resources import AskGraph
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
 from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.image_models import joined, score_captions, score_clip
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,

@@ -15,7 +15,6 @@ from cobalance.generation.export import (
 )
 from cobalance.generation.export.counterfactuals import compose_job, with_source_concepts
 from cobalance.generation.export.merged import read_merged
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
@@ -27,6 +26,7 @@ from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.merge import not_all
 from cobalance.workflows.settings import in_environment

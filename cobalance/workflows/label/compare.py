@@ -11,12 +11,12 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.measuring.shift import shift_table
 from cobalance.evaluation.metrics.attributes import COUNTS
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 UNCATEGORISED = "concepts"
 """The category of concepts that are no attributes of any."""

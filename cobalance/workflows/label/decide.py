@@ -8,7 +8,6 @@ import pandas as pd
 from cobalance.annotation.labelling.labels import read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import link_concepts, list_attributes
 from cobalance.graph.annotations.found import apply_runs, still_labelled
 from cobalance.graph.annotations.runs import (
@@ -22,6 +21,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
 
 

@@ -18,7 +18,6 @@ from cobalance.annotation.language.at_once import in_order
 from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
@@ -26,6 +25,7 @@ from cobalance.graph.errors import Action, CobalanceError, JobNotFoundError, Opt
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 CHUNK_IMAGES = 1000
 _ENDED = ("done", "accepted", "rejected")

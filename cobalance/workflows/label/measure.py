@@ -14,7 +14,6 @@ from cobalance.annotation.measuring.matching import TruthOf, match_concepts, mat
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.measuring.vocabulary import effective_dimension, vocabulary_recall
 from cobalance.annotation.proposing.guards import Embed, ngram_vectors
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.found import source_of
 from cobalance.graph.annotations.runs import list_runs, read_run
@@ -22,6 +21,7 @@ from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSett
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.proposing.cost import measure_seconds
 from cobalance.annotation.proposing.guards import PERCEIVED, is_sensitive, tells_sensitive
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import AttributeKey, Level, list_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
@@ -22,6 +21,7 @@ from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import images_with_files, pixel_reader
 

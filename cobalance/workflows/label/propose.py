@@ -13,7 +13,6 @@ from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.guards import Embed, flagged, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.attributes import save_attributes
 from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
@@ -28,6 +27,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

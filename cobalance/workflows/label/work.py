@@ -9,7 +9,6 @@ from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.proposing.guards import UNSEEN, unseen
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
@@ -18,6 +17,7 @@ from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader
 from cobalance.workflows.label.order import concepts_of

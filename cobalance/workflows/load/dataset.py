@@ -90,7 +90,7 @@ def load_dataset(
     # Also where nothing is new: an earlier loading may have been interrupted before this.
     if has_accepted(store, dataset):
         with needs_extra("Labels of models", "worker"):
-            from cobalance.generation.output.folder import OutputFolder
+            from cobalance.ingest.stored.output_folder import OutputFolder
             from cobalance.workflows.label.decide import apply_accepted
         apply_accepted(store, OutputFolder(folders.output), dataset, progress)
     apply_tags(store, dataset, progress=progress)
@@ -116,7 +116,7 @@ def drop_dataset(
     runs = list_runs(store, dataset, limit=ALL_RUNS)
     if runs:
         with needs_extra("Deleting files of annotation runs", "worker"):
-            from cobalance.generation.output.folder import OutputFolder
+            from cobalance.ingest.stored.output_folder import OutputFolder
         folder = OutputFolder(folders.output)
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")

@@ -11,7 +11,6 @@ from cobalance.annotation.auditing.sample import PER_STRATUM, assign_people, dra
 from cobalance.annotation.labelling.labels import present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.audits.reading import CLIQUES, COUNTS, Audit, clique_name, read_audit
@@ -19,6 +18,7 @@ from cobalance.graph.audits.writing import create_audit
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import OptionError, check_known
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.answers import people_named
 
 

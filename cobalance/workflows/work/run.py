@@ -11,7 +11,6 @@ from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.sources.body_parts import FindParts
 from cobalance.generation.sources.object_masks import FindInstances, Segment
 from cobalance.generation.sources.sampler import Sources
@@ -28,6 +27,7 @@ from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks

@@ -25,8 +25,8 @@ from cobalance.annotation.language.chat import LanguageModelError, Question, Rep
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"

@@ -15,9 +15,9 @@ from cobalance.annotation.labelling.chunk import score_chunk
 from cobalance.annotation.labelling.labels import examples, label_summary, read_labels
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.annotators.captions import CaptionAnnotator
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 NAMES = ["cow", "</script>", "o'hare", "cow"]
 

@@ -13,8 +13,8 @@ from cobalance.annotation.proposing.captions import caption_of
 from cobalance.annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.annotation.proposing.propose import propose
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 
 CAPTION = "a photo of a bird"

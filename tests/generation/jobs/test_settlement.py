@@ -16,7 +16,6 @@ from cobalance.generation.jobs.rounds import is_complete, next_round, report_chu
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.jobs.settlement import rank_query
 from cobalance.generation.output.chunk_records import ChunkRecord
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.generation.output.vector_files import read_vectors, write_vectors
 from cobalance.graph.dataset.write import write_annotations
@@ -27,6 +26,7 @@ from cobalance.graph.jobs.rounds import read_query_progress, read_round
 from cobalance.graph.jobs.settlement import MadeCandidate
 from cobalance.graph.jobs.status import read_job, read_queries
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.e2e.best_of import accepted, assert_counted
 from tests.e2e.scored import RANK_BY, known, places
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.job_manifest import stream_manifest
 from cobalance.generation.output.settlement_records import SettlementRecord, Settlements
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 JOB = "5f1c"
 

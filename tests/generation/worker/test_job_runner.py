@@ -16,7 +16,6 @@ from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import ChunkRecord
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.output.image_files import save_images
 from cobalance.generation.output.vector_files import read_vectors, write_vectors
 from cobalance.generation.sources.sampler import Sources, shuffled
@@ -24,6 +23,7 @@ from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import read_regions, write_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 SECRET = "https://me:hunter2@data.example/{}.png?X-Amz-Signature=0f3c"
 SQUARE = json.dumps([[10, 10, 30, 10, 30, 20, 10, 20]])

@@ -6,9 +6,9 @@ import threading
 
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.jobs.chunks import Chunk
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.supervisor import JobSupervisor
+from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.waiting import until
 
 

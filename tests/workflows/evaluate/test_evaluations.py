@@ -11,7 +11,6 @@ import pytest
 from cobalance.evaluation.training.data.sets import LeakError
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -28,6 +27,7 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.graph.tasks.lifecycle import cancel_task
 from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.results import (
     differences_frame,

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from cobalance.evaluation.metrics import artefact_shift
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import read_scores
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
@@ -16,6 +15,7 @@ from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import write_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
 from cobalance.workflows.evaluate.maps import map_activations, object_mask
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pandas as pd
 from PIL import Image
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.evaluations.reading import read_evaluation, read_scores
 from cobalance.graph.progress import silent
 from cobalance.ingest.captions.image_texts import write_image_texts
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.evaluate.train import run_evaluation

@@ -10,7 +10,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 import cobalance as cb
 from cobalance.evaluation.metrics import METRICS, Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.errors import OptionError
@@ -24,6 +23,7 @@ from cobalance.graph.evaluations.writing import (
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import PlannedQuery
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.export import export_evaluations
 from cobalance.workflows.evaluate.results import differences_frame, name_rows, newest, summary_frame
 from cobalance.workflows.evaluate.settings import RunSettings

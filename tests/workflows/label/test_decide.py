@@ -9,7 +9,6 @@ import pytest
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.graph.annotations.runs import NewRun, create_run, decide_run, end_run, list_runs
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.dataset.cliques import load_cliques
@@ -19,6 +18,7 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.annotators.annotator import Scores
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 from cobalance.workflows.label.decide import change_thresholds, decide_labels, delete_annotations
 from cobalance.workflows.load.dataset import drop_dataset, load_dataset, rename_dataset
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.audits.reading import read_answers
@@ -12,6 +11,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.audit_answers import (

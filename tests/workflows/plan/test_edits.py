@@ -10,7 +10,6 @@ import pytest
 
 from cobalance.generation.export import ExportOptions
 from cobalance.generation.output.chunk_records import ChunkRecord
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.query import Statement
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -27,6 +26,7 @@ from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.merge import rebalanced_dataset
 from tests.generation.export.conftest import Stores, generated_row

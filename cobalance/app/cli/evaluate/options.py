@@ -16,7 +16,7 @@ from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 BASELINE = typer.Option(
@@ -75,7 +75,7 @@ def options_of(
 def predictions_folder() -> "OutputFolder":
     """The output folder, where predictions are; MissingExtraError without its packages."""
     with needs_extra("Reading predictions", "worker"):
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
     return OutputFolder(Settings.from_environment().folders().output)
 
 

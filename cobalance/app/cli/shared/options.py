@@ -20,7 +20,7 @@ from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
 if TYPE_CHECKING:
-    from cobalance.generation.output.folder import OutputFolder
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 out = Terminal(highlight=False, soft_wrap=False)
@@ -105,5 +105,5 @@ def read_clique(text: str) -> tuple[str, ...]:
 def output_folder() -> "OutputFolder":
     """The output folder of workers."""
     with needs_extra("Annotating", "worker"):
-        from cobalance.generation.output.folder import OutputFolder
+        from cobalance.ingest.stored.output_folder import OutputFolder
     return OutputFolder(Settings.from_environment().folders().output)

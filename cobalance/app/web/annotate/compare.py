@@ -10,9 +10,9 @@ from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 

@@ -13,11 +13,11 @@ from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 
 if TYPE_CHECKING:

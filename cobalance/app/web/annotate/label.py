@@ -13,10 +13,10 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.names import clean_name
 from cobalance.ingest.annotators import ANNOTATORS
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"

@@ -15,12 +15,12 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.images.region_file import SCHEMA
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone

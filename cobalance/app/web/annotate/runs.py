@@ -22,10 +22,10 @@ from cobalance.app.web.widgets.messages import (
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.progress import Progress
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels, delete_annotations
 
 RUN = "annotate_run"

@@ -15,11 +15,11 @@ from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import AnnotationRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.concepts.plurals import counted
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds
 
 CONCEPT = "annotate_of"

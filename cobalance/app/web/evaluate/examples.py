@@ -18,12 +18,12 @@ from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.evaluation.groups import group_rows
 from cobalance.evaluation.predictions import class_columns
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.evaluate.stored_maps import MapsMissingError, read_maps
 

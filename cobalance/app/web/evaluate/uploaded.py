@@ -20,8 +20,8 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.evaluation.metrics import Inputs
 from cobalance.evaluation.metrics.metric import Scored
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.errors import CobalanceError
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset

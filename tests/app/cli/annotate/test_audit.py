@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import decide_run
 from cobalance.graph.audits.reading import audits_of_run
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
 from tests.audited_run import CONCEPTS, shows, write_audited_run

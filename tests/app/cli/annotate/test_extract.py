@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from cobalance.annotation.language.endpoint import Endpoint
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
 from tests.app.cli.calling import call

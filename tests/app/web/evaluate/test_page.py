@@ -15,7 +15,6 @@ from cobalance.app.web.state import uploading
 from cobalance.evaluation.metrics import METRICS, Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
@@ -25,6 +24,7 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import write_predictions

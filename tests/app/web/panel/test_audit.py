@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.components import person as people
 from cobalance.app.web.state.access import User
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.audits.reading import Audit, read_answers
 from cobalance.graph.database.store import GraphStore
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from tests.app.conftest import OpenPage, shown_text
 from tests.audited_run import CLASSES, CONCEPTS, write_audited_run

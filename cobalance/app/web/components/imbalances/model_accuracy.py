@@ -10,10 +10,10 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
 from cobalance.app.web.widgets.messages import show_error
-from cobalance.generation.output.folder import OutputFolder
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.failures import accuracy_by_clique
 from cobalance.workflows.evaluate.results import name_rows, newest
 

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from cobalance.generation.output import folder as output
-from cobalance.generation.output.folder import OutputFolder, OutputMissingError
 from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.ingest.stored import output_folder as output
+from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 
 @pytest.fixture(params=["path", "file URL", "memory"])
