@@ -1,1 +1,1 @@
-"""Generated images on disk: the output folder, the manifest and the provenance of each image."""
+"""Generated images on disk: their files, the manifest and the provenance of each image."""

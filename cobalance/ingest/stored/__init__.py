@@ -1,1 +1,1 @@
-"""Files of datasets beside the graph: one a dataset, replaced at once, read by image id."""
+"""Files beside the graph: one a dataset that is read by image id, and workers' output folder."""
