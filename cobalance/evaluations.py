@@ -14,7 +14,7 @@ from cobalance.evaluation.predictions import check_predictions, read_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.progress import Progress, silent
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.jobs import run_in_process
 from cobalance.words import methods_speak_python, speaks_python
 from cobalance.workflows.settings import Settings

@@ -14,7 +14,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.studies.reading import studies_of_dataset
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, new_audit
 from cobalance.words import methods_speak_python

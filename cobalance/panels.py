@@ -13,7 +13,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.studies.reading import Study as StudyRecord
 from cobalance.graph.studies.reading import read_study
 from cobalance.graph.studies.writing import close_study
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.words import methods_speak_python
 from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
 from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates

@@ -20,7 +20,7 @@ from cobalance.evaluation.cells import (
     without_index,
 )
 from cobalance.graph.errors import InputError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")

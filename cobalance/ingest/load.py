@@ -11,8 +11,8 @@ from cobalance.graph.errors import InputError, OptionError, Part, Setting, Unkno
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
+from cobalance.graph.wording import counted
 from cobalance.ingest.captions.caption_file import with_captions
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table

@@ -22,6 +22,7 @@ from cobalance.graph.jobs.status import Job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, Mention
+from cobalance.graph.wording import counted
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, joined_credits
 from cobalance.ingest.captions.image_texts import (
@@ -29,7 +30,6 @@ from cobalance.ingest.captions.image_texts import (
     read_image_texts,
     write_image_texts,
 )
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.regions import copy_regions

@@ -10,7 +10,7 @@ from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import (
     SMALLER_MODEL,

@@ -15,7 +15,7 @@ from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import comparison_table
 from cobalance.workflows.demo import NAME

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cobalance.app.cli.shared.options import out
 from cobalance.app.cli.shared.tables import fitting_table
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.wording import listed
 from cobalance.workflows.demo.annotate import NAME, PEOPLE, RARE, AnnotateDemo
 

@@ -37,7 +37,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.own_effects import read_own_imbalances
 from cobalance.graph.queries.splits import compare_dataset_splits
 from cobalance.graph.queries.summary import read_summary
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.compare import (
     comparison_table,
     describe_comparison,

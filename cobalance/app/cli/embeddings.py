@@ -21,7 +21,7 @@ from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.tasks.status import read_task
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.embed import search as service
 from cobalance.workflows.embed.search import USUAL
 from cobalance.workflows.settings import Settings

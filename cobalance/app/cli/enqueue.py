@@ -29,7 +29,7 @@ from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.options import path_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.records import PlannedQuery
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import is_path, licence_warnings
 from cobalance.workflows.settings import Settings

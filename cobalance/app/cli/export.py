@@ -16,8 +16,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress
+from cobalance.graph.wording import counted
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.workflows.settings import Settings
 
 _REAL = Annotated[

@@ -7,7 +7,7 @@ import typer
 
 from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store, out
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.export_graph.files import FORMATS, save_graph
 from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
 

@@ -29,7 +29,7 @@ from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
 from cobalance.graph.tasks.status import Task, list_tasks, read_task
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame, tasks_frame
 

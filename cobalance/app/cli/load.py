@@ -19,7 +19,7 @@ from cobalance.graph.dataset.state import DatasetState, check_name, dataset_stat
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import DatasetExistsError, OptionError, worded
 from cobalance.graph.records import Annotations
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import (

@@ -29,7 +29,7 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.reader import read_text
 
 app = typer.Typer(

@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.merge import generated_id
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _PREFIX = generated_id("")

@@ -21,7 +21,7 @@ from cobalance.graph.jobs.settlement import (
     read_made,
     settle_queries,
 )
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once

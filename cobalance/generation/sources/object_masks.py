@@ -20,7 +20,7 @@ from cobalance.generation.sources.object_regions import (
 from cobalance.generation.sources.unusable import UnusableError
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from cobalance.graph.records import Box
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.masks import SegmentationError, mask
 

@@ -12,10 +12,10 @@ from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
+from cobalance.graph.wording import counted
 from cobalance.ingest.captions.caption_columns import table_texts
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.options import ReadOptions, TableOptions
 from cobalance.ingest.problems import Problems

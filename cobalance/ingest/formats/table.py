@@ -12,6 +12,7 @@ from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
+from cobalance.graph.wording import counted
 from cobalance.ingest import frames
 from cobalance.ingest.captions.caption_columns import (
     caption_column,
@@ -20,7 +21,6 @@ from cobalance.ingest.captions.caption_columns import (
     table_texts,
 )
 from cobalance.ingest.concepts.labels import labels_beside, labels_from_texts
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.concepts.vocabulary import CAPTION
 from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns

@@ -13,8 +13,8 @@ from cobalance.graph.errors import InputError, MissingExtraError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
+from cobalance.graph.wording import counted
 from cobalance.ingest.collector import Collector
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS

@@ -10,7 +10,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN
 from cobalance.graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from cobalance.graph.errors import Action, Text
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many

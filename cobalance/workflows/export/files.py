@@ -17,7 +17,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress
 from cobalance.graph.whole_files import replacing
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.folders import Folders
 

@@ -13,12 +13,12 @@ from cobalance.graph.marks.applying import apply_tags
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
+from cobalance.graph.wording import counted
 from cobalance.ingest.captions.image_texts import (
     drop_image_texts,
     rename_image_texts,
     write_image_texts,
 )
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.ingest.embeddings.stored import embedding_files
 from cobalance.ingest.images.regions import drop_regions, rename_regions, write_regions
 from cobalance.workflows.folders import Folders

@@ -12,7 +12,7 @@ from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.safe_text import mask_credentials, safe_text
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import unsigned
 from cobalance.workflows.folders import Folders, change_added, usable

@@ -12,7 +12,7 @@ from cobalance.graph.dataset.cliques import mined_with
 from cobalance.graph.dataset.read import ClassImages, read_class_images
 from cobalance.graph.errors import OptionError, Setting, StaleError
 from cobalance.graph.records import PlannedQuery
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.workflows.load.found_images import looked_in
 from cobalance.workflows.load.image_places import file_identity

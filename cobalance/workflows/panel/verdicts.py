@@ -13,7 +13,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.audits.reading import audits_of_dataset
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.panel.audit_results import CORRECTED, audit_rates
 
 

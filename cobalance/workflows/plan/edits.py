@@ -26,10 +26,10 @@ from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.wording import counted
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
-from cobalance.ingest.concepts.plurals import counted
 
 
 @dataclass(frozen=True)

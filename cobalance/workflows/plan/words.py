@@ -12,7 +12,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.evidence import disagreements
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared, sizes_of
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from cobalance.graph.diagnosis.evidence import EVIDENCE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import is_missing, q_text, rate_texts
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, of_overview

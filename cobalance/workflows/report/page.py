@@ -8,7 +8,7 @@ import pandas as pd
 
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.errors import worded
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
 from cobalance.graph.errors import worded
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import cell_text, change_text, change_texts, is_missing
 from cobalance.workflows.report.contents import Contents, PlanContents
 from cobalance.workflows.report.imbalances import MAX_CLASSES

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from cobalance.graph.errors import CobalanceError, OptionError, needs_extra
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 
 def gpu_numbers(gpus: str) -> list[int]:

@@ -22,7 +22,7 @@ from cobalance.graph.audits.reading import Audit, audits_of_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.names import clean_name
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 from cobalance.workflows.login import page_address

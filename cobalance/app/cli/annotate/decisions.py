@@ -10,7 +10,7 @@ from cobalance.app.cli.shared.options import assignments_option, notes, opened_s
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 
 def accept(run: RunId) -> None:

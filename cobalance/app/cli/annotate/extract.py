@@ -13,7 +13,7 @@ from cobalance.app.cli.annotate.propose import (
     chosen_chat,
 )
 from cobalance.app.cli.shared.options import DatasetName, notes, opened_store, out, output_folder
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 

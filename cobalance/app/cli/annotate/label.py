@@ -23,8 +23,8 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
+from cobalance.graph.wording import counted
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.workflows.settings import Settings
 
 

@@ -20,7 +20,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 if TYPE_CHECKING:
     from cobalance.annotation.measuring.truth import GroundTruth

@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.options import (
     output_folder,
 )
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.tables import Format, as_text, check_output, write
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
 

@@ -19,7 +19,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 

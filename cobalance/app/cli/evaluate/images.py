@@ -8,7 +8,7 @@ from cobalance.app.cli.shared.ids import EvaluationId, JobId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, notes, opened_store, out
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.errors import needs_extra
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 

@@ -25,7 +25,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 

@@ -22,7 +22,7 @@ from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

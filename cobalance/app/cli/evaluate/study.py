@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.studies.reading import Study, studies_of_job
 from cobalance.graph.studies.writing import close_study
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.login import page_address
 from cobalance.workflows.settings import Settings
 

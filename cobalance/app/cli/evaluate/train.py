@@ -17,7 +17,7 @@ from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.settings import Settings
 
 

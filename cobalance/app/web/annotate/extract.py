@@ -16,7 +16,7 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 

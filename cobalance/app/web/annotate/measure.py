@@ -21,7 +21,7 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.measure import (

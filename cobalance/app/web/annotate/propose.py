@@ -16,7 +16,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.progress import Progress
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 

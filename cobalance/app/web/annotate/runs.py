@@ -24,7 +24,7 @@ from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.progress import Progress
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels, delete_annotations
 

@@ -18,7 +18,7 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.annotations.runs import AnnotationRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds
 

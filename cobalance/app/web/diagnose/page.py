@@ -29,7 +29,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
 from cobalance.graph.queries.summary import read_summary
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose.facets import Facet, read_communities

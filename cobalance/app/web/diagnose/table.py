@@ -26,7 +26,7 @@ from cobalance.graph.errors import worded
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 

@@ -9,7 +9,7 @@ from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations

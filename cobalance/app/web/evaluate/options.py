@@ -19,7 +19,7 @@ from cobalance.evaluation.training.presets import PRESETS
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.options import Options
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.wording import readable
 from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files

@@ -23,7 +23,7 @@ from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.evaluations.reading import origin_of
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 
 MOST_SEEDS = 20

@@ -17,7 +17,7 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.evaluate.export import exported
 from cobalance.workflows.evaluate.results import HEADLINE, name_rows, newest, scores_frame
 

@@ -10,7 +10,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.marks.tags import marks_of_images
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 MOST = 100
 """The most images that are drawn at once."""

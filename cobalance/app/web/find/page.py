@@ -19,7 +19,7 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.embeddings.stored import stored_at
 from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
 

@@ -11,7 +11,7 @@ from cobalance.generation.jobs.words import FilterWords
 from cobalance.graph.jobs.candidate_pages import Candidate
 from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage
 from cobalance.graph.jobs.lifecycle import CandidateState
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.wording import listed
 
 MASK_EDGE = "#E69F00"

@@ -20,7 +20,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 REFRESH_S = 2
 PER_PAGE = 50

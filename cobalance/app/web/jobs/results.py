@@ -20,7 +20,7 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.merge import merge_job
 
 _REAL = {

@@ -29,7 +29,7 @@ from cobalance.graph.jobs.edited_images import (
     read_edited,
 )
 from cobalance.graph.jobs.status import Job
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4

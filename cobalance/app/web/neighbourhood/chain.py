@@ -10,7 +10,7 @@ from cobalance.app.web.widgets.theme import bold
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.neighbourhood import Link, Neighbourhood
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 
 def link_in_words(link: Link) -> str:

@@ -27,7 +27,7 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.wording import readable
 from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all

@@ -26,9 +26,9 @@ from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
+from cobalance.graph.wording import counted
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import caption_files
-from cobalance.ingest.concepts.plurals import counted
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.plan.edits import (
     CounterfactualPlan,

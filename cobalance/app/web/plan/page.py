@@ -43,7 +43,7 @@ from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.errors import CobalanceError, worded
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries

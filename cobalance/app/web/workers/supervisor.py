@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from cobalance.graph.errors import OptionError
 from cobalance.graph.safe_text import safe_text
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.login import is_loopback
 from cobalance.workflows.settings import Settings
 

@@ -13,7 +13,7 @@ import pandas as pd
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.rows import CONSENT
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 NAME = "README.md"
 

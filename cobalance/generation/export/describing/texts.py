@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 UNKNOWN = "unknown"
 

@@ -6,7 +6,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
 
 

@@ -14,7 +14,7 @@ from cobalance.app.web.state.url import came_back, in_url, number_in_url
 from cobalance.app.web.widgets.tables import draw_table, grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.concept_graph.colors import class_colors
 

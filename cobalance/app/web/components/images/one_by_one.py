@@ -9,7 +9,7 @@ import streamlit as st
 from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 from cobalance.workflows.panel.study_answers import Asked, first_open
 
 IMAGE_PX = 1600

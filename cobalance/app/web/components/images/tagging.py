@@ -16,7 +16,7 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 ROLES = {
     "tag": "A mark alone",

@@ -9,7 +9,7 @@ from cobalance.app.web.state.access import require_editor
 from cobalance.app.web.widgets.messages import errors_kept
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
-from cobalance.ingest.concepts.plurals import counted
+from cobalance.graph.wording import counted
 
 
 def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem: str) -> None:

@@ -1,0 +1,20 @@
+"""TODO: say what cobalance/graph/wording.py holds."""
+
+import re
+
+_PLURAL = re.compile(r"\b(\w+?)(ies|(?<=[sx])es|s)\b")
+
+
+def counted(number: int, things: str) -> str:
+    """Format a count: the first plural becomes a singular for one.
+
+    Examples
+    --------
+    >>> counted(7308, "images"), counted(1, "queries"), counted(0, "classes")
+    ('7,308 images', '1 query', '0 classes')
+    >>> counted(1, "real images in groups of one class")
+    '1 real image in groups of one class'
+    """
+    if number == 1:
+        things = _PLURAL.sub(lambda found: found[1] + "y" * (found[2] == "ies"), things, count=1)
+    return f"{number:,} {things}"
