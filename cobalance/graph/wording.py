@@ -1,4 +1,4 @@
-"""TODO: say what cobalance/graph/wording.py holds."""
+"""Counts in English: 1 image, 7,308 images."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""English plurals, for matching captions and for counts in messages."""
+"""English plurals, for matching captions."""
 
 _IRREGULAR = {
     "child": "children",
