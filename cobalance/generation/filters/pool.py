@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.generation.neighbours import neighbourhoods
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.embeddings.neighbours import neighbourhoods
 
 Vector = npt.NDArray[np.float32]
 
