@@ -6,8 +6,7 @@
 Vectors in single precision are drawn with a fixed seed, in 200 clusters, as those of images are.
 Every point is a query, and left out of its own neighbours. The ways:
 
-- ``sets``: `cobalance.ingest.embeddings.neighbours.neighbourhoods`, what the filter `embedding`
-  uses;
+- ``sets``: `ingest.embeddings.neighbours.neighbourhoods`, what the filter `embedding` uses;
 - ``plain``: products in double precision and a partial sort, 256 rows at a time;
 - ``scikit-learn``: `NearestNeighbors` by brute force;
 - ``faiss``: its exact index `IndexFlatIP`, where faiss is installed.
