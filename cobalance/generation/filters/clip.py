@@ -19,17 +19,16 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed
 from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.models.clip import CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
 if TYPE_CHECKING:
     from cobalance.ingest.models.vision import VisionModel
 
+
 CLIPSCORE_WEIGHT = 2.5
 """The factor by which CLIPScore multiplies a cosine."""
-
-CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
-"""The hub's own conversion of CLIP's default model to safetensors: its main branch has a pickle."""
 
 
 class ClipOptions(ModelOptions):

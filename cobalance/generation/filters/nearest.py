@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from cobalance.generation.filters.clip import CLIP_REVISION
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
@@ -24,14 +23,12 @@ from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from cobalance.ingest.models.vision import VisionModel
 
-CLIP = "openai/clip-vit-base-patch32"
-"""Its weights have no licence on the hub; their authors' code is under MIT, and their model card
-leaves deployed uses out of scope."""
 
 DINO = "facebook/dino-vitb16"
 """Its weights are under the Apache-2.0 licence."""

@@ -11,9 +11,10 @@ from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.clip import CLIP_REVISION, ClipFilter, ClipOptions
+from cobalance.generation.filters.clip import ClipFilter, ClipOptions
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError, OptionError, OutOfMemoryError
+from cobalance.ingest.models.clip import CLIP_REVISION
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip, save_owlv2
 

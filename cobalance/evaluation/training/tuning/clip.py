@@ -16,8 +16,8 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fit import tune
 from cobalance.evaluation.training.tuning.options import ClipOptions, TuningOptions
-from cobalance.generation.filters.clip import CLIP_REVISION
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.clip import CLIP_REVISION
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.open_clip import load_open_clip
 from cobalance.ingest.models.options import ModelOptions

@@ -25,8 +25,8 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods.clipcap import ClipCapOptions
 from cobalance.evaluation.training.tuning.captioner import TunedCaptioner
 from cobalance.evaluation.training.tuning.fit import tune
-from cobalance.generation.filters.clip import CLIP_REVISION
 from cobalance.ingest.models.checkpoints import find_checkpoint
+from cobalance.ingest.models.clip import CLIP_REVISION
 from cobalance.ingest.models.loading import load_model, load_processor, quiet
 from cobalance.ingest.models.vision import open_vision
 
