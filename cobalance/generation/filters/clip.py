@@ -19,7 +19,7 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.clip import CLIP_REVISION
+from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
@@ -50,7 +50,7 @@ class ClipOptions(ModelOptions):
         the prompts here begin with "a photo of" as they are.
     """
 
-    model: str = "openai/clip-vit-base-patch32"
+    model: str = CLIP
     threshold: float | None = Field(default=0.6, ge=0, le=CLIPSCORE_WEIGHT)
     text: str = "prompt"
     prefix: str = ""

@@ -29,7 +29,6 @@ from cobalance.ingest.models.options import ModelOptions
 if TYPE_CHECKING:
     from cobalance.ingest.models.vision import VisionModel
 
-
 DINO = "facebook/dino-vitb16"
 """Its weights are under the Apache-2.0 licence."""
 
