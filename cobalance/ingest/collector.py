@@ -13,7 +13,7 @@ from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations, Box
 from cobalance.ingest import frames
-from cobalance.ingest.concepts.labels import labels_from_texts, labels_of_objects
+from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
 from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from cobalance.annotation.measuring.label_scores import macro
+from cobalance.annotation.measuring.scores import macro
 from cobalance.graph.errors import InputError
 from cobalance.ingest.reader import read_start
 

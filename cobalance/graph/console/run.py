@@ -18,8 +18,8 @@ from cobalance.graph.console.answer_limit import (
     MessageLimit,
     MessageTooLargeError,
 )
+from cobalance.graph.console.explain import plan_table
 from cobalance.graph.console.guard import check_read_only
-from cobalance.graph.console.plans import plan_table
 from cobalance.graph.console.values import PlainValues, TooLargeError
 from cobalance.graph.database.store import unavailable_error
 from cobalance.graph.errors import (

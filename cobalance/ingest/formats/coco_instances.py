@@ -25,7 +25,7 @@ from cobalance.ingest.coco.records import (
     id_columns,
 )
 from cobalance.ingest.coco.texts import coco_texts
-from cobalance.ingest.concepts.labels import labels_of_objects
+from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.frames import MentionColumns, ObjectArray
 from cobalance.ingest.names import Coded, recode_names
 from cobalance.ingest.options import ReadOptions

@@ -18,7 +18,7 @@ from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
-from cobalance.ingest.concepts.labels import labels_of_objects
+from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, unreadable

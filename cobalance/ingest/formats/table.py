@@ -20,7 +20,7 @@ from cobalance.ingest.captions.caption_columns import (
     read_caption_cells,
     table_texts,
 )
-from cobalance.ingest.concepts.labels import labels_beside, labels_from_texts
+from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
 from cobalance.ingest.concepts.vocabulary import CAPTION
 from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns

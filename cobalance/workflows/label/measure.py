@@ -9,8 +9,8 @@ import pandas as pd
 from cobalance.annotation.labelling.labels import present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.measuring.label_scores import Macro, label_scores, macro
 from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images, plain
+from cobalance.annotation.measuring.scores import Macro, label_scores, macro
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.measuring.vocabulary import effective_dimension, vocabulary_recall
 from cobalance.annotation.proposing.guards import Embed, ngram_vectors
@@ -31,7 +31,7 @@ class Measured:
     Parameters
     ----------
     scores : pandas.DataFrame
-        As `cobalance.annotation.measuring.label_scores.label_scores` gives them, with ``truth``,
+        As `cobalance.annotation.measuring.scores.label_scores` gives them, with ``truth``,
         the attribute that a concept is compared with, after the concept.
     macro : mapping of str to Macro
         Means of ``auc``, ``precision``, ``recall`` and ``f1`` over concepts.

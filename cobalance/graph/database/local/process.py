@@ -130,7 +130,7 @@ def _usable_port(wanted: int) -> int:
 
 def _serve(home: Home, order: ServerOrder, port: int) -> None:
     # These load the JVM's library: after the fork.
-    from cobalance.graph.database.local import embedded
+    from cobalance.graph.database.local import jvm as embedded
     from cobalance.graph.database.local.query_watch import QueryWatch
     from cobalance.graph.database.local.thread_stopper import ThreadStopper
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobalance.annotation.measuring.label_scores import auc, label_scores, macro
+from cobalance.annotation.measuring.scores import auc, label_scores, macro
 
 ROWS = st.lists(
     st.tuples(
