@@ -1,6 +1,6 @@
 """Named Cypher of audits and their answers."""
 
-from cobalance.graph.database.annotation_nodes import AUDIT, AUDIT_ANSWER
+from cobalance.graph.database.panel_nodes import AUDIT, AUDIT_ANSWER
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.statements import merge_clause
 

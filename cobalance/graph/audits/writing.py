@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.audits import statements
 from cobalance.graph.audits.reading import COUNTS, LABELS, TASKS
-from cobalance.graph.database.annotation_nodes import AUDIT, AUDIT_ANSWER
+from cobalance.graph.database.panel_nodes import AUDIT, AUDIT_ANSWER
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import StoreError

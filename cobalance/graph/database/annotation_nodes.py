@@ -47,37 +47,3 @@ ATTRIBUTE = Node(
         Property("decided_at", datetime),
     ),
 )
-AUDIT = Node(
-    "Audit",
-    "A sample of a run's labels that people check, blind to them",
-    Property("id"),
-    (
-        Property("run"),
-        Property("people", list[str], "who checks"),
-        Property("concepts", list[str], "whose labels are checked"),
-        Property("labels", Json, "what is checked: images with class, concept and verdict"),
-        Property("tasks", Json, "who checks which label, in which order"),
-        Property("counts", Json, "labelled and other images of each concept and class"),
-        Property("settings", Json, "what the sample was drawn with"),
-        Property("created_by"),
-        Property("created_at", datetime),
-        Property("updated_at", datetime, "written to take the lock of a write"),
-    ),
-    (("run",),),
-    scope="store",
-)
-AUDIT_ANSWER = Node(
-    "AuditAnswer",
-    "Whether a person sees a concept in an image",
-    Property("key", list[str], "audit, image, concept and person"),
-    (
-        Property("audit"),
-        Property("image"),
-        Property("concept"),
-        Property("person"),
-        Property("answer", str, "shows, does not or unknown"),
-        Property("answered_at", datetime, "for the last time"),
-    ),
-    (("audit",),),
-    scope="store",
-)

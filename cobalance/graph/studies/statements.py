@@ -1,8 +1,8 @@
 """Named Cypher of human studies and their answers."""
 
+from cobalance.graph.database.panel_nodes import STUDY, STUDY_ANSWER
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.statements import merge_clause
-from cobalance.graph.database.study_nodes import STUDY, STUDY_ANSWER
 
 PAIRS = Statement(
     "A job's accepted edits whose files are kept, with what was asked for.",

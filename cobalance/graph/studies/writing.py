@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import Any
 
+from cobalance.graph.database.panel_nodes import STUDY, STUDY_ANSWER
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.study_nodes import STUDY, STUDY_ANSWER
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import StoreError
 from cobalance.graph.jobs.lifecycle import not_found
