@@ -1,4 +1,4 @@
-"""The nodes of annotation runs, of the attributes that they propose, and of audits."""
+"""The nodes of annotation runs, and of the attributes that they propose."""
 
 from datetime import datetime
 

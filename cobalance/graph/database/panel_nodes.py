@@ -1,4 +1,4 @@
-"""The nodes of human studies and of the answers that people give."""
+"""The nodes of audits and human studies, and of the answers that people give."""
 
 from datetime import datetime
 
@@ -38,8 +38,6 @@ STUDY_ANSWER = Node(
     (("study",),),
     scope="store",
 )
-
-
 AUDIT = Node(
     "Audit",
     "A sample of a run's labels that people check, blind to them",
@@ -59,8 +57,6 @@ AUDIT = Node(
     (("run",),),
     scope="store",
 )
-
-
 AUDIT_ANSWER = Node(
     "AuditAnswer",
     "Whether a person sees a concept in an image",
