@@ -16,10 +16,10 @@ from cobalance.generation.backends.compositing.framing import (
 from cobalance.generation.backends.compositing.placement import PlacementOptions, place_source
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
-    DiffusionOptions,
     PipelineTask,
     check_channels,
 )
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray

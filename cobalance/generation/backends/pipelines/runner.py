@@ -14,7 +14,7 @@ from cobalance.generation.backends.compositing.framing import (
     choose_model_size,
     find_native_px,
 )
-from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.sampling import default_input, set_sampling
 from cobalance.generation.backends.pipelines.scales import check_pipeline_scales
 from cobalance.generation.backends.pipelines.text_embeddings import (
