@@ -28,7 +28,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from cobalance.graph.database.local.home import full_disk
+from cobalance.graph.database.disk import full_disk
 from cobalance.graph.database.migrations import migrate
 from cobalance.graph.database.query import Statement
 from cobalance.graph.errors import (

@@ -6,17 +6,13 @@ The client (`cobalance.graph.database.local.server`) and the server
 
 import json
 import os
-import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
-from cobalance.graph.errors import Setting, StoreUnavailableError
-
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
-LEAST_FREE_MB = 64  # what a few transactions and a new log file may take
 
 
 class Home:
@@ -88,16 +84,3 @@ def write_private(file: Path, text: str) -> None:
         os.replace(temporary, file)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def full_disk(folder: Path) -> StoreUnavailableError | None:
-    """The error for too little free space on a data folder's disk; None if there is enough."""
-    free_mb = shutil.disk_usage(folder).free / 2**20
-    if free_mb >= LEAST_FREE_MB:
-        return None
-    return StoreUnavailableError(
-        f"The disk of {folder} is full: {free_mb:.0f} MB are free, and the local Neo4j needs "
-        f"{LEAST_FREE_MB} MB. What is stored is kept. Make room there, or set ",
-        Setting("home"),
-        " to a folder on another disk.",
-    )

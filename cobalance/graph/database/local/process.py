@@ -20,7 +20,8 @@ from typing import Any
 import psutil
 from filelock import Timeout
 
-from cobalance.graph.database.local.home import HOST, Home, ServerState, full_disk
+from cobalance.graph.database.disk import full_disk
+from cobalance.graph.database.local.home import HOST, Home, ServerState
 
 _HANDOVER_S = 10.0  # for the lock of a predecessor that is about to exit
 _LONGEST_TICK_S = 1.0

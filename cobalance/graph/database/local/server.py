@@ -20,14 +20,8 @@ from filelock import Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
-from cobalance.graph.database.local.home import (
-    HOST,
-    USERNAME,
-    Home,
-    ServerState,
-    full_disk,
-    write_private,
-)
+from cobalance.graph.database.disk import full_disk
+from cobalance.graph.database.local.home import HOST, USERNAME, Home, ServerState, write_private
 from cobalance.graph.database.local.process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
