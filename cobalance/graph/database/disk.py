@@ -1,4 +1,4 @@
-"""TODO: say what cobalance/graph/database/disk.py holds."""
+"""Whether the disk of a local server has room for a transaction."""
 
 import shutil
 from pathlib import Path

@@ -1,14 +1,11 @@
-"""TODO: say what cobalance/generation/backends/pipelines/options.py holds."""
+"""Options that all backends with a diffusers pipeline share."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.graph.options import MayBePath
-
-if TYPE_CHECKING:
-    pass
 
 
 class DiffusionOptions(ImageOptions):

@@ -131,22 +131,22 @@ def _usable_port(wanted: int) -> int:
 
 def _serve(home: Home, order: ServerOrder, port: int) -> None:
     # These load the JVM's library: after the fork.
-    from cobalance.graph.database.local import jvm as embedded
+    from cobalance.graph.database.local import jvm
     from cobalance.graph.database.local.query_watch import QueryWatch
     from cobalance.graph.database.local.thread_stopper import ThreadStopper
 
     asked_to_stop = threading.Event()
-    embedded.start_jvm(order.jar_folder, order.jars, order.heap_mb)
+    jvm.start_jvm(order.jar_folder, order.jars, order.heap_mb)
     signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
-    settings = embedded.configuration(
+    settings = jvm.configuration(
         port, order.heap_mb, order.pagecache_mb, order.transaction_timeout_s
     )
     settings |= order.more
     if order.is_new_password:
-        embedded.set_password(home, settings, order.password)
+        jvm.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)
-    server = embedded.open_server(home, settings)
-    watch = QueryWatch(server, ThreadStopper(embedded.jvm_library()))
+    server = jvm.open_server(home, settings)
+    watch = QueryWatch(server, ThreadStopper(jvm.jvm_library()))
     threading.Thread(target=watch.run, args=(asked_to_stop,), daemon=True).start()
     home.last_used.touch()
     ServerState(os.getpid(), "ready", port).write(home.state)
@@ -155,7 +155,7 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     finally:
         watch.stop_all()
         # After a full disk it hangs, or spoils the log by writing its end again. No commit is lost.
-        if full_disk(home.folder) is None and not embedded.has_failed(server):
+        if full_disk(home.folder) is None and not jvm.has_failed(server):
             server.shutdown()
 
 
