@@ -221,7 +221,7 @@ class PlannedImages:
 
 
 class Planner(Protocol):
-    """Pure function from clique counts to images; the registry is in `generation.planners`."""
+    """Pure function from clique counts to images; the registry is in `planning.planners`."""
 
     def __call__(self, cliques: Cliques, options: PlanOptions) -> IntArray | PlannedImages:
         """Return the number of images to generate for each clique and class.
