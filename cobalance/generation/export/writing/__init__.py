@@ -1,1 +1,1 @@
-"""Write an export: one engine for all formats, staged and swapped in when complete."""
+"""The folder of an export: staged beside an earlier one, and swapped in when complete."""
