@@ -8,14 +8,14 @@ from cobalance.evaluation.metrics.accuracy import (
     worst_group,
 )
 from cobalance.evaluation.metrics.artefact_shift import artefact_shift
-from cobalance.evaluation.metrics.attacks.label_leakage import label_leakage
-from cobalance.evaluation.metrics.attacks.leakage import leakage
-from cobalance.evaluation.metrics.attacks.lic import lic
 from cobalance.evaluation.metrics.attributes import attribute_counts, attribute_shift
 from cobalance.evaluation.metrics.bias.amplification import (
     directional_amplification,
     mals_amplification,
 )
+from cobalance.evaluation.metrics.bias.label_leakage import label_leakage
+from cobalance.evaluation.metrics.bias.leakage import leakage
+from cobalance.evaluation.metrics.bias.lic import lic
 from cobalance.evaluation.metrics.bias.markedness import person_preference, self_similarity
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from cobalance.evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl

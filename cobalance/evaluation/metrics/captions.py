@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.attacks.captioned import captions_by_image
 from cobalance.evaluation.metrics.bias.markedness import unit_rows
-from cobalance.evaluation.metrics.bias.scores import Score, mean_score, score_rows
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
+from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
+from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.evaluation.predictions import known_rows
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.clip import CLIPSCORE_WEIGHT, ClipFilter

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.cells import names_text
-from cobalance.evaluation.metrics.images.image_set import ImageSet
+from cobalance.evaluation.metrics.image_set import ImageSet
 from cobalance.evaluation.predictions import RUN
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import CobalanceError, InputError, OptionError

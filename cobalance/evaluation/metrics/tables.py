@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.evaluation.cells import ALIASES
 from cobalance.evaluation.predictions import RUN
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError
+from cobalance.graph.errors import InputError, OptionError
 
 SOURCE = "table"
 TABLE_COLUMNS = (
@@ -70,3 +70,23 @@ def _refuse_rows(wrong: Any, column: "pd.Series[Any]", source: str) -> None:
     if len(rows):
         reason = f"{column.name} is {column.iloc[rows[:1]].tolist()[0]!r}, which cannot be used"
         raise InputError(source, f"row {rows[0] + 1}", reason, "Correct it, or leave the row out.")
+
+
+def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[str, list[str]]:
+    """The captions of each image, without empty ones.
+
+    Raises
+    ------
+    OptionError
+        A column is missing.
+    """
+    for column in ("image", "caption"):
+        if column not in captions:
+            raise OptionError(
+                f"{name} have no column {column}, and have {', '.join(map(str, captions))}. Add it."
+            )
+    found: dict[str, list[str]] = {}
+    for image, caption in zip(captions["image"], captions["caption"], strict=True):
+        if not pd.isna(caption) and str(caption).strip():
+            found.setdefault(str(image), []).append(str(caption))
+    return found

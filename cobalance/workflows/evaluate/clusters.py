@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.attacks.lic import group_words
+from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.images.clusters import (
     SOURCE,
     caption_clusters,

@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.scores import Score, mean_score, score_rows
 from cobalance.evaluation.metrics.bias.tables import (
     Labels,
     Table,
@@ -15,6 +14,7 @@ from cobalance.evaluation.metrics.bias.tables import (
     group_shares,
     read_indicators,
 )
+from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import OptionError
 

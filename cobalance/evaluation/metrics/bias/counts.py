@@ -7,9 +7,9 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.bias.amplification import Ties, directional_amplification
 from cobalance.evaluation.metrics.bias.inputs import MOST_IMAGES
-from cobalance.evaluation.metrics.bias.scores import mean_score, score_rows
 from cobalance.evaluation.metrics.bias.tables import ROUNDING
 from cobalance.evaluation.metrics.metric import stack
+from cobalance.evaluation.metrics.scores import mean_score, score_rows
 from cobalance.evaluation.metrics.tables import number_column, text_column
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray

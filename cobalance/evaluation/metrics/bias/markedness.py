@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.intervals import wilson
-from cobalance.evaluation.metrics.bias.scores import Score, score_rows
+from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import OptionError
 

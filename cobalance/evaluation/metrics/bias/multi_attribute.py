@@ -6,13 +6,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.scores import Score, score_rows
 from cobalance.evaluation.metrics.bias.tables import (
     Labels,
     check_rows,
     group_shares,
     read_indicators,
 )
+from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import OptionError
 

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import pandas as pd
 from pydantic import Field
 
-from cobalance.evaluation.metrics.attacks.attackers import AttackOptions
-from cobalance.evaluation.metrics.attacks.label_leakage import label_leakage
-from cobalance.evaluation.metrics.attacks.leakage import LeakageScore, leakage
 from cobalance.evaluation.metrics.bias.amplification import (
     Ties,
     directional_amplification,
     mals_amplification,
 )
+from cobalance.evaluation.metrics.bias.attackers import AttackOptions
 from cobalance.evaluation.metrics.bias.counts import directional_of_counts
 from cobalance.evaluation.metrics.bias.inputs import (
     AttributeOptions,
@@ -20,6 +18,8 @@ from cobalance.evaluation.metrics.bias.inputs import (
     of_run,
     table_runs,
 )
+from cobalance.evaluation.metrics.bias.label_leakage import label_leakage
+from cobalance.evaluation.metrics.bias.leakage import LeakageScore, leakage
 from cobalance.evaluation.metrics.bias.multi_attribute import Against, multi_attribute_amplification
 from cobalance.evaluation.metrics.bias.published import (
     attacked,

@@ -8,10 +8,10 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.groups import check_groups
-from cobalance.evaluation.metrics.attacks.attackers import CaptionAttackOptions
-from cobalance.evaluation.metrics.attacks.lic import group_words, lic
+from cobalance.evaluation.metrics.bias.attackers import CaptionAttackOptions
 from cobalance.evaluation.metrics.bias.counts import skew_of_shares
 from cobalance.evaluation.metrics.bias.inputs import of_run, table_runs
+from cobalance.evaluation.metrics.bias.lic import group_words, lic
 from cobalance.evaluation.metrics.bias.markedness import person_preference, self_similarity
 from cobalance.evaluation.metrics.bias.published import difference_of_attackers
 from cobalance.evaluation.metrics.bias.ranked import rank_images

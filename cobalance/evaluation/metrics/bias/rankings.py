@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.metrics.bias.ranked import Ranking, Rankings, read_rankings
-from cobalance.evaluation.metrics.bias.scores import mean_score, score_rows
+from cobalance.evaluation.metrics.scores import mean_score, score_rows
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.scores import Score, mean_score, score_rows
+from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
 from cobalance.graph.errors import OptionError
 
 

@@ -269,7 +269,7 @@ class ClusterOptions(Options):
 
 
 def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
-    from cobalance.evaluation.metrics.attacks.lic import group_words
+    from cobalance.evaluation.metrics.bias.lic import group_words
 
     captions, groups = inputs.need("references"), inputs.need("groups")
     columns = [str(name) for name in groups if name not in ("image", "n")]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.evaluation.metrics.attacks.captioned import captions_by_image
-from cobalance.evaluation.metrics.bias.scores import mean_score, score_rows
-from cobalance.evaluation.metrics.images.image_set import ImageSet
+from cobalance.evaluation.metrics.image_set import ImageSet
 from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.scores import mean_score, score_rows
+from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray

@@ -10,7 +10,7 @@ from cobalance.evaluation.metrics import (
     person_preference,
     self_similarity,
 )
-from cobalance.evaluation.metrics.attacks.lic import group_words
+from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.bias.markedness import prompt_similarities
 from cobalance.evaluation.metrics.metric import stack
 from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions

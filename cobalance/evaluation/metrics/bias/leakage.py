@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.intervals import NORMAL_95, wilson
-from cobalance.evaluation.metrics.bias.scores import Score, score_rows
 from cobalance.evaluation.metrics.bias.tables import ROUNDING
+from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError
 
@@ -34,7 +34,7 @@ def leakage(
     where it is right, and 0 where it is wrong. The leakage is LK_M - LK_D, of an attacker that
     sees the model's predictions less one that sees the labels of the data (Resampled Datasets,
     section 3.1, equation 7). Attackers are trained by
-    `cobalance.evaluation.metrics.attacks.label_leakage.label_leakage`.
+    `cobalance.evaluation.metrics.bias.label_leakage.label_leakage`.
 
     Parameters
     ----------

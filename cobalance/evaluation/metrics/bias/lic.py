@@ -8,16 +8,16 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.attacks.attackers import (
+from cobalance.evaluation.metrics.bias.attackers import (
     AttackOptions,
     CaptionAttackOptions,
     Split,
     draw_splits,
     fit_attacker,
 )
-from cobalance.evaluation.metrics.attacks.captioned import captions_by_image
-from cobalance.evaluation.metrics.attacks.label_leakage import averaged
-from cobalance.evaluation.metrics.attacks.leakage import leakage
+from cobalance.evaluation.metrics.bias.label_leakage import averaged
+from cobalance.evaluation.metrics.bias.leakage import leakage
+from cobalance.evaluation.metrics.tables import captions_by_image
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import needs_extra
 
@@ -74,7 +74,7 @@ def lic(
     regression on the words and pairs of words that a caption has, with a held-out choice of the
     penalty: seconds on a CPU, no weights, and the same result for the same seed. It does not see
     the order of distant words; options' ``attacker="lstm"`` does, as
-    `cobalance.evaluation.metrics.attacks.sequences.fit_lstm` has it. Values of one attacker compare
+    `cobalance.evaluation.metrics.bias.sequences.fit_lstm` has it. Values of one attacker compare
     with each other, not with those of another one. Captions are compared in lower case, as runs of
     letters and digits.
 
@@ -150,7 +150,7 @@ def _attack(
     told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
     if attacker == "lstm":
         with needs_extra("The attacker lstm", "train"):
-            from cobalance.evaluation.metrics.attacks.sequences import fit_lstm
+            from cobalance.evaluation.metrics.bias.sequences import fit_lstm
 
         return fit_lstm(told, codes[split.training], split.seed)(tested)
     with needs_extra("The metric lic", "evaluate"):

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.attacks.attackers import AttackOptions, draw_splits, fit_attacker
-from cobalance.evaluation.metrics.attacks.leakage import LeakageScore, leakage
+from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits, fit_attacker
+from cobalance.evaluation.metrics.bias.leakage import LeakageScore, leakage
 from cobalance.evaluation.metrics.bias.tables import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.metric import COLUMNS
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray

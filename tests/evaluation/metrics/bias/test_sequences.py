@@ -7,7 +7,7 @@ import torch
 from scipy.stats import binom
 
 from cobalance.evaluation.metrics import METRICS, Inputs
-from cobalance.evaluation.metrics.attacks.sequences import fit_lstm
+from cobalance.evaluation.metrics.bias.sequences import fit_lstm
 
 THINGS = ("dog", "bench", "beach", "umbrella", "horse", "bus")
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from cobalance.evaluation.metrics.attacks.attackers import AttackOptions, draw_splits
-from cobalance.evaluation.metrics.attacks.label_leakage import label_leakage, macro_f1, make_wrong
-from cobalance.evaluation.metrics.attacks.leakage import leakage
+from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits
+from cobalance.evaluation.metrics.bias.label_leakage import label_leakage, macro_f1, make_wrong
+from cobalance.evaluation.metrics.bias.leakage import leakage
 from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 

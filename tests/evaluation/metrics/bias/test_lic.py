@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from cobalance.evaluation.metrics.attacks.attackers import AttackOptions
-from cobalance.evaluation.metrics.attacks.lic import lic
+from cobalance.evaluation.metrics.bias.attackers import AttackOptions
+from cobalance.evaluation.metrics.bias.lic import lic
 from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 

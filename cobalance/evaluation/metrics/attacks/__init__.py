@@ -1,1 +1,0 @@
-"""Leakage and LIC: attackers that guess groups from labels and captions."""
