@@ -64,7 +64,7 @@ def score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
     options : ClipTuningOptions
         ``folder`` names the labelled folder.
     """
-    from cobalance.evaluation.training.tuning.profiling import profile_folder, profile_groups
+    from cobalance.evaluation.training.profiling import profile_folder, profile_groups
 
     scored = _attempt("self_similarity", lambda: profile_groups(model, test, _classes(test)))
     if not options.folder:

@@ -3,38 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import Field
-
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
-from cobalance.evaluation.training.methods.captioner import CaptionerOptions
-
-
-class ClipCapOptions(CaptionerOptions):
-    """Options of the method clipcap.
-
-    Parameters
-    ----------
-    language_model : str
-        A GPT-2: a folder, or a repository of the hub as ``owner/name``; `model` is a CLIP.
-    language_revision : str or None
-        Commit, tag or branch on the hub; None for the default model's own, or the newest.
-    prefix_length : int
-        How many words the image stands for.
-    """
-
-    model: str = "openai/clip-vit-base-patch32"
-    batch_size: int = Field(default=40, ge=2, le=1024)
-    learning_rate: float = Field(default=2e-5, gt=0, allow_inf_nan=False)
-    language_model: str = "openai-community/gpt2"
-    language_revision: str | None = None
-    prefix_length: int = Field(default=10, ge=1, le=256)
-
-    def language(self, default: str) -> str | None:
-        """The revision of the language model, or else `default` if that is the default one."""
-        chosen = self.language_model != type(self).model_fields["language_model"].default
-        return self.language_revision if chosen or self.language_revision else default
-
+from cobalance.evaluation.training.tuning.options import ClipCapOptions
 
 PLUGIN = MethodPlugin(
     "clipcap",

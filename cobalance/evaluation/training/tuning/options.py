@@ -1,6 +1,6 @@
 """Options of fine-tuning on images with captions."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -60,3 +60,59 @@ class ClipOptions(TuningOptions):
 
     layout: Literal["transformers", "open_clip"] = "transformers"
     weights_file: str = "open_clip_model.safetensors"
+
+
+class CaptionerOptions(TuningOptions):
+    """Options of the method captioner.
+
+    Parameters
+    ----------
+    words : str
+        The list of words that tell which group a caption names, built-in or a TOML file.
+    beams : int
+        Of the search for a caption.
+    max_tokens : int
+        The longest caption.
+    scorer : str
+        The CLIP of CLIPScore, a folder or a repository of the hub; empty for no CLIPScore.
+    """
+
+    model: str = "Salesforce/blip-image-captioning-base"
+    batch_size: int = Field(default=32, ge=2, le=1024)
+    learning_rate: float = Field(default=1e-5, gt=0, allow_inf_nan=False)
+    select: Literal["last", "loss"] = "loss"
+    patience: int | None = Field(default=3, ge=1)
+    words: str = "gensynth"
+    beams: int = Field(default=3, ge=1, le=50)
+    max_tokens: int = Field(default=30, ge=1, le=500)
+    scorer: str = "openai/clip-vit-base-patch32"
+
+    def search(self) -> dict[str, Any]:
+        """What decides captions, and which groups they name, for a given model."""
+        return self.model_dump(include={"words", "beams", "max_tokens"})
+
+
+class ClipCapOptions(CaptionerOptions):
+    """Options of the method clipcap.
+
+    Parameters
+    ----------
+    language_model : str
+        A GPT-2: a folder, or a repository of the hub as ``owner/name``; `model` is a CLIP.
+    language_revision : str or None
+        Commit, tag or branch on the hub; None for the default model's own, or the newest.
+    prefix_length : int
+        How many words the image stands for.
+    """
+
+    model: str = "openai/clip-vit-base-patch32"
+    batch_size: int = Field(default=40, ge=2, le=1024)
+    learning_rate: float = Field(default=2e-5, gt=0, allow_inf_nan=False)
+    language_model: str = "openai-community/gpt2"
+    language_revision: str | None = None
+    prefix_length: int = Field(default=10, ge=1, le=256)
+
+    def language(self, default: str) -> str | None:
+        """The revision of the language model, or else `default` if that is the default one."""
+        chosen = self.language_model != type(self).model_fields["language_model"].default
+        return self.language_revision if chosen or self.language_revision else default

@@ -22,9 +22,9 @@ from transformers import (
 
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods.clipcap import ClipCapOptions
 from cobalance.evaluation.training.tuning.captioner import TunedCaptioner
 from cobalance.evaluation.training.tuning.fit import tune
+from cobalance.evaluation.training.tuning.options import ClipCapOptions
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.clip import CLIP_REVISION
 from cobalance.ingest.models.loading import load_model, load_processor, quiet

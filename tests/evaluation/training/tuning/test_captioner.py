@@ -13,9 +13,9 @@ from cobalance.evaluation.metrics import METRICS, Inputs, caption_predictions, c
 from cobalance.evaluation.metrics.captions import caption_cosines
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods.captioner import CaptionerOptions
 from cobalance.evaluation.training.run import Recipe, train_run
 from cobalance.evaluation.training.tuning.captioner import BlipCaptioner, tune_captioner
+from cobalance.evaluation.training.tuning.options import CaptionerOptions
 from cobalance.graph.errors import OptionError
 from tests.tiny.captioned import captioned, save_blip
 from tests.tiny.vision import save_clip

@@ -23,9 +23,9 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.methods.clip import ClipTuningOptions
 from cobalance.evaluation.training.presets import PRESETS
+from cobalance.evaluation.training.profiling import profile_folder, profile_groups
 from cobalance.evaluation.training.run import Recipe, Trained, predict, train_run
 from cobalance.evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
-from cobalance.evaluation.training.tuning.profiling import profile_folder, profile_groups
 from cobalance.graph.errors import InputError, JobBlockedError, OptionError
 from tests.tiny.captioned import captioned
 from tests.tiny.open_clip import save_as_open_clip

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.methods.clipcap import ClipCapOptions
 from cobalance.evaluation.training.run import Recipe, train_run
+from cobalance.evaluation.training.tuning.options import ClipCapOptions
 from cobalance.evaluation.training.tuning.prefix import (
     PrefixCaptioner,
     open_prefix_captioner,
