@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cobalance.evaluation.groups import check_groups, group_rows
-from cobalance.evaluation.intervals import summed_interval, wilson
 from cobalance.evaluation.predictions import check_predictions
+from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 from cobalance.graph.errors import InputError
 
 ROWS = {"image": ["1", "2"], "class_name": ["a", "a"], "predicted": ["a", "b"]}

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.intervals import summed_interval, wilson
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 
 
 def rates(audited: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:

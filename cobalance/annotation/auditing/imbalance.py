@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.intervals import summed_interval, wilson
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.association import leading_classes
 from cobalance.graph.diagnosis.evidence import rate_differences
+from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")

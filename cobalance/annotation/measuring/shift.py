@@ -5,7 +5,8 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.attributes import COUNTS, newcombe
+from cobalance.evaluation.metrics.attributes import COUNTS
+from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.safe_text import safe_text
 
 COLUMNS = (

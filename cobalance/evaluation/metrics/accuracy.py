@@ -9,7 +9,6 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.groups import By, Grouping, group_rows
-from cobalance.evaluation.intervals import summed_interval, wilson
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,
@@ -19,6 +18,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import runs
 from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 from cobalance.graph.options import Options
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.evaluation.metrics.accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.evaluation.metrics.tables import number_column, text_column
-from cobalance.graph.arrays import FloatArray
+from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.errors import InputError
 
 COUNTS = ("real", "generated", "n_real", "n_generated")
@@ -71,30 +71,6 @@ def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.Dat
     return score_frame(
         "attribute_shift", groups, shift[order], low[order], high[order], n_generated[order]
     )
-
-
-def newcombe(
-    hits: FloatArray,
-    n: FloatArray,
-    other_hits: FloatArray,
-    other_n: FloatArray,
-    confidence: float = 0.95,
-) -> tuple[FloatArray, FloatArray]:
-    """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
-    from statsmodels.stats.proportion import confint_proportions_2indep
-
-    limits = np.full((2, len(hits)), np.nan)
-    some = (n > 0) & (other_n > 0)
-    if some.any():
-        limits[:, some] = confint_proportions_2indep(
-            hits[some],
-            n[some],
-            other_hits[some],
-            other_n[some],
-            method="newcomb",
-            alpha=1 - confidence,
-        )
-    return limits[0], limits[1]
 
 
 def attribute_counts(real: pd.DataFrame, generated: pd.DataFrame) -> pd.DataFrame:

@@ -8,10 +8,10 @@ import pandas as pd
 
 from cobalance.evaluation.differences import DRAWS, Statistics, bootstrap_differences, mean_and_sd
 from cobalance.evaluation.groups import Grouping, group_rows
-from cobalance.evaluation.intervals import summed_interval
 from cobalance.evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from cobalance.evaluation.predictions import RUN, runs
 from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.diagnosis.intervals import summed_interval
 from cobalance.graph.errors import InputError, UnknownNameError
 
 

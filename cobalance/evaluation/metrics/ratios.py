@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.intervals import wilson
 from cobalance.evaluation.metrics.accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, check_predictions, require_classes, runs
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import OptionError
 
 UNKNOWN = "no group, or several"  # what a caption that does not name one group predicts

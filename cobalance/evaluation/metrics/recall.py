@@ -7,9 +7,7 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.groups import check_groups
-from cobalance.evaluation.intervals import wilson
 from cobalance.evaluation.metrics.accuracy import AccuracyOptions
-from cobalance.evaluation.metrics.attributes import newcombe
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,
@@ -21,6 +19,7 @@ from cobalance.evaluation.metrics.tables import number_column, rows_of_table, te
 from cobalance.evaluation.predictions import RUN, known_rows, require_classes, runs
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.diagnosis.intervals import newcombe, wilson
 from cobalance.graph.errors import InputError
 
 BLOCK = 1_024  # queries ranked at a time

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.intervals import NORMAL_95
 from cobalance.evaluation.metrics.metric import score_frame
+from cobalance.graph.diagnosis.intervals import NORMAL_95
 
 
 class Score(NamedTuple):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.intervals import wilson
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
+from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import needs_extra
 
 ALL = ""

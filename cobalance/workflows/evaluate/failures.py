@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.intervals import wilson
 from cobalance.graph.arrays import BoolArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.workflows.evaluate.stored import read_saved_predictions

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from cobalance.evaluation.metrics import METRICS, Inputs, attribute_counts, attribute_shift
-from cobalance.evaluation.metrics.attributes import newcombe
+from cobalance.graph.diagnosis.intervals import newcombe
 from cobalance.graph.errors import InputError
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.intervals import NORMAL_95, wilson
 from cobalance.evaluation.metrics.bias.tables import ROUNDING
 from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
 from cobalance.graph.errors import OptionError
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.intervals import wilson
 from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import OptionError
 
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.evaluation.intervals import summed_interval, wilson
 from cobalance.evaluation.metrics.images.distances import embedding_matrix
 from cobalance.evaluation.metrics.metric import (
     Inputs,
@@ -21,6 +20,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
+from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import Options

@@ -60,3 +60,27 @@ def summed_interval(
         total - float(np.sqrt((c**2) @ (down**2))),
         total + float(np.sqrt((c**2) @ (up**2))),
     )
+
+
+def newcombe(
+    hits: FloatArray,
+    n: FloatArray,
+    other_hits: FloatArray,
+    other_n: FloatArray,
+    confidence: float = 0.95,
+) -> tuple[FloatArray, FloatArray]:
+    """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    limits = np.full((2, len(hits)), np.nan)
+    some = (n > 0) & (other_n > 0)
+    if some.any():
+        limits[:, some] = confint_proportions_2indep(
+            hits[some],
+            n[some],
+            other_hits[some],
+            other_n[some],
+            method="newcomb",
+            alpha=1 - confidence,
+        )
+    return limits[0], limits[1]
