@@ -1,13 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cobalance.evaluation.groups import check_groups, group_rows
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.diagnosis.intervals import summed_interval, wilson
 from cobalance.graph.errors import InputError
 
 ROWS = {"image": ["1", "2"], "class_name": ["a", "a"], "predicted": ["a", "b"]}
@@ -56,15 +52,3 @@ def test_what_tells_the_rows_of_a_confusion_table_apart_are_groups():
 def test_groups_that_cannot_be_used_are_refused(columns, message):
     with pytest.raises(InputError, match=message):
         check_groups(pd.DataFrame(columns))
-
-
-counts = st.tuples(st.integers(0, 40), st.integers(1, 40)).map(lambda pair: (min(pair), pair[1]))
-
-
-@given(counts, counts)
-def test_the_interval_of_a_difference_is_newcombes(one, other):
-    (hits, n), (other_hits, other_n) = one, other
-    of_hits, of_n = np.array([hits, other_hits], float), np.array([n, other_n], float)
-    found = summed_interval(np.array([1.0, -1.0]), of_hits / of_n, *wilson(of_hits, of_n))
-    expected = confint_proportions_2indep(hits, n, other_hits, other_n, method="newcomb")
-    assert found == pytest.approx(expected, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Confidence intervals of proportions and of sums of proportions."""
+"""Confidence intervals of proportions, their differences and their sums."""
 
 import numpy as np
 
