@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobalance.display import Result
-from cobalance.evaluation.metrics import Inputs
-from cobalance.evaluation.metrics.metric import Scored
+from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions, read_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
@@ -84,7 +83,7 @@ def evaluate(
     seed : int
         Of what metrics draw at random.
     **tables : DataFrame
-        Others that `cobalance.evaluation.metrics.Inputs` has, such as `table`, `edited` or
+        Others that `cobalance.evaluation.metrics.metric.Inputs` has, such as `table`, `edited` or
         `captions`.
 
     Raises

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run

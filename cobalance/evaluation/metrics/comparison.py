@@ -39,8 +39,8 @@ def compare_methods(
     rng : numpy.random.Generator
         Of the bootstrap; see `cobalance.evaluation.differences.bootstrap_differences`.
     training : pandas.DataFrame, mapping of str to float, or None
-        As `cobalance.evaluation.metrics.shortcut_gaps` takes it; without it gaps are against images
-        whose shortcuts are all common.
+        As `cobalance.evaluation.metrics.gaps.shortcut_gaps` takes it; without it gaps are against
+        images whose shortcuts are all common.
 
     Returns
     -------
@@ -108,7 +108,8 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from cobalance.evaluation.metrics import METRICS, Inputs
+    >>> from cobalance.evaluation.metrics import METRICS
+    >>> from cobalance.evaluation.metrics.metric import Inputs
     >>> from cobalance.evaluation.predictions import check_predictions
     >>> table = check_predictions(pd.DataFrame({
     ...     "method": ["before", "after"], "class_name": "cat", "accuracy": [48 / 80, 56 / 70],

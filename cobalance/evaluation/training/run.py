@@ -199,8 +199,8 @@ def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str)
         One row an image: ``image``, ``class_name`` (the label), ``predicted``, ``p_<class>`` for
         each class, ``seed`` and ``method``. With several labels an image, ``y_<class>`` (0 or 1)
         stands for ``class_name`` and ``predicted``. Of a captioner ``caption``, and in
-        ``predicted`` the group that it names, as `cobalance.evaluation.metrics.caption_predictions`
-        has it.
+        ``predicted`` the group that it names, as
+        `cobalance.evaluation.metrics.ratios.caption_predictions` has it.
     """
     if isinstance(model, Captioner):
         captions = pd.DataFrame({"image": list(test.ids), "caption": model.captions(test)})

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.evaluation.training.data.images import LabelledImages

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics import balanced_accuracy, out_of_distribution, worst_group
+from cobalance.evaluation.metrics.accuracy import (
+    balanced_accuracy,
+    out_of_distribution,
+    worst_group,
+)
 from cobalance.evaluation.shortcuts import COMMON, Shortcuts, shortcut_groups
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.hold_out import check_held_out

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.run import predict

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
-from cobalance.evaluation.metrics.metric import COLUMNS, Scored, stack
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
 from cobalance.evaluation.training.examples import Examples, Pixels
 from cobalance.evaluation.training.model import TextModel
 from cobalance.graph.errors import CobalanceError

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics import Inputs
 from cobalance.evaluation.metrics.image_set import ImageSet
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.training.data.export import TABLE, read_export_images
 from cobalance.evaluation.training.data.folder import read_folder_images
 from cobalance.evaluation.training.data.images import LabelledImages, listed

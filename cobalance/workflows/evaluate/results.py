@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.metrics import compare_methods
+from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.reports.tables import RUN, SCORE
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
@@ -103,7 +103,7 @@ def differences_frame(
     Returns
     -------
     pandas.DataFrame
-        See `cobalance.evaluation.metrics.compare_methods`.
+        See `cobalance.evaluation.metrics.comparison.compare_methods`.
 
     Raises
     ------

@@ -8,8 +8,8 @@ import pandas as pd
 
 from cobalance.evaluation.cells import lower_names, read_frame
 from cobalance.evaluation.groups import check_groups
-from cobalance.evaluation.metrics import METRICS, Inputs
-from cobalance.evaluation.metrics.metric import Scored, stack
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs, Scored, stack
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.database.store import GraphStore

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.cells import lower_names, read_frame
-from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.tables import TABLE_COLUMNS
 from cobalance.evaluation.predictions import known_rows, read_predictions, runs
 from cobalance.evaluation.shortcuts import Shortcuts
@@ -33,7 +33,7 @@ TABLES = tuple(one.name for one in fields(Inputs) if one.name not in ("seed", "i
 
 
 def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = False) -> Inputs:
-    """Read tables to score, by their names in `cobalance.evaluation.metrics.Inputs`.
+    """Read tables to score, by their names in `cobalance.evaluation.metrics.metric.Inputs`.
 
     There must be one, unless there are `images`.
 

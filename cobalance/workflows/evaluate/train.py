@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.evaluation.metrics import Inputs
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobalance.annotation.measuring.shift import shift_chart, shift_table
-from cobalance.evaluation.metrics import attribute_shift
+from cobalance.evaluation.metrics.attributes import attribute_shift
 
 COLUMNS = ["category", "attribute", "real", "generated", "n_real", "n_generated"]
 

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobalance.evaluation.metrics import (
-    METRICS,
-    Inputs,
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.accuracy import (
     balanced_accuracy,
-    compare_methods,
     group_accuracy,
     out_of_distribution,
     worst_group,
 )
+from cobalance.evaluation.metrics.comparison import compare_methods
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image

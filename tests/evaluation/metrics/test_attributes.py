@@ -2,7 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.metrics import METRICS, Inputs, attribute_counts, attribute_shift
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.attributes import attribute_counts, attribute_shift
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.graph.errors import InputError
 
 

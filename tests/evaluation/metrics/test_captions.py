@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobalance.evaluation.metrics import METRICS, Inputs, clip_score, meteor
-from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines, clip_score, meteor
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.graph.errors import CobalanceError, OptionError

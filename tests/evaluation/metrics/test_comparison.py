@@ -2,17 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.metrics import (
-    METRICS,
-    Inputs,
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.accuracy import (
     balanced_accuracy,
-    compare_methods,
-    compare_scores,
     group_accuracy,
     out_of_distribution,
-    shortcut_gaps,
     worst_group,
 )
+from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores
+from cobalance.evaluation.metrics.gaps import shortcut_gaps
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, UnknownNameError
 from tests.evaluation.tables import cars, frame_f, one_row_an_image

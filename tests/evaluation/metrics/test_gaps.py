@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobalance.evaluation.metrics import METRICS, Inputs, shortcut_gaps
-from cobalance.evaluation.metrics.gaps import common_rates
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.gaps import common_rates, shortcut_gaps
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import background_reader, cars, frame_f, one_row_an_image

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cobalance.evaluation.metrics import mean_average_precision
-from cobalance.evaluation.metrics.precision import average_precision
+from cobalance.evaluation.metrics.precision import average_precision, mean_average_precision
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError
 

@@ -2,8 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.metrics import METRICS, Inputs, artefact_shift, caption_predictions, ratio
-from cobalance.evaluation.metrics.ratios import folded
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.artefact_shift import artefact_shift
+from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.ratios import caption_predictions, folded, ratio
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, OptionError
 

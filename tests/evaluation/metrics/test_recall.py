@@ -5,13 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from cobalance.evaluation.metrics import (
-    METRICS,
-    Inputs,
-    opportunity_gap,
-    retrieval_ranks,
-    retrieval_recall,
-)
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.recall import opportunity_gap, retrieval_ranks, retrieval_recall
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.evaluation.metrics import Inputs
 from cobalance.evaluation.metrics.images.distances import FewImagesWarning
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.graph.errors import DatasetNotFoundError, InputError, OptionError
 from cobalance.workflows.evaluate.image_sets import with_features, with_images

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.evaluation.metrics import artefact_shift
+from cobalance.evaluation.metrics.artefact_shift import artefact_shift
 from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import read_scores
 from cobalance.graph.jobs.candidates import NewCandidate, record_made

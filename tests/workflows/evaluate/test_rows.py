@@ -8,7 +8,8 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import cobalance as cb
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_image_concepts

@@ -227,8 +227,7 @@ def _write(
     output: Path | None,
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
-    from cobalance.evaluation.metrics import compare_methods, compare_scores
-    from cobalance.evaluation.metrics.comparison import is_paired
+    from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores, is_paired
 
     frame = scored.frame
     if baseline is not None and (inputs.predictions is None or not is_paired(inputs.predictions)):

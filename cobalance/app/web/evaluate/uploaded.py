@@ -17,8 +17,7 @@ from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
-from cobalance.evaluation.metrics import Inputs
-from cobalance.evaluation.metrics.metric import Scored
+from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.stored.output_folder import OutputFolder

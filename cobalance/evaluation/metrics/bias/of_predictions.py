@@ -81,7 +81,7 @@ class LeakageOptions(AttributeOptions, AttackOptions):
     Parameters
     ----------
     score : {"confidence", "accuracy", "folded"}
-        What an attacker's guess counts; see `cobalance.evaluation.metrics.leakage`.
+        What an attacker's guess counts; see `cobalance.evaluation.metrics.bias.leakage`.
     equal_f1 : bool
         Whether labels are first made as wrong as the model.
     """

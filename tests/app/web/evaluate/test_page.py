@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from cobalance.app.web.evaluate import order
 from cobalance.app.web.evaluate.numbers import cells_of
 from cobalance.app.web.state import uploading
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.database.store import GraphStore

@@ -7,16 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.metrics import (
-    METRICS,
-    Inputs,
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.bias.amplification import (
     directional_amplification,
-    leakage,
     mals_amplification,
-    multi_attribute_amplification,
-    ndkl,
 )
-from cobalance.evaluation.metrics.metric import COLUMNS
+from cobalance.evaluation.metrics.bias.leakage import leakage
+from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
+from cobalance.evaluation.metrics.bias.rankings import ndkl
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import CobalanceError, InputError, MissingExtraError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value

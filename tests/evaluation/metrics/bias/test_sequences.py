@@ -6,8 +6,9 @@ import pytest
 import torch
 from scipy.stats import binom
 
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.sequences import fit_lstm
+from cobalance.evaluation.metrics.metric import Inputs
 
 THINGS = ("dog", "bench", "beach", "umbrella", "horse", "bus")
 

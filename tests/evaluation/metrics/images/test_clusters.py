@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from cobalance.evaluation.metrics import METRICS, Inputs
+from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.images.clusters import (
     caption_clusters,
     cluster_captions,
     cluster_names,
     salient_words,
 )
+from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.graph.errors import OptionError
 
 TOPICS = ("pizza on a table", "a wave at the beach", "a laptop on a desk")

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 import torch
 
-from cobalance.evaluation.metrics import METRICS, Inputs, caption_predictions, clip_score
-from cobalance.evaluation.metrics.captions import caption_cosines
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
+from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.run import Recipe, train_run
