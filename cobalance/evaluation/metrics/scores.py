@@ -47,6 +47,11 @@ def score_rows(scores: Iterable[Score]) -> pd.DataFrame:
     return frame.assign(metric=pd.array([row.metric for row in rows], dtype="str"))
 
 
+def under(name: str, scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores whose groups are those of an attribute, and so begin with its name."""
+    return scores.assign(group=name + (": " + scores["group"]).where(scores["group"] != "", ""))
+
+
 def mean_score(metric: str, values: npt.ArrayLike, *, group: str = "") -> Score:
     """Return a mean and its 95% interval by the normal approximation.
 

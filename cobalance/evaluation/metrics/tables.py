@@ -1,17 +1,20 @@
 """Tables of figures that are known already, such as those of a paper."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.cells import ALIASES
-from cobalance.evaluation.predictions import RUN
-from cobalance.graph.arrays import FloatArray
+from cobalance.evaluation.metrics.metric import stack
+from cobalance.evaluation.predictions import RUN, runs
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import InputError, OptionError
 
 SOURCE = "table"
+ROUNDING = 0.02  # published shares of two digits add up to 1 within this
+MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
 TABLE_COLUMNS = (
     *("image", "class_name", "method", "seed", "n", "object", "group", "before", "after"),
     *("score", "query", "k", "share", "parity", "attribute", "task", "training", "test"),
@@ -27,6 +30,23 @@ def rows_of_table(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], str]]:
     columns = [table[name] if name in table else [""] * len(table) for name in (*RUN, "group")]
     for method, seed, group in zip(*columns, strict=True):
         yield (str(method), int(seed or 0)), str(group)
+
+
+def by_run(table: pd.DataFrame, score: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
+    """Scores of the rows of each method and seed of a table, which may have neither column."""
+    if not len(table):
+        raise InputError(SOURCE, None, "has no rows", "Give one row for each figure.")
+    seeds = number_column(table, "seed") if "seed" in table else np.zeros(len(table))
+    if (seeds % 1 != 0).any():
+        row = int(np.flatnonzero(seeds % 1 != 0)[0])
+        reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
+        raise InputError(SOURCE, f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    methods = table["method"].astype("str") if "method" in table else ""
+    scores = []
+    for method, seed, rows in runs(table.assign(method=methods, seed=seeds.astype(np.int64))):
+        figures = rows.drop(columns=list(RUN)).reset_index(drop=True)
+        scores.append(score(figures).assign(method=method, seed=seed))
+    return stack(scores)
 
 
 def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[str]:
@@ -54,6 +74,26 @@ def number_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> Float
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
     _refuse_rows(np.isnan(values) | (values < 0), column, source)
     return values
+
+
+def count_column(table: pd.DataFrame, name: str) -> IntArray:
+    """A column of whole numbers of images, as many as fit into memory one by one.
+
+    Raises
+    ------
+    InputError
+        It is missing, a cell is no such number, or they add up to too many.
+    """
+    values = number_column(table, name)
+    wrong = ~np.isfinite(values) | (values % 1 != 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        reason = f"{name} is {values[row]:g}, which is no number of images"
+        raise InputError(SOURCE, f"row {row + 1}", reason, "Give whole numbers.")
+    if values.sum() > MOST_IMAGES:
+        reason = f"{name} adds up to {values.sum():,.0f} images, more than {MOST_IMAGES:,}"
+        raise InputError(SOURCE, None, reason, "Divide all counts by the same number.")
+    return values.astype(np.int64)
 
 
 def _column(table: pd.DataFrame, name: str, source: str) -> "pd.Series[Any]":

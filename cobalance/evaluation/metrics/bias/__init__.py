@@ -1,1 +1,1 @@
-"""Bias metrics: amplification, rankings and embeddings."""
+"""Metrics of bias: amplification, leakage, rankings and embeddings."""

@@ -8,12 +8,25 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits, fit_attacker
-from cobalance.evaluation.metrics.bias.leakage import LeakageScore, leakage
-from cobalance.evaluation.metrics.bias.tables import Labels, check_rows, read_indicators
-from cobalance.evaluation.metrics.metric import COLUMNS
+from cobalance.evaluation.metrics.bias.labels import (
+    AttributeOptions,
+    Labels,
+    by_attribute,
+    check_rows,
+    read_indicators,
+)
+from cobalance.evaluation.metrics.bias.leakage import (
+    LeakageScore,
+    difference_of_attackers,
+    leakage,
+)
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.tables import by_run, number_column
+from cobalance.evaluation.predictions import PROBABILITY
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import InputError, OptionError
 
+ATTACKED = ("leakage_model", "leakage_data")  # columns of attackers' scores that are known
 STEPS = 40  # halvings of the flip rate's interval: beyond the precision of any F1
 
 
@@ -168,9 +181,7 @@ def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
     truth = read_indicators(labels=labels)["labels"]
     named = isinstance(predicted, pd.DataFrame)
     frame = (
-        pd.DataFrame(np.asarray(predicted))
-        if not isinstance(predicted, pd.DataFrame)
-        else predicted
+        predicted if isinstance(predicted, pd.DataFrame) else pd.DataFrame(np.asarray(predicted))
     )
     frame = frame.set_axis([str(name) for name in frame], axis=1)
     check_rows(labels=truth, predicted=frame)
@@ -188,3 +199,71 @@ def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
             f"predicted, row {row + 1}, column {frame.columns[column]!r} is not finite."
         )
     return truth.to_numpy(), values
+
+
+class LeakageOptions(AttributeOptions, AttackOptions):
+    """Options of the metric leakage.
+
+    Parameters
+    ----------
+    score : {"confidence", "accuracy", "folded"}
+        What an attacker's guess counts; see `cobalance.evaluation.metrics.bias.leakage`.
+    equal_f1 : bool
+        Whether labels are first made as wrong as the model.
+    """
+
+    score: LeakageScore = "confidence"
+    equal_f1: bool = False
+
+
+def _leakage(inputs: Inputs, options: LeakageOptions) -> pd.DataFrame:
+    if inputs.table is not None and {*ATTACKED} & {*inputs.table}:
+        return difference_of_attackers(inputs.table, "leakage")
+    if inputs.table is not None:
+        return by_run(inputs.table, lambda rows: _of_attackers(rows, options))
+    return by_attribute(
+        inputs,
+        options,
+        lambda run: label_leakage(
+            run.predicted,
+            run.labels,
+            run.groups.tolist(),
+            rng=inputs.generator(),
+            options=options,
+            equal_f1=options.equal_f1,
+            score=options.score,
+        ),
+    )
+
+
+def _of_attackers(table: pd.DataFrame, options: LeakageOptions) -> pd.DataFrame:
+    measured = [str(name) for name in table if str(name).startswith(PROBABILITY) or name == "n"]
+    if "group" not in table or {*measured} <= {"n"}:
+        lacks = "probabilities p_<group>" if "group" in table else "column group"
+        reason = f"has no {lacks}; its columns: {', '.join(map(str, table))}"
+        either = " and ".join(ATTACKED)
+        remedy = f"Add the true group of each row and its p_<group>, or {either}."
+        raise InputError("table", None, reason, remedy)
+    table = table.assign(**{name: number_column(table, name) for name in measured})
+    if "attacker" not in table:
+        return leakage(table, score=options.score)
+    sides = {str(name): rows for name, rows in table.groupby("attacker")}
+    if {*sides} - {"model", "data"} or "model" not in sides:
+        reason = f"attacker is {', '.join(sides)}"
+        raise InputError("table", None, reason, "Give model for predictions, and data for labels.")
+    return leakage(sides["model"], data=sides.get("data"), score=options.score)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "leakage",
+        "How well groups are told from predicted labels, less how well from true ones. A table has "
+        "an attacker's group and p_<group>; attacker (model or data) and n where it has more; or "
+        "leakage_model and leakage_data.",
+        extra="evaluate",
+        options=LeakageOptions,
+        takes=("predictions|table",),
+        may_take=("groups",),
+        compute=_leakage,
+    ),
+)

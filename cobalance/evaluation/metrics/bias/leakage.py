@@ -8,14 +8,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.tables import ROUNDING
+from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.metrics.scores import Score, score_rows
+from cobalance.evaluation.metrics.tables import ROUNDING, number_column, rows_of_table
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
 from cobalance.graph.errors import OptionError
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
+
+
 Probabilities = pd.DataFrame | npt.ArrayLike
+
 
 PREFIX = "p_"
 
@@ -206,3 +210,21 @@ def _check(values: FloatArray, names: list[str], name: str) -> None:
             f"{name}, row {row + 1} adds up to {values[row].sum():.3g}; give the probabilities of "
             "all groups, which add up to 1."
         )
+
+
+def difference_of_attackers(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Scores of `metric` from attackers' scores that are known, such as those of a paper.
+
+    Raises
+    ------
+    InputError
+        The table has none of the model or of the data, or a cell is no number.
+    """
+    model, data = f"{metric}_model", f"{metric}_data"
+    sides = {name: number_column(table, name) for name in (model, data)}
+    sides[metric] = sides[model] - sides[data]
+    return stack(
+        score_frame(name, group, values[row], run=run)
+        for row, (run, group) in enumerate(rows_of_table(table))
+        for name, values in sides.items()
+    )

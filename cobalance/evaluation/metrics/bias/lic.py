@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from cobalance.evaluation.groups import check_groups
 from cobalance.evaluation.metrics.bias.attackers import (
     AttackOptions,
     CaptionAttackOptions,
@@ -16,12 +17,16 @@ from cobalance.evaluation.metrics.bias.attackers import (
     fit_attacker,
 )
 from cobalance.evaluation.metrics.bias.label_leakage import averaged
-from cobalance.evaluation.metrics.bias.leakage import leakage
+from cobalance.evaluation.metrics.bias.leakage import difference_of_attackers, leakage
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import captions_by_image
+from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import needs_extra
+from cobalance.graph.errors import OptionError, check_known, needs_extra
 
 GROUP_WORD, UNKNOWN = "<group>", "<unknown>"
+
+
 HUMAN_CAPTIONS = 5
 
 
@@ -166,3 +171,53 @@ def _terms(caption: Sequence[str]) -> list[str]:
     """Words and pairs of words; where it starts, so that no caption is without a term."""
     padded = ["<start>", *caption]
     return [*padded, *(f"{a} {b}" for a, b in pairwise(padded))]
+
+
+class LicOptions(CaptionAttackOptions):
+    """Options of the metric lic.
+
+    Parameters
+    ----------
+    attribute : str
+        The column of the groups that captions tell; the only one by default.
+    words : str
+        The list of words that name groups, built-in or a TOML file.
+    """
+
+    attribute: str = ""
+    words: str = "gensynth"
+
+
+def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
+    if inputs.captions is None:
+        return difference_of_attackers(inputs.need("table"), "lic")
+    groups = check_groups(inputs.need("groups"))
+    names = [str(name) for name in groups.columns[1:]]
+    if not options.attribute and len(names) > 1:
+        raise OptionError(
+            f"groups have {len(names)} columns: {', '.join(names)}. Name one with attribute."
+        )
+    name = options.attribute or names[0]
+    check_known("attribute", [name], names)
+    known = groups[groups[name] != NONE]
+    return lic(
+        inputs.need("captions"),
+        inputs.need("references"),
+        dict(zip(known["image"], known[name], strict=True)),
+        words=group_words(options.words),
+        rng=inputs.generator(),
+        options=options,
+    ).assign(group=name)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "lic",
+        "How well groups are told from captions without their words, less how well from those by "
+        "people. A table has lic_model and lic_data.",
+        extra="evaluate",
+        options=LicOptions,
+        takes=("captions|table", "references|table", "groups|table"),
+        compute=_lic,
+    ),
+)

@@ -7,10 +7,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.scores import Score, score_rows
+from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from cobalance.evaluation.metrics.scores import Score, score_rows, under
+from cobalance.evaluation.metrics.tables import by_run, text_column
+from cobalance.evaluation.predictions import known_rows
+from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import OptionError
+from cobalance.graph.options import Options
 
 
 def self_similarity(
@@ -197,3 +203,78 @@ def _by_group(groups: Sequence[Any] | None, n: int) -> list[tuple[str, npt.NDArr
         raise OptionError(f"{len(names)} groups are given for {n} images. Give one for each.")
     names = names.map(str, na_action="ignore")
     return [(name, np.flatnonzero(names == name)) for name in sorted(names.dropna().unique())]
+
+
+class SimilarityOptions(Options):
+    """Options of the metric self_similarity.
+
+    Parameters
+    ----------
+    sampled : bool
+        Whether images are paired with themselves, too, as in the published code.
+    """
+
+    sampled: bool = False
+
+
+class PreferenceOptions(Options):
+    """Options of the metric person_preference.
+
+    Parameters
+    ----------
+    against : {"own", "all"}
+        The prompts that "a person" is compared with: of the image's group, or of all groups.
+    """
+
+    against: Literal["own", "all"] = "own"
+
+
+def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
+    embeddings = inputs.need("embeddings")
+    vectors = embeddings.drop(columns="image", errors="ignore").to_numpy(np.float64)
+    if inputs.groups is None:
+        return self_similarity(vectors, sampled=options.sampled)
+    return stack(
+        under(name, self_similarity(vectors, groups, sampled=options.sampled))
+        for name, groups in groups_of_embeddings(inputs).items()
+    )
+
+
+def groups_of_embeddings(inputs: Inputs) -> dict[str, list[str | None]]:
+    """The group of each image of the embeddings, None for none, by attribute."""
+    groups = check_groups(inputs.need("groups"))
+    at = known_rows(inputs.ids_of("embeddings"), groups["image"], "embeddings")
+    return {
+        str(name): [None if one == NONE else str(one) for one in column]
+        for name, column in groups.iloc[at, 1:].items()
+    }
+
+
+def _person_preference(inputs: Inputs, options: PreferenceOptions) -> pd.DataFrame:
+    def preference(rows: pd.DataFrame) -> pd.DataFrame:
+        groups = text_column(rows, "group")
+        columns = [name for name in rows if name not in ("image", "group", "n")]
+        similarities = rows[columns].apply(pd.to_numeric, errors="coerce").reset_index(drop=True)
+        return person_preference(similarities, groups, against=options.against)
+
+    return by_run(inputs.need("table"), preference)
+
+
+PLUGINS = (
+    MetricPlugin(
+        "self_similarity",
+        "Mean cosine of the images of each group: how alike they are to a model.",
+        options=SimilarityOptions,
+        takes=("embeddings",),
+        may_take=("groups",),
+        compute=_self_similarity,
+    ),
+    MetricPlugin(
+        "person_preference",
+        'Share of each group closer to "a person" than to the group. A table has group, and the '
+        "cosines: person, and a column for each group.",
+        options=PreferenceOptions,
+        takes=("table",),
+        compute=_person_preference,
+    ),
+)

@@ -5,18 +5,23 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
-from cobalance.evaluation.metrics.bias.tables import (
+from cobalance.evaluation.metrics.bias.labels import (
+    AttributeOptions,
     Labels,
+    by_attribute,
     check_rows,
-    group_shares,
     read_indicators,
 )
+from cobalance.evaluation.metrics.bias.object_tables import group_shares
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.scores import Score, score_rows
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import OptionError
 
 Against = Literal["test", "train"]
+
 
 BLOCK = 512  # label sets that are looked for at a time: bounds the memory to images x 512
 
@@ -132,7 +137,7 @@ def multi_attribute_amplification(
         guessed = members["predicted_groups"].to_numpy()
         told = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
         to_group = told - _ratio(joint, _containing(reference, sets))
-        shares, later = _shares(before), _shares(_joint(forecast, guessed, sets))
+        shares, later = group_shares(before), group_shares(_joint(forecast, guessed, sets))
         change = np.where(shares > 1 / shares.shape[1] + 1e-12, later - shares, 0.0)
         change[np.isnan(later)] = np.nan  # sets that are never predicted
         scores += _scores("multi_attribute_labels_to_group", to_group, signs)
@@ -163,10 +168,6 @@ def _containing(labels: IntArray, sets: BoolArray) -> FloatArray:
     return _joint(labels, np.ones((len(labels), 1), dtype=np.int64), sets)
 
 
-def _shares(counts: FloatArray) -> FloatArray:
-    return group_shares(pd.DataFrame(counts))
-
-
 def _ratio(counts: FloatArray, sizes: FloatArray | IntArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(sizes > 0, counts / sizes, np.nan)
@@ -186,3 +187,51 @@ def _scores(
     yield Score(metric, value=float((signs * delta)[known].sum()) / pairs, n=n)
     yield Score(f"{metric}_absolute", value=float(np.abs(delta)[known].sum()) / pairs, n=n)
     yield Score(f"{metric}_variance", value=float(delta[known].var()), n=n)
+
+
+class MultiAttributeOptions(AttributeOptions):
+    """Options of the metric multi_attribute_amplification.
+
+    Parameters
+    ----------
+    min_size : int
+        The least labels of a set.
+    min_images : int
+        The least images of a set, in training and in the test.
+    against : {"test", "train"}
+        Whose ground truth predictions are compared with.
+    """
+
+    min_size: int = Field(default=1, ge=1)
+    min_images: int = Field(default=1, ge=1)
+    against: Against = "test"
+
+
+def _compute(inputs: Inputs, options: MultiAttributeOptions) -> pd.DataFrame:
+    return by_attribute(
+        inputs,
+        options,
+        lambda run: multi_attribute_amplification(
+            run.labels,
+            run.groups,
+            predicted_labels=run.predicted,
+            predicted_groups=run.predicted_groups,
+            training_labels=run.training_labels,
+            training_groups=run.training_groups,
+            min_size=options.min_size,
+            min_images=options.min_images,
+            against=options.against,
+        ),
+    )
+
+
+PLUGINS = (
+    MetricPlugin(
+        "multi_attribute_amplification",
+        "Bias amplification over sets of labels that occur together.",
+        options=MultiAttributeOptions,
+        takes=("predictions",),
+        may_take=("groups", "training"),
+        compute=_compute,
+    ),
+)

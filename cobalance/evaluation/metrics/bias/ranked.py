@@ -1,6 +1,6 @@
 """Images in the order in which queries retrieve them, as the groups that they are of."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.markedness import unit_rows
+from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_rows
+from cobalance.evaluation.metrics.metric import Inputs, stack
+from cobalance.evaluation.metrics.scores import under
+from cobalance.evaluation.metrics.tables import by_run
+from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import InputError, OptionError
 
 Ranking = Sequence[Any] | npt.NDArray[Any]
 BLOCK = 256  # queries ranked at a time
@@ -87,3 +91,49 @@ def _ranked(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iterator[
     for start in range(0, len(texts), BLOCK):
         cosines = texts[start : start + BLOCK] @ images.T
         yield from codes[np.argsort(-cosines, axis=1, kind="stable")]
+
+
+def by_ranking(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
+    """Scores of the rankings of a table, or of all images by texts for each attribute."""
+    if inputs.texts is None:
+        return by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
+    texts, images = (
+        one.drop(columns="image", errors="ignore").to_numpy(np.float64)
+        for one in (inputs.texts, inputs.need("embeddings"))
+    )
+    return stack(
+        under(name, score(rank_images(texts, images, groups)))
+        for name, groups in groups_of_embeddings(inputs).items()
+    )
+
+
+def groups_of_table(table: pd.DataFrame) -> list[list[str | None]]:
+    """Groups of each query's images, best first.
+
+    Parameters
+    ----------
+    table : frame
+        ``score`` and ``group`` of images, and ``query`` where there are several; a group that is
+        empty is none.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or a score is not a number.
+    """
+    for column in ("score", "group"):
+        if column not in table:
+            reason = f"has no column {column}; its columns: {', '.join(map(str, table))}"
+            raise InputError("table", None, reason, "Give score and group, and query for several.")
+    scores = pd.to_numeric(table["score"], errors="coerce").astype(np.float64)
+    if scores.isna().any():
+        row = int(scores.isna().to_numpy().argmax())
+        reason = f"score is {table['score'].iloc[row]!r}, which is not a number"
+        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
+    query = table["query"] if "query" in table else pd.Series("", index=table.index)
+    ordered = table.assign(score=scores, query=query)
+    ordered = ordered.sort_values("score", ascending=False, kind="stable")
+    return [
+        [None if pd.isna(one) or one in ("", NONE) else str(one) for one in rows["group"]]
+        for _, rows in ordered.groupby("query", sort=False)
+    ]

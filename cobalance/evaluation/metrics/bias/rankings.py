@@ -1,17 +1,31 @@
 """Bias of rankings: which groups' images a neutral caption retrieves first."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
-from cobalance.evaluation.metrics.bias.ranked import Ranking, Rankings, read_rankings
+from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings
+from cobalance.evaluation.metrics.bias.ranked import (
+    Ranking,
+    Rankings,
+    by_ranking,
+    groups_of_table,
+    read_rankings,
+)
+from cobalance.evaluation.metrics.bias.shares import skew_of_shares
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.scores import mean_score, score_rows
+from cobalance.evaluation.metrics.tables import by_run
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.options import Options
 
 Absent = Literal["skip", "one"]
+
+
 Parity = Mapping[str, float] | Literal["population", "equal"]
 
 
@@ -212,3 +226,94 @@ def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
         raise OptionError(f"parity is {shares}; give shares from 0 that add up to 1.")
     rest = [name for name in shares if name not in groups]
     return np.array([shares[name] for name in [*groups, *rest]])
+
+
+class RankingOptions(Options):
+    """Options of bias in rankings.
+
+    Parameters
+    ----------
+    k : int
+        How many images are retrieved for each query.
+    parity : {"population", "equal"}
+        Fair shares: those of all ranked images, or the same for each group.
+    absent : {"skip", "one"}
+        Groups of which no image is retrieved are left out, or count as one image.
+    """
+
+    k: int = Field(default=25, ge=1)
+    parity: Literal["population", "equal"] = "population"
+    absent: Absent = "skip"
+
+
+class BiasOptions(Options):
+    """Options of the metric bias_at_k.
+
+    Parameters
+    ----------
+    k : int
+        How many images are retrieved for each query.
+    first, second : str
+        The groups that are compared, such as ``man`` and ``woman``.
+    """
+
+    k: int = Field(default=10, ge=1)
+    first: str = ""
+    second: str = ""
+
+
+def _ranked(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
+    def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
+        if inputs.texts is None and "share" in inputs.need("table"):
+            name = "ndkl" if function is ndkl else "max_skew"
+            return by_run(inputs.need("table"), lambda rows: skew_of_shares(rows, name))
+        return by_ranking(inputs, lambda ranked: function(ranked, **options.model_dump()))
+
+    return compute
+
+
+def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
+    if not (options.first and options.second):
+        raise OptionError("first and second are empty. Name two groups, such as man and woman.")
+    pair = (options.first, options.second)
+    if inputs.texts is not None:
+        attributes = groups_of_embeddings(inputs).values()
+        check_known("group", pair, sorted({one for groups in attributes for one in groups if one}))
+    else:
+        ranked = {
+            group for query in groups_of_table(inputs.need("table")) for group in query if group
+        }
+        if ranked - {*pair}:  # a third group: not a ranking in which no image of one is left
+            check_known("group", pair, sorted(ranked))
+    return by_ranking(inputs, lambda ranked: bias_at_k(ranked, options.k, groups=pair))
+
+
+RANKED = ("table|texts", "table|embeddings", "table|groups")
+"""Scores of images, or embeddings of texts and images, and the images' groups."""
+
+
+PLUGINS = (
+    MetricPlugin(
+        "max_skew",
+        "MaxSkew@K: the most over-represented group among retrieved images. A table has score and "
+        "group, and query; or group, share and parity, and query and k.",
+        options=RankingOptions,
+        takes=RANKED,
+        compute=_ranked(max_skew),
+    ),
+    MetricPlugin(
+        "ndkl",
+        "NDKL@K: how far rankings are from fair shares. A table has score and group, and query; or "
+        "group, share and parity for each k from 1.",
+        options=RankingOptions,
+        takes=RANKED,
+        compute=_ranked(ndkl),
+    ),
+    MetricPlugin(
+        "bias_at_k",
+        "Bias@K: which of two groups is retrieved more. A table has score and group, and query.",
+        options=BiasOptions,
+        takes=RANKED,
+        compute=_bias,
+    ),
+)

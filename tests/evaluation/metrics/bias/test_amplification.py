@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobalance.evaluation.metrics.bias.amplification import (
-    directional_amplification,
-    mals_amplification,
-)
-from cobalance.evaluation.metrics.bias.tables import count_table
+from cobalance.evaluation.metrics.bias.amplification import mals_amplification
+from cobalance.evaluation.metrics.bias.directional import directional_amplification
+from cobalance.evaluation.metrics.bias.object_tables import count_table
 from cobalance.graph.errors import OptionError
 from tests.evaluation.metrics.bias.scored import value
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.bias.amplification import directional_amplification
+from cobalance.evaluation.metrics.bias.directional import directional_amplification
 from cobalance.evaluation.metrics.bias.rankings import max_skew, ndkl
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.graph.errors import InputError

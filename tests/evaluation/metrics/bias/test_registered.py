@@ -8,10 +8,8 @@ import pandas as pd
 import pytest
 
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.bias.amplification import (
-    directional_amplification,
-    mals_amplification,
-)
+from cobalance.evaluation.metrics.bias.amplification import mals_amplification
+from cobalance.evaluation.metrics.bias.directional import directional_amplification
 from cobalance.evaluation.metrics.bias.leakage import leakage
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from cobalance.evaluation.metrics.bias.rankings import ndkl

@@ -1,30 +1,100 @@
-"""Inputs of bias metrics from predictions and tables: labels, attributes and runs."""
+"""Labels of images and their attributes, such as gender, as bias metrics take them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.groups import check_groups
-from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.metrics.tables import number_column
-from cobalance.evaluation.predictions import (
-    LABEL,
-    PROBABILITY,
-    RUN,
-    class_columns,
-    known_rows,
-    runs,
-)
+from cobalance.evaluation.metrics.metric import Inputs, stack
+from cobalance.evaluation.metrics.scores import under
+from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column
+from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, known_rows, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
-from cobalance.graph.errors import InputError, check_known
+from cobalance.graph.errors import InputError, OptionError, check_known
 from cobalance.graph.options import Options
 
 PREDICTED = "predicted_"
-MOST_IMAGES = 20_000_000  # of a table of counts, where each becomes a row in memory
 MOST_VALUES = 50  # of a column beside the predictions that is taken for an attribute
+Labels = pd.DataFrame | pd.Series | npt.ArrayLike
+"""Indicators of shape (n_images, n_labels), or a label an image."""
+
+
+def read_indicators(**given: Labels | None) -> dict[str, pd.DataFrame]:
+    """Return labels as frames of 0 and 1, all with the same columns.
+
+    Parameters
+    ----------
+    **given
+        By the name that messages call them, each of shape (n_images, n_labels) with values 0 and
+        1, or (n_images,) with a label an image, None where it has none. Those that are None are
+        left out.
+
+    Raises
+    ------
+    OptionError
+        A value is neither 0 nor 1, or the columns differ.
+
+    Examples
+    --------
+    >>> read_indicators(groups=["man", None, "woman"])["groups"]
+       man  woman
+    0    1      0
+    1    0      0
+    2    0      1
+    """
+    frames = {
+        name: _indicators(labels, name) for name, labels in given.items() if labels is not None
+    }
+    one_label = [name for name in frames if np.ndim(cast("npt.ArrayLike", given[name])) == 1]
+    known = next((frames[name].columns for name in frames if name not in one_label), None)
+    if known is None:
+        known = pd.Index(sorted({str(column) for name in one_label for column in frames[name]}))
+    for name in one_label:
+        if {*frames[name]} <= {*known}:
+            frames[name] = frames[name].reindex(columns=known, fill_value=0)
+    first, *others = frames
+    for name in others:
+        theirs, ours = frames[name].columns, frames[first].columns
+        if {*theirs} != {*ours}:
+            raise OptionError(
+                f"{name} has the labels {', '.join(theirs)}, and {first} has {', '.join(ours)}. "
+                "Give the same labels in both."
+            )
+        frames[name] = frames[name].reindex(columns=ours)
+    return frames
+
+
+def _indicators(labels: Labels, name: str) -> pd.DataFrame:
+    if np.ndim(labels) == 1:
+        texts = pd.Series(labels, dtype=object).reset_index(drop=True)
+        texts = texts.map(str, na_action="ignore")
+        return pd.get_dummies(texts, dtype=np.int64)
+    frame = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame(np.asarray(labels))
+    frame = frame.set_axis([str(column) for column in frame], axis=1).reset_index(drop=True)
+    values = frame.to_numpy()
+    wrong = ~np.isin(values, (0, 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise OptionError(
+            f"{name}, row {row + 1}, column {frame.columns[column]!r} is {values[row, column]}; "
+            "give 0 or 1: scores have to be compared with a threshold first."
+        )
+    return frame.astype(np.int64)
+
+
+def check_rows(**frames: pd.DataFrame) -> None:
+    """Raise OptionError unless all frames have the same number of rows, one an image."""
+    first, *others = frames
+    for name in others:
+        if len(frames[name]) != len(frames[first]):
+            raise OptionError(
+                f"{first} has {len(frames[first])} rows, and {name} has {len(frames[name])}. Give "
+                "a row for each image, in the same order."
+            )
 
 
 class AttributeOptions(Options):
@@ -70,16 +140,16 @@ class AttributeRun:
     training_labels: Any = None
     training_groups: "pd.Series[Any] | None" = None
 
-    def named(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Scores of this run, whose groups begin with the attribute."""
-        group = self.name + (": " + scores["group"]).where(scores["group"] != "", "")
-        return of_run(scores, self.run).assign(group=group)
 
-
-def of_run(scores: pd.DataFrame, run: tuple[str, int]) -> pd.DataFrame:
-    """Scores with the method and seed of their run."""
-    method, seed = run
-    return scores.assign(method=method, seed=seed)
+def by_attribute(
+    inputs: Inputs, options: AttributeOptions, score: Callable[[AttributeRun], pd.DataFrame]
+) -> pd.DataFrame:
+    """Scores of each run of the predictions with each attribute."""
+    frames = []
+    for run in attribute_runs(inputs, options):
+        method, seed = run.run
+        frames.append(under(run.name, score(run)).assign(method=method, seed=seed))
+    return stack(frames)
 
 
 def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[AttributeRun]:
@@ -142,21 +212,6 @@ def predicted_labels(predictions: pd.DataFrame, threshold: float) -> Any:
         raise InputError("predictions", None, reason, "Add the scores of every label.")
     scores = predictions[[PROBABILITY + name for name in classes]].set_axis(classes, axis=1)
     return (scores >= threshold).astype(np.int64)
-
-
-def table_runs(table: pd.DataFrame) -> Iterator[tuple[tuple[str, int], pd.DataFrame]]:
-    """Rows of each method and seed of a table, which may have neither column."""
-    if not len(table):
-        raise InputError("table", None, "has no rows", "Give one row for each figure.")
-    seeds = number_column(table, "seed") if "seed" in table else np.zeros(len(table))
-    if (seeds % 1 != 0).any():
-        row = int(np.flatnonzero(seeds % 1 != 0)[0])
-        reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
-        raise InputError("table", f"row {row + 1}", reason, "Correct it, or leave the row out.")
-    methods = table["method"].astype("str") if "method" in table else ""
-    known = table.assign(method=methods, seed=seeds.astype(np.int64))
-    for method, seed, rows in runs(known):
-        yield (method, seed), rows.drop(columns=list(RUN)).reset_index(drop=True)
 
 
 def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:

@@ -1,21 +1,21 @@
-"""Inputs of bias metrics: tables of objects by groups, and indicators of labels."""
+"""Tables of objects by groups, before and after, as counts or shares."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
+from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import InputError, OptionError
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""
-Labels = pd.DataFrame | pd.Series | npt.ArrayLike
-"""Indicators of shape (n_images, n_labels), or a label an image."""
 
-ROUNDING = 0.02  # published shares of two digits add up to 1 within this
+
+OTHERS = "other groups"  # where a table has the shares of one group alone
 
 
 def read_table(table: Table, name: str) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def _one_share(values: pd.Series | npt.ArrayLike, name: str) -> pd.DataFrame:
     return pd.DataFrame({"0": shares, "1": 1 - shares})
 
 
-def group_shares(table: pd.DataFrame) -> FloatArray:
+def group_shares(table: pd.DataFrame | FloatArray) -> FloatArray:
     """Return the share of each group in each object, shape (n_objects, n_groups).
 
     A row that adds up to 1, within the rounding of published tables, is taken as it is. Rows of
@@ -95,7 +95,7 @@ def group_shares(table: pd.DataFrame) -> FloatArray:
            [0.67, 0.34],
            [ nan,  nan]])
     """
-    values = table.to_numpy()
+    values = np.asarray(table)
     sums = values.sum(axis=1, keepdims=True)
     sums[np.abs(sums - 1) <= ROUNDING] = 1
     with np.errstate(invalid="ignore"):
@@ -138,69 +138,6 @@ def _names_groups(table: Table) -> bool:
     return isinstance(table, pd.DataFrame | Mapping)
 
 
-def read_indicators(**given: Labels | None) -> dict[str, pd.DataFrame]:
-    """Return labels as frames of 0 and 1, all with the same columns.
-
-    Parameters
-    ----------
-    **given
-        By the name that messages call them, each of shape (n_images, n_labels) with values 0 and
-        1, or (n_images,) with a label an image, None where it has none. Those that are None are
-        left out.
-
-    Raises
-    ------
-    OptionError
-        A value is neither 0 nor 1, or the columns differ.
-
-    Examples
-    --------
-    >>> read_indicators(groups=["man", None, "woman"])["groups"]
-       man  woman
-    0    1      0
-    1    0      0
-    2    0      1
-    """
-    frames = {
-        name: _indicators(labels, name) for name, labels in given.items() if labels is not None
-    }
-    one_label = [name for name in frames if np.ndim(cast("npt.ArrayLike", given[name])) == 1]
-    known = next((frames[name].columns for name in frames if name not in one_label), None)
-    if known is None:
-        known = pd.Index(sorted({str(column) for name in one_label for column in frames[name]}))
-    for name in one_label:
-        if {*frames[name]} <= {*known}:
-            frames[name] = frames[name].reindex(columns=known, fill_value=0)
-    first, *others = frames
-    for name in others:
-        theirs, ours = frames[name].columns, frames[first].columns
-        if {*theirs} != {*ours}:
-            raise OptionError(
-                f"{name} has the labels {', '.join(theirs)}, and {first} has {', '.join(ours)}. "
-                "Give the same labels in both."
-            )
-        frames[name] = frames[name].reindex(columns=ours)
-    return frames
-
-
-def _indicators(labels: Labels, name: str) -> pd.DataFrame:
-    if np.ndim(labels) == 1:
-        texts = pd.Series(labels, dtype=object).reset_index(drop=True)
-        texts = texts.map(str, na_action="ignore")
-        return pd.get_dummies(texts, dtype=np.int64)
-    frame = labels if isinstance(labels, pd.DataFrame) else pd.DataFrame(np.asarray(labels))
-    frame = frame.set_axis([str(column) for column in frame], axis=1).reset_index(drop=True)
-    values = frame.to_numpy()
-    wrong = ~np.isin(values, (0, 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise OptionError(
-            f"{name}, row {row + 1}, column {frame.columns[column]!r} is {values[row, column]}; "
-            "give 0 or 1: scores have to be compared with a threshold first."
-        )
-    return frame.astype(np.int64)
-
-
 def count_table(labels: Labels, groups: Labels) -> pd.DataFrame:
     """Return how many images show each object with each group: objects by groups.
 
@@ -227,12 +164,86 @@ def count_table(labels: Labels, groups: Labels) -> pd.DataFrame:
     return objects.T @ members
 
 
-def check_rows(**frames: pd.DataFrame) -> None:
-    """Raise OptionError unless all frames have the same number of rows, one an image."""
-    first, *others = frames
-    for name in others:
-        if len(frames[name]) != len(frames[first]):
-            raise OptionError(
-                f"{first} has {len(frames[first])} rows, and {name} has {len(frames[name])}. Give "
-                "a row for each image, in the same order."
-            )
+def before_and_after(table: pd.DataFrame) -> tuple[Table, Table]:
+    """Tables of objects by groups from a table of both.
+
+    Parameters
+    ----------
+    table : frame
+        ``object``, ``group``, ``before`` and ``after``, with a row for each pair (of shares, one
+        row an object does, such as that of the group it leans to); or ``object`` and
+        columns ``before_<group>`` and ``after_<group>``; or ``object``, ``before`` and ``after``,
+        the shares of one of two groups.
+
+    Raises
+    ------
+    InputError
+        It has other columns, an object or pair twice, or a cell that is no count or share.
+    """
+    names = [str(name) for name in table]
+    if "object" in names and {"before", "after"} <= {*names}:
+        keys = ["object", "group"] if "group" in names else ["object"]
+        _refuse_twice(table, keys)
+        sides = _numbers(table, keys, {"before": "before", "after": "after"})
+        if "group" not in names:
+            return sides["before"], sides["after"]
+        return _by_group(sides)
+    wide = [
+        {name: name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+        for prefix in ("before_", "after_")
+    ]
+    if "object" not in names or not all(wide):
+        reason = f"has the columns {', '.join(names)}"
+        remedy = (
+            "Give object, group, before and after, or object, before_<group> and after_<group>."
+        )
+        raise InputError("table", None, reason, remedy)
+    _refuse_twice(table, ["object"])
+    before, after = (_numbers(table, ["object"], columns) for columns in wide)
+    return before, after
+
+
+def _by_group(sides: pd.DataFrame) -> tuple[Table, Table]:
+    """Objects by groups, before and after: a pair without a row has no images.
+
+    Of shares, it has what the object's other groups leave, as where tables give that of one group.
+    """
+    shares = bool((sides <= 1).all(axis=None) and (sides % 1 > 0).any(axis=None))
+    before, after = (_completed(sides[name].unstack(), shares) for name in sides)  # noqa: PD010
+    return before, after
+
+
+def _completed(table: pd.DataFrame, shares: bool) -> pd.DataFrame:
+    lacking = table.isna().sum(axis=1)
+    if not shares:
+        if len(table) > 1 and (lacking == len(table.columns) - 1).all():
+            reason = f"has counts of one group of each object, such as {table.index[0]!r}"
+            remedy = "Give those of all groups, or shares from 0 to 1."
+            raise InputError("table", None, reason, remedy)
+        return table.fillna(0)
+    if len(table.columns) == 1:
+        return table.assign(**{OTHERS: 1 - table.iloc[:, 0]})
+    rest = (1 - table.sum(axis=1)).clip(lower=0)
+    unclear = (lacking > 1) & (rest > ROUNDING)
+    if unclear.any():
+        reason = f"has shares of {unclear.idxmax()!r} that add up to less than 1"
+        raise InputError("table", None, reason, "Give a row for each of its groups.")
+    return table.T.fillna(rest).T
+
+
+def _numbers(table: pd.DataFrame, keys: list[str], columns: Mapping[str, str]) -> pd.DataFrame:
+    """Columns of numbers under new names, indexed by object, or by object and group."""
+    names = pd.DataFrame({key: text_column(table, key) for key in keys})
+    numbers = {new: number_column(table, name) for name, new in columns.items()}
+    return names.assign(**numbers).set_index(keys)
+
+
+def _refuse_twice(table: pd.DataFrame, keys: list[str]) -> None:
+    twice = table.duplicated(keys)
+    if twice.any():
+        row = int(twice.to_numpy().argmax())
+        what = " and ".join(repr(table[key].iloc[row]) for key in keys)
+        verb = "are" if len(keys) > 1 else "is"
+        remedy = "Keep one row for each"
+        remedy += " pair." if len(keys) > 1 else " object, or name its groups in a column group."
+        raise InputError("table", f"row {row + 1}", f"{what} {verb} there twice", remedy)

@@ -1,0 +1,292 @@
+"""Directional bias amplification: from groups to labels, and back."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from cobalance.evaluation.metrics.bias.labels import (
+    AttributeOptions,
+    Labels,
+    by_attribute,
+    check_rows,
+    read_indicators,
+)
+from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
+from cobalance.evaluation.metrics.scores import Score, score_rows
+from cobalance.evaluation.metrics.tables import by_run, count_column, text_column
+from cobalance.evaluation.shortcuts import NONE
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import InputError, OptionError
+
+Ties = Literal["zero", "negative"]
+DIRECTIONS = {"predicted": ("attribute", "task"), "predicted_attribute": ("task", "attribute")}
+"""What each column of predictions is conditioned on, and what it predicts."""
+
+
+def directional_amplification(
+    labels: Labels,
+    attributes: Labels,
+    *,
+    predicted_labels: Labels | None = None,
+    predicted_attributes: Labels | None = None,
+    training_labels: Labels | None = None,
+    training_attributes: Labels | None = None,
+    ties: Ties = "zero",
+) -> pd.DataFrame:
+    r"""Return directional bias amplification, from attributes to labels (tasks) and back.
+
+    From attributes to tasks: Δ_at = P(T̂=t | A=a) - P(T=t | A=a), averaged over all pairs as y·Δ,
+    where y is 1 if a and t go together in training more often than by chance, and -1 if more
+    rarely [1]_ (section 4). From tasks to attributes: Δ_at = P(Â=a | T=t) - P(A=a | T=t).
+
+    Parameters
+    ----------
+    labels, attributes : labels, shape (n_images, n_labels) or (n_images,)
+        Ground truth of test images, as indicators or as a name an image.
+    predicted_labels, predicted_attributes : labels, optional
+        Predictions for them; each gives one direction.
+    training_labels, training_attributes : labels, optional
+        Ground truth of training images, for y. Without them it is taken from test images.
+    ties : {"zero", "negative"}
+        What a pair counts that is exactly independent in training, as all pairs are after
+        rebalancing: nothing, as in the authors' code, or -Δ, as in the paper's equation.
+
+    Returns
+    -------
+    frame of scores
+        For each direction, ``attribute_to_task`` and ``task_to_attribute``: the mean; with
+        ``_absolute``, the mean of \|Δ\|, which neither ties nor opposite signs can hide; and a
+        row of y·Δ for each pair, named ``"attribute → task"`` or ``"task → attribute"``, with the
+        images that it is conditioned on as `n`. The means' `n` counts pairs; a pair without
+        images is NaN and left out of them.
+
+    Raises
+    ------
+    OptionError
+        Nothing is predicted, or shapes, labels or values do not fit.
+
+    References
+    ----------
+    .. [1] Wang, A. and Russakovsky, O., *Directional bias amplification* (ICML 2021), section 4.
+
+    Examples
+    --------
+    The authors' example: 3 images of group a, 5 of group b.
+
+    >>> directional_amplification(
+    ...     [[0], [1], [1], [0], [0], [0], [0], [1]],
+    ...     ["a"] * 3 + ["b"] * 5,
+    ...     predicted_labels=[[1], [1], [1], [0], [0], [0], [0], [0]],
+    ... )[["metric", "group", "value", "n"]].round(4)
+                           metric  group   value    n
+    0           attribute_to_task         0.2667  2.0
+    1  attribute_to_task_absolute         0.2667  2.0
+    2           attribute_to_task  a → 0  0.3333  3.0
+    3           attribute_to_task  b → 0  0.2000  5.0
+    """
+    if predicted_labels is None and predicted_attributes is None:
+        raise OptionError("Nothing is predicted. Give predicted_labels or predicted_attributes.")
+    if (training_labels is None) != (training_attributes is None):
+        raise OptionError("Give training_labels and training_attributes together.")
+    if ties not in ("zero", "negative"):
+        raise OptionError(f"ties is {ties!r}; give 'zero' or 'negative'.")
+    tasks = read_indicators(
+        labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
+    )
+    members = read_indicators(
+        attributes=attributes,
+        predicted_attributes=predicted_attributes,
+        training_attributes=training_attributes,
+    )
+    check_rows(**{k: v for k, v in (tasks | members).items() if not k.startswith("training")})
+    of_tasks = tasks.get("training_labels", tasks["labels"])
+    of_members = members.get("training_attributes", members["attributes"])
+    check_rows(training_labels=of_tasks, training_attributes=of_members)
+    signs = association_signs(of_members.to_numpy(), of_tasks.to_numpy())
+    if ties == "negative":
+        signs[signs == 0] = -1
+    scores: list[Score] = []
+    for metric, given, truth, predicted, turned in (
+        ("attribute_to_task", members["attributes"], tasks["labels"], "predicted_labels", signs),
+        (
+            "task_to_attribute",
+            tasks["labels"],
+            members["attributes"],
+            "predicted_attributes",
+            signs.T,
+        ),
+    ):
+        forecast = (tasks | members).get(predicted)
+        if forecast is not None:
+            scores += _direction(metric, given, truth, forecast, turned)
+    return score_rows(scores)
+
+
+def association_signs(attributes: np.ndarray, tasks: np.ndarray) -> FloatArray:
+    """Return 1, 0 or -1 for each pair that goes together more, as, or less often than by chance.
+
+    Counted in whole images, so that independence is exact; images with neither a task nor an
+    attribute are left out, as in the authors' code.
+
+    Examples
+    --------
+    >>> association_signs(np.array([[1, 0], [1, 0], [0, 1]]), np.array([[1], [0], [1]]))
+    array([[-1.],
+           [ 1.]])
+    """
+    kept = attributes.any(axis=1) | tasks.any(axis=1)
+    attributes, tasks = attributes[kept], tasks[kept]
+    together = attributes.T @ tasks * int(kept.sum())
+    by_chance = np.outer(attributes.sum(axis=0), tasks.sum(axis=0))
+    return np.asarray(np.sign(together - by_chance), dtype=np.float64)
+
+
+def _direction(
+    metric: str,
+    given: pd.DataFrame,
+    truth: pd.DataFrame,
+    predicted: pd.DataFrame,
+    signs: FloatArray,
+) -> Iterator[Score]:
+    conditions = given.to_numpy()
+    sizes = conditions.sum(axis=0)
+    change = conditions.T @ (predicted.to_numpy() - truth.to_numpy())
+    delta = np.divide(
+        change, sizes[:, None], out=np.full(change.shape, np.nan), where=sizes[:, None] > 0
+    )
+    known = ~np.isnan(delta)
+    signed = signs * delta + 0.0  # no negative zeros
+    n = int(known.sum())
+    yield Score(metric, value=_mean(signed[known]), n=n)
+    yield Score(f"{metric}_absolute", value=_mean(np.abs(delta[known])), n=n)
+    for row, name in enumerate(given):
+        for column, other in enumerate(truth):
+            pair, value = f"{name} → {other}", float(signed[row, column])
+            yield Score(metric, pair, value, n=int(sizes[row]))
+
+
+def _mean(values: FloatArray) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFrame:
+    """Return `directional_amplification` from joint counts of attributes and tasks.
+
+    Parameters
+    ----------
+    table : frame
+        A row for each pair, with ``attribute`` and ``task`` (``none`` for images without one), and
+        counts of images: ``test``, by ground truth, and ``predicted``, by attribute and predicted
+        task, or ``predicted_attribute``, by predicted attribute and task, or both; and
+        ``training``, by ground truth of training images, by default that of the test images. Pairs
+        without a row have no images.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a pair is there twice, a cell is no count, or another number of images
+        is predicted than there are.
+
+    Examples
+    --------
+    The authors' example: 3 images of group a, 5 of group b.
+
+    >>> table = pd.DataFrame({"attribute": list("aabb"), "task": ["cook", "none"] * 2,
+    ...                       "test": [2, 1, 1, 4], "predicted": [3, 0, 0, 5]})
+    >>> directional_of_counts(table)[["metric", "group", "value"]].round(4).head(1)
+                  metric group   value
+    0  attribute_to_task        0.2667
+    """
+    pairs = pd.DataFrame({name: text_column(table, name) for name in ("attribute", "task")})
+    if pairs.duplicated().any():
+        row = int(pairs.duplicated().to_numpy().argmax())
+        what = " and ".join(map(repr, pairs.iloc[row]))
+        raise InputError("table", f"row {row + 1}", f"{what} are there twice", "Keep one row.")
+    predicted = [name for name in DIRECTIONS if name in table]
+    if not predicted:
+        reason = f"has no column {' or '.join(DIRECTIONS)}"
+        raise InputError("table", None, reason, "Add how many images are predicted to be of each.")
+    names = ["test", *predicted, *(["training"] if "training" in table else [])]
+    counts = pairs.assign(**{name: count_column(table, name) for name in names})
+    frames = []
+    for column in predicted:
+        given, told = DIRECTIONS[column]
+        ordered = counts.sort_values(given, kind="stable")
+        truth, guessed = (_repeated(ordered, name) for name in ("test", column))
+        if truth[given].tolist() != guessed[given].tolist():
+            sizes = counts.groupby(given)[["test", column]].sum()
+            name = str((sizes["test"] != sizes[column]).idxmax())
+            n, told_of = sizes.loc[name].astype(int)
+            reason = f"{name!r} has {n:,} images in test, and {told_of:,} in {column}"
+            raise InputError("table", None, reason, "Give a prediction of each test image.")
+        training = _repeated(counts, "training" if "training" in names else "test")
+        frames.append(
+            directional_amplification(
+                _labels(truth["task"]),
+                _labels(truth["attribute"]),
+                **{
+                    f"predicted_{'labels' if told == 'task' else 'attributes'}": _labels(
+                        guessed[told]
+                    )
+                },
+                training_labels=_labels(training["task"]),
+                training_attributes=_labels(training["attribute"]),
+                ties=ties,
+            )
+        )
+    return stack(frames)
+
+
+def _repeated(counts: pd.DataFrame, name: str) -> pd.DataFrame:
+    return counts.loc[counts.index.repeat(counts[name])].reset_index(drop=True)
+
+
+def _labels(names: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A label an image, None for none."""
+    labels = names.astype(object)
+    return labels.where(labels != NONE, None)
+
+
+class DirectionalOptions(AttributeOptions):
+    """Options of the metric directional_amplification.
+
+    Parameters
+    ----------
+    ties : {"zero", "negative"}
+        What a pair that is independent in training counts: nothing, or -Δ.
+    """
+
+    ties: Ties = "zero"
+
+
+def _directional(inputs: Inputs, options: DirectionalOptions) -> pd.DataFrame:
+    if inputs.table is not None:
+        return by_run(inputs.table, lambda rows: directional_of_counts(rows, options.ties))
+    return by_attribute(
+        inputs,
+        options,
+        lambda run: directional_amplification(
+            run.labels,
+            run.groups,
+            predicted_labels=run.predicted,
+            predicted_attributes=run.predicted_groups,
+            training_labels=run.training_labels,
+            training_attributes=run.training_groups,
+            ties=options.ties,
+        ),
+    )
+
+
+PLUGINS = (
+    MetricPlugin(
+        "directional_amplification",
+        "Bias amplification from groups to labels, and back where groups are predicted. A table "
+        "has counts: attribute, task, test, predicted or predicted_attribute, and training.",
+        options=DirectionalOptions,
+        takes=("predictions|table",),
+        may_take=("groups", "training"),
+        compute=_directional,
+    ),
+)
