@@ -21,8 +21,11 @@ from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import InputError, OptionError
 
 Ties = Literal["zero", "negative"]
-DIRECTIONS = {"predicted": ("attribute", "task"), "predicted_attribute": ("task", "attribute")}
-"""What each column of predictions is conditioned on, and what it predicts."""
+DIRECTIONS = {
+    "predicted": ("attribute", "task", "predicted_labels"),
+    "predicted_attribute": ("task", "attribute", "predicted_attributes"),
+}
+"""What each column of predictions is conditioned on, what it predicts, and as which argument."""
 
 
 def directional_amplification(
@@ -212,7 +215,7 @@ def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFr
     counts = pairs.assign(**{name: count_column(table, name) for name in names})
     frames = []
     for column in predicted:
-        given, told = DIRECTIONS[column]
+        given, told, argument = DIRECTIONS[column]
         ordered = counts.sort_values(given, kind="stable")
         truth, guessed = (_repeated(ordered, name) for name in ("test", column))
         if truth[given].tolist() != guessed[given].tolist():
@@ -226,11 +229,7 @@ def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFr
             directional_amplification(
                 _labels(truth["task"]),
                 _labels(truth["attribute"]),
-                **{
-                    f"predicted_{'labels' if told == 'task' else 'attributes'}": _labels(
-                        guessed[told]
-                    )
-                },
+                **{argument: _labels(guessed[told])},
                 training_labels=_labels(training["task"]),
                 training_attributes=_labels(training["attribute"]),
                 ties=ties,

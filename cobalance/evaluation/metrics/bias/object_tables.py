@@ -13,8 +13,6 @@ from cobalance.graph.errors import InputError, OptionError
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""
-
-
 OTHERS = "other groups"  # where a table has the shares of one group alone
 
 

@@ -291,7 +291,6 @@ def _bias(inputs: Inputs, options: BiasOptions) -> pd.DataFrame:
 RANKED = ("table|texts", "table|embeddings", "table|groups")
 """Scores of images, or embeddings of texts and images, and the images' groups."""
 
-
 PLUGINS = (
     MetricPlugin(
         "max_skew",
