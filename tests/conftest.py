@@ -16,7 +16,10 @@ import pytest
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.mining import mine_dataset
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows import folders as added_images
 from cobalance.workflows.settings import Settings
@@ -183,3 +186,23 @@ def queue_url(
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+@pytest.fixture
+def write_dataset(store: GraphStore) -> Callable[..., str]:
+    """Write a dataset from (class, concepts, how many images), and mine it unless told not to."""
+
+    def write(name: str, rows: list[tuple[str, tuple[str, ...], int]], *, mine: bool = True) -> str:
+        records = []
+        for class_name, concepts, images in rows:
+            mentions = tuple(Mention(concept) for concept in concepts)
+            records += [
+                ImageRecord(f"{class_name} {concepts} {i}", class_name, mentions)
+                for i in range(images)
+            ]
+        write_annotations(store, name, Annotations.from_records(records), source="a test")
+        if mine:
+            mine_dataset(store, name, MiningOptions(max_size=3), max_cliques=10_000)
+        return name
+
+    return write

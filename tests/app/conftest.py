@@ -14,10 +14,6 @@ from streamlit.util import calc_hash
 
 from cobalance.app.web.state import session
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.mining import mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows.settings import Settings
 
 MAIN = Path(__file__).parents[2] / "cobalance" / "app" / "web" / "main.py"
@@ -73,26 +69,6 @@ def open_page(
     finally:
         session.store().close()
         session.forget_store()
-
-
-@pytest.fixture
-def write_dataset(store: GraphStore) -> WriteDataset:
-    """Write a dataset from (class, concepts, how many images), and mine it unless told not to."""
-
-    def write(name: str, rows: list[tuple[str, tuple[str, ...], int]], *, mine: bool = True) -> str:
-        records = []
-        for class_name, concepts, images in rows:
-            mentions = tuple(Mention(concept) for concept in concepts)
-            records += [
-                ImageRecord(f"{class_name} {concepts} {i}", class_name, mentions)
-                for i in range(images)
-            ]
-        write_annotations(store, name, Annotations.from_records(records), source="a test")
-        if mine:
-            mine_dataset(store, name, MiningOptions(max_size=3), max_cliques=10_000)
-        return name
-
-    return write
 
 
 @pytest.fixture

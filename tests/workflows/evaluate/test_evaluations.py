@@ -205,7 +205,7 @@ def test_methods_that_select_hold_images_out(store, own, animals, run, monkeypat
     assert settings["method_options"] == {"refits": 1}
     run(made)
     assert not read_scores(store, [made]).empty
-    monkeypatch.delattr("cobalance.workflows.evaluate.runs.train_run")  # the model is kept
+    monkeypatch.delattr("cobalance.workflows.evaluate.train.train_run")  # the model is kept
     predictions = read_saved_predictions(
         OutputFolder(own.folders().output), read_evaluation(store, made)
     )

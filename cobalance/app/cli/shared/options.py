@@ -48,7 +48,7 @@ ALL_JOBS = 1 << 31  # as a limit
 
 
 def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
-    """Declare a repeatable option that takes NAME=VALUE; `app.cli.job_settings.assign` reads it."""
+    """Declare a repeatable option that takes NAME=VALUE; `assignments.assign` reads it."""
     option: typer.models.OptionInfo = typer.Option(
         flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."
     )

@@ -9,17 +9,14 @@ from pydantic import Field
 
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
-
-_REVISION = (
-    "c237dc49a33fc61debc9276459120b7eac67e7ef"  # in safetensors: the main branch is a pickle
-)
 
 
 class ClipFeatureOptions(ModelOptions):
     """Options of the features clip."""
 
-    model: str = "openai/clip-vit-base-patch32"
+    model: str = CLIP
     batch_size: int = Field(default=32, ge=1, le=1024)
 
 
@@ -38,7 +35,9 @@ def open_features(options: ClipFeatureOptions) -> VisionFeatures:
 
     from cobalance.ingest.models.vision import open_vision
 
-    return VisionFeatures(open_vision(options, CLIPModel, CLIPImageProcessorPil, _REVISION), embed)
+    return VisionFeatures(
+        open_vision(options, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION), embed
+    )
 
 
 def embed(model: Any, pixels: Any) -> Any:

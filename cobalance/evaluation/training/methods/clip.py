@@ -8,6 +8,7 @@ from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
 from cobalance.evaluation.training.model import Model
 from cobalance.evaluation.training.tuning.options import ClipOptions
+from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.prompts import PHOTO, check_template
 
 
@@ -23,7 +24,7 @@ class ClipTuningOptions(ClipOptions):
         ``class/image``, or ``class/group/image`` for recall by group; empty for none.
     """
 
-    model: str = "openai/clip-vit-base-patch32"
+    model: str = CLIP
     prompt: str = PHOTO
     folder: str = ""
 

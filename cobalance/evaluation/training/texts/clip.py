@@ -8,6 +8,7 @@ from pydantic import Field
 
 from cobalance.evaluation.training.examples import Floats
 from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class ClipTextOptions(ModelOptions):
     """Options of the text features clip."""
 
-    model: str = "openai/clip-vit-base-patch32"
+    model: str = CLIP
     batch_size: int = Field(default=128, ge=1, le=1024)
 
 

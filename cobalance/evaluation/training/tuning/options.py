@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.options import ModelOptions
 
 
@@ -85,7 +86,7 @@ class CaptionerOptions(TuningOptions):
     words: str = "gensynth"
     beams: int = Field(default=3, ge=1, le=50)
     max_tokens: int = Field(default=30, ge=1, le=500)
-    scorer: str = "openai/clip-vit-base-patch32"
+    scorer: str = CLIP
 
     def search(self) -> dict[str, Any]:
         """What decides captions, and which groups they name, for a given model."""
@@ -105,7 +106,7 @@ class ClipCapOptions(CaptionerOptions):
         How many words the image stands for.
     """
 
-    model: str = "openai/clip-vit-base-patch32"
+    model: str = CLIP
     batch_size: int = Field(default=40, ge=2, le=1024)
     learning_rate: float = Field(default=2e-5, gt=0, allow_inf_nan=False)
     language_model: str = "openai-community/gpt2"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cobalance.app.web.browser.component import Exchange, Outlines, next_exchange, payload
 from streamlit.testing.v1 import AppTest
 
 import cobalance.app.web.browser
 from cobalance.app.web.browser.browser_part import BUILD
+from cobalance.app.web.browser.concept_graph import Exchange, Outlines, next_exchange, payload
 from cobalance.workflows.concept_graph.elements import (
     GraphEdge,
     GraphNode,
@@ -273,8 +273,8 @@ class TestSelection:
 
 def page():
     import streamlit as st
-    from cobalance.app.web.browser.component import concept_graph
 
+    from cobalance.app.web.browser.concept_graph import concept_graph
     from cobalance.workflows.concept_graph.elements import GraphNode, GraphPicture
 
     nodes = [GraphNode(name, name, "concept", 0, 0, 20) for name in ("dog", "cat")]
