@@ -11,76 +11,7 @@ docs/python.md is a tour.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cobalance.data import Data, from_frame, read, urbancars
-    from cobalance.datasets import Dataset
-    from cobalance.diagnosis import (
-        Comparison,
-        Imbalances,
-        PublishedComparison,
-        SplitComparison,
-        compare,
-        compare_published,
-        compare_splits,
-        imbalances,
-        imbalances_with_spark,
-    )
-    from cobalance.evaluations import Evaluations, Scores, evaluate
-    from cobalance.graph.errors import CobalanceError
-    from cobalance.graphs import ConceptGraph, concept_graph
-    from cobalance.jobs import Job
-    from cobalance.labels import Labels
-    from cobalance.panels import Audit, Study
-    from cobalance.plans import (
-        Plan,
-        Simulation,
-        budget_curve,
-        compare_planners,
-        plan,
-        read_plan,
-        resample,
-        weights,
-    )
-    from cobalance.stores import Store, connect
-
-__all__ = [
-    "Audit",
-    "CobalanceError",
-    "Comparison",
-    "ConceptGraph",
-    "Data",
-    "Dataset",
-    "Evaluations",
-    "Imbalances",
-    "Job",
-    "Labels",
-    "Plan",
-    "PublishedComparison",
-    "Scores",
-    "Simulation",
-    "SplitComparison",
-    "Store",
-    "Study",
-    "budget_curve",
-    "compare",
-    "compare_planners",
-    "compare_published",
-    "compare_splits",
-    "concept_graph",
-    "connect",
-    "evaluate",
-    "from_frame",
-    "imbalances",
-    "imbalances_with_spark",
-    "plan",
-    "read",
-    "read_plan",
-    "resample",
-    "urbancars",
-    "weights",
-]
+from typing import Any
 
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
@@ -115,6 +46,7 @@ _HOMES = {
     "cobalance.graph.errors": ("CobalanceError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -305,7 +305,6 @@ def from_frame(
 
 def urbancars() -> Data:
     """The annotations of UrbanCars' 8,000 training images, which cobalance carries."""
-    from cobalance.workflows.demo import NAME
-    from cobalance.workflows.demo import urbancars as records
+    from cobalance.workflows.demo import NAME, urbancars as records
 
     return Data(Annotations.from_records(records()), NAME)

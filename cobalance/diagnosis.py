@@ -11,8 +11,7 @@ from cobalance.data import Data
 from cobalance.display import ALL, Result
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
-from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord
-from cobalance.graph.diagnosis.comparison import compare_cliques
+from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.evidence import EVIDENCE, by_evidence
 from cobalance.graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
 from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects

@@ -15,8 +15,7 @@ from cobalance.graph.errors import needs_extra
 from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
-from cobalance.graph.jobs.status import Job as JobRecord
-from cobalance.graph.jobs.status import read_job, read_queries
+from cobalance.graph.jobs.status import Job as JobRecord, read_job, read_queries
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
 from cobalance.graph.studies.reading import studies_of_job

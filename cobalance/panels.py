@@ -7,11 +7,9 @@ import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.display import Result
-from cobalance.graph.audits.reading import Audit as AuditRecord
-from cobalance.graph.audits.reading import read_audit
+from cobalance.graph.audits.reading import Audit as AuditRecord, read_audit
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.studies.reading import Study as StudyRecord
-from cobalance.graph.studies.reading import read_study
+from cobalance.graph.studies.reading import Study as StudyRecord, read_study
 from cobalance.graph.studies.writing import close_study
 from cobalance.graph.wording import counted
 from cobalance.words import methods_speak_python

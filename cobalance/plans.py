@@ -12,11 +12,9 @@ from cobalance.data import Data
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.generation.planning.effects import effect_table, touched_rows
-from cobalance.generation.planning.plan import GenerationQuery, PlanOptions
-from cobalance.generation.planning.plan import Plan as PlanRecord
+from cobalance.generation.planning.plan import GenerationQuery, Plan as PlanRecord, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
-from cobalance.generation.planning.planners import PLANNERS
-from cobalance.generation.planning.planners import plan as make_plan
+from cobalance.generation.planning.planners import PLANNERS, plan as make_plan
 from cobalance.generation.planning.resampling import image_list
 from cobalance.generation.planning.sample_weights import balancing_weights
 from cobalance.generation.planning.simulation import simulate, summarize_plan

@@ -1,6 +1,8 @@
 """The names of `cobalance`, and what importing it costs."""
 
+import ast
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,17 @@ print({"neo4j", "torch", "streamlit", "numba", "dbos", "PIL"} & set(sys.modules)
 """
     found = run_python(code)
     assert found.stdout.strip() == "set()", found.stderr
+
+
+def test_types_are_those_of_the_same_names():
+    tree = ast.parse(Path(cobalance.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    typed = {
+        name.asname: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    assert typed == cobalance._HOME
 
 
 def test_every_name_is_there_and_no_module_hides_one():

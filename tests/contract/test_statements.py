@@ -9,16 +9,17 @@ from neo4j import GraphDatabase
 from cobalance.graph.annotations import statements as annotation_statements
 from cobalance.graph.audits import statements as audit_statements
 from cobalance.graph.console.guard import check_read_only
-from cobalance.graph.database import schema
-from cobalance.graph.database import statements as database_statements
+from cobalance.graph.database import schema, statements as database_statements
 from cobalance.graph.database.job_nodes import JOB_COUNTERS
 from cobalance.graph.database.local.server import ensure_running
 from cobalance.graph.database.query import Statement
 from cobalance.graph.dataset import statements as dataset_statements
 from cobalance.graph.evaluations import statements as evaluation_statements
-from cobalance.graph.jobs import reads as job_reads
-from cobalance.graph.jobs import statements as job_statements
-from cobalance.graph.jobs import verdict_statements
+from cobalance.graph.jobs import (
+    reads as job_reads,
+    statements as job_statements,
+    verdict_statements,
+)
 from cobalance.graph.jobs.counters import RECOUNT
 from cobalance.graph.marks import statements as mark_statements
 from cobalance.graph.queries import statements as query_statements

@@ -5,8 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.ranking import rank_candidates, rank_scores, sum_ranks
 from cobalance.graph.errors import OptionError

@@ -6,8 +6,7 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.errors import InputError
 from cobalance.ingest.published import read_published

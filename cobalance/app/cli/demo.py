@@ -125,8 +125,7 @@ def _annotate() -> None:
 
 def show_full(found: "FullDemo") -> None:
     """Print the results of the full demo."""
-    from cobalance.workflows.demo.experiment import for_people as accuracies_for_people
-    from cobalance.workflows.demo.experiment import summarise
+    from cobalance.workflows.demo.experiment import for_people as accuracies_for_people, summarise
 
     first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())

@@ -13,8 +13,7 @@ from cobalance.app.web.find import page as find
 from cobalance.app.web.jobs import page as jobs
 from cobalance.app.web.load import page as datasets_page
 from cobalance.app.web.neighbourhood import page as neighbourhood
-from cobalance.app.web.panel import audit as audit
-from cobalance.app.web.panel import study as study
+from cobalance.app.web.panel import audit as audit, study as study
 from cobalance.app.web.plan import page as plan
 from cobalance.app.web.state import refreshing, session, uploading, url
 from cobalance.app.web.widgets import login, mark

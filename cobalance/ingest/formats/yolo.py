@@ -17,8 +17,7 @@ from cobalance.graph.wording import counted
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.formats.tree_reader import TreeReader
-from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS
-from cobalance.ingest.images.decoding import read_header
+from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS, read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import settings as runs
-from hypothesis import strategies as st
+from hypothesis import given, settings as runs, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from cobalance.annotation.labelling.chunk import score_chunk

@@ -2,8 +2,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pandas as pd
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.annotation.measuring.shift import shift_chart, shift_table
 from cobalance.evaluation.metrics.attributes import attribute_shift

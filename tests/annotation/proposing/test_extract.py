@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.annotation.language.chat import LanguageModelError, Reply
 from cobalance.annotation.proposing.extract import extract, singular_names, span_checked

@@ -3,8 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import cobalance
 from cobalance.annotation.proposing.voting import plain_name, vote

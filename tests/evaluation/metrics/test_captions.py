@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines, clip_score, meteor

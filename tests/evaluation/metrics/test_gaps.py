@@ -3,8 +3,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.gaps import common_rates, shortcut_gaps

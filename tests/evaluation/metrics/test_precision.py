@@ -1,8 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.evaluation.metrics.precision import average_precision, mean_average_precision
 from cobalance.evaluation.predictions import check_predictions

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
 from cobalance.evaluation.study.results import (

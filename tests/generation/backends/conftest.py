@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from cobalance.generation.backends.brushnet import BrushNetOptions
-from cobalance.generation.backends.brushnet import open_backend as open_brushnet
+from cobalance.generation.backends.brushnet import BrushNetOptions, open_backend as open_brushnet
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.image_request import ImageRequest, SourceImage
 from tests.generation.backends.suite import GUIDANCE_SCALES, STEPS, Ask, Find

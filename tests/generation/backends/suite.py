@@ -13,8 +13,7 @@ import torch
 from PIL import Image
 
 from cobalance.generation.backends.compositing.framing import fit_source
-from cobalance.generation.backends.paste import PasteOptions
-from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest

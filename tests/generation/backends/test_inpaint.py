@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cobalance.generation.backends.compositing.framing import fit_source
-from cobalance.generation.backends.inpaint import InpaintOptions
-from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.image_request import ImageRequest, SourceImage
 from cobalance.graph.errors import JobBlockedError, OptionError

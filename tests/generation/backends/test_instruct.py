@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from cobalance.generation.backends.compositing.framing import fit_source
-from cobalance.generation.backends.instruct import InstructOptions
-from cobalance.generation.backends.instruct import open_backend as open_instruct
+from cobalance.generation.backends.instruct import InstructOptions, open_backend as open_instruct
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends import suite

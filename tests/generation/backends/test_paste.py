@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from cobalance.generation.backends import BACKENDS
-from cobalance.generation.backends.paste import PasteOptions
-from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.backends import suite

@@ -4,8 +4,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image
 
 from cobalance.generation.filters import FILTERS

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Scored, compared, number_text

@@ -1,7 +1,6 @@
 """Chunks: each candidate of a round once and in order, however often they are halved."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.jobs.chunks import Chunk, cut_round
 from cobalance.graph.jobs.rounds import Round, Span

@@ -3,8 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.jobs.rounds import MAX_ROUND, is_complete, next_spans
 from cobalance.graph.jobs.rounds import QueryProgress, Round, Span

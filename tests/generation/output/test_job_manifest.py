@@ -5,8 +5,7 @@ import tracemalloc
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records

@@ -5,8 +5,7 @@ from itertools import combinations
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.planning.composition import ResultOptions, compose_dataset
 from cobalance.graph.errors import CobalanceError, OptionError

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.planning.budget import close_largest_gaps
 from cobalance.generation.planning.plan import PlanOptions

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json

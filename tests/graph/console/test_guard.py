@@ -5,8 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.console.guard import FUNCTIONS, MAX_LENGTH, PROCEDURES, check_read_only
 from cobalance.graph.errors import QueryRefusedError

@@ -11,9 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, given
-from hypothesis import settings as examples
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, event, given, settings as examples, strategies as st
 from neo4j import READ_ACCESS
 from neo4j.exceptions import Neo4jError
 

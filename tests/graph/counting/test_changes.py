@@ -4,8 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.counting.changes import MOST_CANDIDATES, changed_images, update_mined
 from cobalance.graph.counting.cliques import Cliques, mine_cliques

@@ -12,8 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from cobalance.graph.counting import cliques as cliques_module
 from cobalance.graph.counting.cliques import Cliques, mine_cliques

@@ -4,8 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import build_incidence

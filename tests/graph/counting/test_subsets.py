@@ -1,8 +1,7 @@
 """Subset look-up against comparing every pair of sets."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.graph.counting.subsets import SubsetIndex
 

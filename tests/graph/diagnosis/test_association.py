@@ -5,8 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import Table2x2
 from statsmodels.stats.multitest import multipletests

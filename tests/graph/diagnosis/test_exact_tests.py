@@ -6,8 +6,7 @@ from math import comb, prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from scipy.special import gammaln
 from scipy.stats import chi2_contingency, fisher_exact
 

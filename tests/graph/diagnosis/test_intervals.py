@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cobalance.graph.diagnosis.intervals import newcombe, summed_interval, wilson

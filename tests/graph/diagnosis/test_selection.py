@@ -5,8 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.generation.planning.effects import images_for
 from cobalance.generation.planning.plan import PlanOptions, queries_of

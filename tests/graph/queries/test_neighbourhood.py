@@ -9,8 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import COUNT

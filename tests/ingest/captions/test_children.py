@@ -1,8 +1,7 @@
 """Captions that name children: words of lists, ages in figures and in words."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.ingest.captions.children import names_children
 from cobalance.ingest.concepts.group_words import GroupWords, WordRow

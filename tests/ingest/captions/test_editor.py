@@ -5,8 +5,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
 from cobalance.ingest.captions.children import names_children

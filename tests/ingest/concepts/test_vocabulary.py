@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
 from cobalance.ingest.concepts.plurals import plural_forms

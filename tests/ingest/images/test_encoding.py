@@ -2,8 +2,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 from cobalance.ingest.images.encoding import MAX_SIDE_PX, png, within

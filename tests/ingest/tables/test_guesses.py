@@ -3,8 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.ingest.preview import sample_table
 from cobalance.ingest.tables.guesses import guess_columns

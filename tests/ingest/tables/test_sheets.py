@@ -3,8 +3,7 @@ import io
 
 import pandas as pd
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from cobalance.graph.errors import InputError
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from cobalance.graph.diagnosis.skew import skew
 from cobalance.graph.errors import OptionError

@@ -4,8 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.workflows.concept_graph.beeswarm import LABEL_HEIGHT_PX
 from cobalance.workflows.concept_graph.radial import grow_layout, radial_layout

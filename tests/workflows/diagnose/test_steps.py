@@ -3,8 +3,7 @@
 from dataclasses import asdict, replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.queries.progress import DatasetProgress

@@ -21,8 +21,7 @@ from cobalance.workflows.panel.study_answers import (
     shown_tasks,
 )
 from tests.edited_job import GROUPS
-from tests.studied_job import SENTENCE as GAPPED
-from tests.studied_job import write_studied_job
+from tests.studied_job import SENTENCE as GAPPED, write_studied_job
 
 IMAGES = 6
 PEOPLE = ("ann", "bob")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import typer
 from rich.progress import (
     BarColumn,
+    Progress as Bars,
     SpinnerColumn,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.progress import Progress as Bars
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.progress import Progress

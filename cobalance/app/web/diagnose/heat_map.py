@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.components.imbalances import filters as imbalance_filters
+from cobalance.app.web.components.imbalances import details, filters as imbalance_filters
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table

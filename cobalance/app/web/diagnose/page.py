@@ -10,8 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components import mine_button
 from cobalance.app.web.components.graph import accuracy_colors, axis_choice, community_colors
-from cobalance.app.web.components.imbalances import details, model_accuracy
-from cobalance.app.web.components.imbalances import filters as imbalance_filters
+from cobalance.app.web.components.imbalances import (
+    details,
+    filters as imbalance_filters,
+    model_accuracy,
+)
 from cobalance.app.web.components.imbalances.table import MAX_BARS
 from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.components.stepper import draw_steps

@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.find import adding, tags
-from cobalance.app.web.find import map as embedding_map
+from cobalance.app.web.find import adding, map as embedding_map, tags
 from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset

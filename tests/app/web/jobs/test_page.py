@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.jobs import candidates as candidates_view
-from cobalance.app.web.jobs import exports
+from cobalance.app.web.jobs import candidates as candidates_view, exports
 from cobalance.app.web.jobs.origin import provenance_of
 from cobalance.app.web.state import tasks
 from cobalance.generation.export import EXPORTERS, ExportOptions

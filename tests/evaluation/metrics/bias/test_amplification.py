@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics.bias.amplification import mals_amplification
 from cobalance.evaluation.metrics.bias.object_tables import count_table

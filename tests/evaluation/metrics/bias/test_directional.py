@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.directional import directional_amplification

@@ -4,8 +4,7 @@ import math
 from statistics import fmean, pvariance
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
 from cobalance.graph.errors import OptionError

@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics.bias.rankings import bias_at_k, max_skew, ndkl
 from cobalance.graph.errors import OptionError

@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
 from cobalance.evaluation.training.data.sets import training_set

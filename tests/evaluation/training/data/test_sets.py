@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cobalance.evaluation.training.data.hold_out import check_held_out, hold_out
 from cobalance.evaluation.training.data.images import joined

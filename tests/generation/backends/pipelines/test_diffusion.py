@@ -1,7 +1,6 @@
 import pytest
 
-from cobalance.generation.backends.paste import PasteOptions
-from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.graph.errors import JobBlockedError
 from tests.generation.backends.suite import Find
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.generation.backends.inpaint import InpaintOptions
-from cobalance.generation.backends.inpaint import open_backend as open_inpaint
+from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
 from cobalance.graph.errors import OutOfMemoryError
 from cobalance.ingest.models.loading import quiet
 from tests.generation.backends import suite

@@ -2,10 +2,8 @@ import json
 
 import pytest
 
-from cobalance.generation.backends.inpaint import InpaintOptions
-from cobalance.generation.backends.inpaint import open_backend as open_inpaint
-from cobalance.generation.backends.paste import PasteOptions
-from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
+from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 
 

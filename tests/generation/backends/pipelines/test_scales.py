@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from cobalance.generation.backends import BACKENDS
-from cobalance.generation.backends.inpaint import InpaintOptions
-from cobalance.generation.backends.inpaint import open_backend as open_inpaint
-from cobalance.generation.backends.instruct import InstructOptions
-from cobalance.generation.backends.instruct import open_backend as open_instruct
+from cobalance.generation.backends.inpaint import InpaintOptions, open_backend as open_inpaint
+from cobalance.generation.backends.instruct import InstructOptions, open_backend as open_instruct
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.jobs.variants import Variant, check_scales

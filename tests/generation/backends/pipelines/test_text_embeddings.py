@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cobalance.generation.backends.paste import PasteOptions
-from cobalance.generation.backends.paste import open_backend as open_paste
+from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import Ask, Copied, Find, paste
 

@@ -1,0 +1,35 @@
+from cobalance.data import (
+    Data as Data,
+    from_frame as from_frame,
+    read as read,
+    urbancars as urbancars,
+)
+from cobalance.datasets import Dataset as Dataset
+from cobalance.diagnosis import (
+    Comparison as Comparison,
+    Imbalances as Imbalances,
+    PublishedComparison as PublishedComparison,
+    SplitComparison as SplitComparison,
+    compare as compare,
+    compare_published as compare_published,
+    compare_splits as compare_splits,
+    imbalances as imbalances,
+    imbalances_with_spark as imbalances_with_spark,
+)
+from cobalance.evaluations import Evaluations as Evaluations, Scores as Scores, evaluate as evaluate
+from cobalance.graph.errors import CobalanceError as CobalanceError
+from cobalance.graphs import ConceptGraph as ConceptGraph, concept_graph as concept_graph
+from cobalance.jobs import Job as Job
+from cobalance.labels import Labels as Labels
+from cobalance.panels import Audit as Audit, Study as Study
+from cobalance.plans import (
+    Plan as Plan,
+    Simulation as Simulation,
+    budget_curve as budget_curve,
+    compare_planners as compare_planners,
+    plan as plan,
+    read_plan as read_plan,
+    resample as resample,
+    weights as weights,
+)
+from cobalance.stores import Store as Store, connect as connect
