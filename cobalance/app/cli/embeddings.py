@@ -22,7 +22,7 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.tasks.status import read_task
 from cobalance.graph.wording import counted
-from cobalance.workflows.embed import search as service
+from cobalance.workflows.embed import search as vectors
 from cobalance.workflows.embed.search import USUAL
 from cobalance.workflows.settings import Settings
 
@@ -55,7 +55,7 @@ def add(
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
     with opened_store() as (store, _):
-        read, found = service.add_embeddings(
+        read, found = vectors.add_embeddings(
             store,
             Settings.from_environment().folders(),
             dataset,
@@ -121,7 +121,7 @@ def similar(
     """List the images most like one, by the cosine of their vectors."""
     check_output(format_, output)
     with opened_store() as (store, _):
-        found = service.require_embedded(store, Settings.from_environment().folders(), dataset)
+        found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
     write_frame(found.similar(image, count), format_, output, out)
 
 
@@ -137,7 +137,7 @@ def duplicates(
     """List groups of near duplicates; those in several classes come first."""
     check_output(format_, output)
     with opened_store() as (store, progress):
-        found = service.require_embedded(store, Settings.from_environment().folders(), dataset)
+        found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
         frame = found.duplicates(similarity, progress)
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(

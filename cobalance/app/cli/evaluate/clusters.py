@@ -67,20 +67,22 @@ def clusters(
     if remove and as_concepts:
         raise OptionError("--remove undoes --as-concepts. Give one of them.")
     with needs_extra("Clusters of captions", "evaluate"):
-        from cobalance.workflows.evaluate import clusters as service
+        from cobalance.workflows.evaluate import clusters as captions
     with opened_store() as (store, progress):
         if remove:
-            _say(service.remove_clusters(store, dataset, progress=progress), dataset)
+            _say(captions.remove_clusters(store, dataset, progress=progress), dataset)
             return
-        found = service.cluster_dataset(
+        found = captions.cluster_dataset(
             store,
             Settings.from_environment().folders().captions,
             dataset,
-            service.ClusterSettings(count, embed, assigned(setting), words, seed),
+            captions.ClusterSettings(count, embed, assigned(setting), words, seed),
             progress=progress,
         )
         report = (
-            service.keep_clusters(store, dataset, found, progress=progress) if as_concepts else None
+            captions.keep_clusters(store, dataset, found, progress=progress)
+            if as_concepts
+            else None
         )
     write_frame(found.shifts, format_, output, out)
     if found.without:
