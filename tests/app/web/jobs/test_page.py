@@ -584,7 +584,7 @@ def test_an_export_is_written_downloaded_and_deleted(
     task.cancel()
     with pytest.raises(tasks.CancelledError):
         export_files.write_export(
-            *(store, own, job, "folder", ExportOptions(skip_missing=True)),
+            *(store, own.folders(), job, "folder", ExportOptions(skip_missing=True)),
             real=True,
             result={},
             progress=task.report,
