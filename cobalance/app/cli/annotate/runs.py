@@ -1,6 +1,6 @@
 """`cobalance annotate runs`: list annotation runs, or show what one has found."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import pandas as pd
 import typer
@@ -18,9 +18,6 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs
 from cobalance.graph.dataset.state import find_dataset
-
-if TYPE_CHECKING:
-    pass
 
 
 def runs(

@@ -1,7 +1,7 @@
 """Ids of jobs, tasks, runs and evaluations as arguments: the first characters do."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +12,6 @@ from cobalance.graph.errors import JobNotFoundError, OptionError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
 from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.tasks.status import list_tasks, read_task
-
-if TYPE_CHECKING:
-    pass
-
 
 SHORTEST_ID = 4  # characters
 
