@@ -37,7 +37,10 @@ MINE = {
     "confidence": 0.9,
 }
 
-READ_THE_ENVIRONMENT = ("cobalance/workflows/settings.py",)
+READ_THE_ENVIRONMENT = (
+    "cobalance/workflows/settings.py",
+    "cobalance/workflows/spark/session.py",  # which gives Java its variables
+)
 
 SPREAD = {
     "plan": PLAN,
