@@ -52,8 +52,8 @@ def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> 
     >>> read_options(Limits, {"treshold": 0.25}, "The filter f")
     Traceback (most recent call last):
     ...
-    cobalance.graph.errors.OptionError: The filter f has no option 'treshold'. Its options:
-    threshold.
+    cobalance.graph.errors.OptionError: The filter f has no option 'treshold'. Its options: \
+threshold.
     >>> read_options(Limits, {"threshold": "high"}, "The filter f")
     Traceback (most recent call last):
     ...

@@ -23,6 +23,7 @@ from cobalance.workflows.label.order import label_cost
 from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 from cobalance.workflows.label.work import flag_unseen
 from cobalance.workflows.load.dataset import drop_dataset
+from cobalance.workflows.settings import Settings
 from tests.tiny.vision import save_owlv2
 
 
@@ -106,14 +107,13 @@ def test_an_interrupted_order_goes_on_where_it_stopped(store, birds, tmp_path):
     assert set(list_attributes(store, birds)["flags"]) == {()}
 
 
-def test_the_seconds_of_a_dataset_are_measured_on_its_images(store, settings, birds, tmp_path):
+def test_the_seconds_of_a_dataset_are_measured_on_its_images(store, birds, tmp_path):
+    folders = Settings.from_environment().folders()
     model = str(save_owlv2(tmp_path / "owlv2"))
-    cost = label_cost(
-        store, settings.folders(), birds, 4, "owlv2", {"model": model, "batch_size": 1}
-    )
+    cost = label_cost(store, folders, birds, 4, "owlv2", {"model": model, "batch_size": 1})
     assert (cost["images"], cost["image_passes"]) == (3, 6)
     assert cost["seconds"] > 0
-    assert "seconds" not in label_cost(store, settings.folders(), birds, 4)
+    assert "seconds" not in label_cost(store, folders, birds, 4)
 
 
 def test_what_embeds_is_named():
