@@ -20,8 +20,7 @@ PRODUCT = [extra for extra in EXTRAS if extra not in ("bench", "dev")]
 
 STARTS_WITH = {
     "": (
-        *(f"cobalance.{name}" for name in ("analysis", "data", "making", "models", "people")),
-        "cobalance.stores",
+        *(f"cobalance.{path.stem}" for path in (ROOT / "cobalance").glob("[!_]*.py")),
         "cobalance.app.__main__",
         *{f"cobalance.app.cli.{place.partition('.')[0]}" for place in COMMANDS.values()},
     ),
