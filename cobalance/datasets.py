@@ -400,7 +400,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         *others : Dataset or str
             Such as what a job made of it.
         **order
-            As `cobalance.workflows.evaluate.orders.EvaluationOrder` has it: `methods`,
+            As `cobalance.workflows.evaluate.order.EvaluationOrder` has it: `methods`,
             `seeds`, `training_sets`, `preset`, `test`, `test_split`, `shortcuts` and the like.
 
         Raises

@@ -209,7 +209,7 @@ class Annotated:
         annotator : str
             Such as ``owlv2``; see ``cobalance annotate label --help``.
         **order
-            As `cobalance.workflows.label.labelling.LabelOrder` has it: `options`, `level`,
+            As `cobalance.workflows.label.order.LabelOrder` has it: `options`, `level`,
             `base`, `concepts`, `rule`, `threshold`, `split` and the like.
 
         Raises

@@ -202,3 +202,24 @@ def test_only_a_command_switches_the_garbage_collector():
         if any(switch in path.read_text(encoding="utf-8") for switch in switches)
     }
     assert found == {"cobalance/app/cli/shared/collector.py"}
+
+
+def test_what_docstrings_and_comments_name_is_there():
+    named = re.compile(r"\bcobalance((?:\.\w+){2,})")
+    missing = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in sorted((ROOT / "cobalance").rglob("*.py"))
+        for found in named.finditer(path.read_text(encoding="utf-8"))
+        if not is_there(found[1][1:].split("."))
+    ]
+    assert not missing
+
+
+def is_there(parts: list[str]) -> bool:
+    """Whether a module of cobalance has this name, or defines what stands after the last dot."""
+    for n in (len(parts), len(parts) - 1, len(parts) - 2):
+        place = ROOT.joinpath("cobalance", *parts[:n])
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if n > 0 and file.exists():
+                return all(re.search(rf"\b{name}\b", file.read_text("utf-8")) for name in parts[n:])
+    return False

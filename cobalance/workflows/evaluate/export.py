@@ -48,7 +48,7 @@ def export_evaluations(
         Which; by default all of them, or in tables for people the most telling three.
     baseline : str or None
         Write differences from it, see
-        `cobalance.workflows.evaluate.summaries.differences_frame`.
+        `cobalance.workflows.evaluate.results.differences_frame`.
 
     Raises
     ------

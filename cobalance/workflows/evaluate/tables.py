@@ -115,7 +115,7 @@ def with_dataset(
     InputError
         A predicted image is not in the dataset.
     DatasetNotFoundError, StaleError, OptionError
-        As `cobalance.workflows.evaluate.scoring.dataset_groups`.
+        As `cobalance.workflows.evaluate.score.dataset_groups`.
     """
     groups, chosen = dataset_groups(store, dataset, shortcuts)
     training = inputs.training
