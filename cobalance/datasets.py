@@ -459,7 +459,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         return file
 
     def rename(self, new: str) -> "Dataset":
-        """Rename the dataset, and return it; DatasetExistsError if the name is taken."""
+        """Rename the dataset, and return it; ConflictError if the name is taken."""
         new = clean_name(new)
         rename_dataset(self.graph, self.settings.folders(), self.name, new, self.progress)
         return replace(self, name=new)

@@ -219,7 +219,7 @@ class Evaluations(Result):
 
         Raises
         ------
-        EvaluationRunningError
+        ConflictError
             A worker runs one; those before it are deleted.
         """
         from cobalance.ingest.stored.output_folder import OutputFolder

@@ -131,7 +131,7 @@ class Job(Generic[MadeDataset]):
     report: Progress = silent
 
     def progress(self) -> JobProgress:
-        """Read the progress; JobNotFoundError if the job was dropped with its dataset."""
+        """Read the progress; NotFoundError if the job was dropped with its dataset."""
         return JobProgress(read_job(self.graph, self.id))
 
     @property

@@ -33,7 +33,7 @@ class Audit(Result):
     id: str
 
     def record(self) -> AuditRecord:
-        """The audit as it is in the graph: people, labels and settings; JobNotFoundError if gone.
+        """The audit as it is in the graph: people, labels and settings; NotFoundError if gone.
 
         Its labels tell class and verdict, which those who answer should not see.
         """
@@ -144,7 +144,7 @@ class Study(Result):
     id: str
 
     def record(self) -> StudyRecord:
-        """The study as it is in the graph; JobNotFoundError if it is gone.
+        """The study as it is in the graph; NotFoundError if it is gone.
 
         Its pairs tell which image was edited, which those who answer should not see.
         """
@@ -174,7 +174,7 @@ class Study(Result):
         OptionError
             A row was not asked, is none of the choices, or contradicts another row. Nothing is
             recorded.
-        StudyClosedError
+        ConflictError
             The study is closed.
         """
         take_tasks(self.graph, self.record(), answers)

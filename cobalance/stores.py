@@ -116,7 +116,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         return self.datasets()
 
     def drop(self, name: str) -> None:
-        """Delete a dataset with its plans and jobs; DatasetNotFoundError if there is none."""
+        """Delete a dataset with its plans and jobs; NotFoundError if there is none."""
         drop_dataset(self.graph, self.settings.folders(), clean_name(name), self.progress)
 
     def queries(self) -> pd.DataFrame:
@@ -124,7 +124,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         return saved_queries()
 
     def job(self, job: str) -> Job[Dataset]:
-        """A job by its id; JobNotFoundError if there is none."""
+        """A job by its id; NotFoundError if there is none."""
         read_job(self.graph, job)
         return job_of(self.graph, self.settings, job, self.progress)
 

@@ -116,7 +116,11 @@ class CobalanceError(Exception):
         return safe_text(worded(self.parts, words))
 
 
-class InputError(CobalanceError):
+class DataError(CobalanceError):
+    """Data that does not allow what was asked, such as a plan for a dataset of one class."""
+
+
+class InputError(DataError):
     """An annotation file, or a record in it, that cannot be used.
 
     Parameters
@@ -176,7 +180,11 @@ def check_known(kind: str, names: Iterable[str], known: Collection[str]) -> None
             raise UnknownNameError(kind, name, known)
 
 
-class MissingExtraError(CobalanceError):
+class MachineError(CobalanceError):
+    """The machine lacks something: a package, memory, disk space, a device."""
+
+
+class MissingExtraError(MachineError):
     """Something needs packages that the installed parts of cobalance do not include.
 
     Examples
@@ -207,7 +215,7 @@ class StoreError(CobalanceError):
     """The graph database cannot do what was asked."""
 
 
-class StoreUnavailableError(StoreError):
+class StoreUnavailableError(StoreError, MachineError):
     """No graph database answers: not running, not reachable, or refusing the login."""
 
 
@@ -219,19 +227,35 @@ class SchemaVersionError(StoreError):
     """The database's schema is of a version that this cobalance does not know."""
 
 
-class DatasetNotFoundError(StoreError):
-    """The store has no dataset of that name."""
+class NotFoundError(StoreError):
+    """The store has nothing of that kind and name.
+
+    Parameters
+    ----------
+    kind : str
+        Such as ``"job"``, ``"dataset"`` or ``"annotation run"``.
+    name : str
+        The name or id that was given.
+    *remedy : str, Setting or Action
+        What to do about it, in sentences.
+
+    Examples
+    --------
+    >>> print(NotFoundError("audit", "3f2a"))
+    There is no audit '3f2a'. It may have been dropped with its dataset.
+    """
+
+    def __init__(self, kind: str, name: str, *remedy: Part) -> None:
+        self.kind, self.name = kind, name
+        remedy = remedy or ("It may have been dropped with its dataset.",)
+        super().__init__(f"There is no {kind} {name!r}. ", *remedy)
 
 
-class DatasetExistsError(StoreError):
-    """The store already has a dataset of that name."""
+class ConflictError(StoreError):
+    """Something is in the way: of that name already, running, closed, or changed meanwhile."""
 
 
-class JobNotFoundError(StoreError):
-    """The job, task, query or candidate is not in the store; its dataset may have been dropped."""
-
-
-class StaleError(StoreError):
+class StaleError(ConflictError):
     """Derived data (cliques, a plan) is out of date with the images."""
 
 
@@ -271,5 +295,9 @@ class JobBlockedError(CobalanceError):
     """A job cannot continue until someone fixes what the message names."""
 
 
-class OutOfMemoryError(CobalanceError):
+class OutOfMemoryError(MachineError):
     """The device has too little memory for a batch of this size."""
+
+
+class DivergedError(CobalanceError):
+    """A computation gave no finite numbers, such as a training loop whose loss became NaN."""

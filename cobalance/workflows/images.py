@@ -67,7 +67,7 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
     ------
     OptionError
         There is none.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     images = read_annotations(store, dataset).images

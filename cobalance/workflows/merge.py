@@ -101,7 +101,7 @@ def merge_job(
 
     Raises
     ------
-    DatasetExistsError, OptionError, StaleError
+    ConflictError, OptionError, StaleError
         See `rebalanced_dataset`.
     ExportError
         Accepted images are not in the output folder. Nothing is changed.
@@ -159,7 +159,7 @@ def rebalanced_dataset(
 
     Raises
     ------
-    DatasetExistsError
+    ConflictError
         `into` is a dataset that was not made here for the same job.
     OptionError
         There are no images, or `into` cannot name a dataset.

@@ -13,9 +13,8 @@ import cobalance as cb
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.errors import (
-    DatasetExistsError,
-    DatasetNotFoundError,
-    JobNotFoundError,
+    ConflictError,
+    NotFoundError,
     OptionError,
     QueryRefusedError,
     StaleError,
@@ -81,7 +80,7 @@ def test_datasets_by_name(connected, dataset, cars):
     assert "<table" in connected._repr_html_()
     connected.drop(dataset)
     assert dataset not in connected
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         connected[dataset]
 
 
@@ -207,7 +206,7 @@ def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
         held.order(plan, recipe="magic")
     with pytest.raises(UnknownNameError, match="setting"):
         held.order(plan, sead="x")
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         connected.job("none")
 
 
@@ -228,7 +227,7 @@ def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):
     assert f" {dataset} " in connected
     assert connected[f" {dataset} "].name == dataset
     connected.load(cars, new)
-    with pytest.raises(DatasetExistsError):
+    with pytest.raises(ConflictError):
         held.rename(new)
     connected.drop(new)
     renamed = held.rename(f" {new}\u200b")

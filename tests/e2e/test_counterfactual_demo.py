@@ -12,7 +12,7 @@ from PIL import Image
 
 from cobalance.app.cli.demo_counterfactual import further_commands, show_counterfactual
 from cobalance.graph.dataset.state import find_dataset
-from cobalance.graph.errors import DatasetExistsError
+from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.ingest.images.masks import mask
 from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
@@ -250,5 +250,5 @@ def test_what_is_printed_says_what_was_done_and_what_to_try(found, capsys):
 
 def test_a_dataset_left_from_an_earlier_run_is_named(store, own, found):
     drop_dataset(store, own.folders(), NAME)
-    with pytest.raises(DatasetExistsError, match=f"cobalance datasets drop {AUGMENTED}"):
+    with pytest.raises(ConflictError, match=f"cobalance datasets drop {AUGMENTED}"):
         run_counterfactual_demo(store, own)

@@ -16,8 +16,8 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import (
-    DatasetExistsError,
-    JobNotFoundError,
+    ConflictError,
+    NotFoundError,
     OptionError,
     StaleError,
     StoreError,
@@ -272,7 +272,7 @@ def test_another_dataset_is_not_overwritten(store, loaded, job, own, dump):
     other = f"{loaded} renamed"
     write_annotations(store, other, birds(), source="a test")
     before = dump(other)
-    with pytest.raises(DatasetExistsError, match="exists already"):
+    with pytest.raises(ConflictError, match="exists already"):
         rebalance(store, own, job, other)
     with pytest.raises(OptionError, match="into itself"):
         rebalance(store, own, job, loaded)
@@ -283,9 +283,9 @@ def test_another_dataset_is_not_overwritten(store, loaded, job, own, dump):
         rebalance(store, own, second)
     query = query_id(second, 0)
     record_made(store, second, {query: [NewCandidate(f"{query}/0", "x.png", "accepted")]})
-    with pytest.raises(DatasetExistsError):
+    with pytest.raises(ConflictError):
         rebalance(store, own, second, made.dataset)
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         rebalance(store, own, "no such job")
 
 

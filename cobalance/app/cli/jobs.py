@@ -23,7 +23,7 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.tables import Format, narrowed, write_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import JobNotFoundError, needs_extra
+from cobalance.graph.errors import NotFoundError, needs_extra
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
@@ -219,7 +219,7 @@ def has_task(store: GraphStore, name: str) -> bool:
     """Whether an id is that of a task."""
     try:
         read_task(store, name)
-    except JobNotFoundError:
+    except NotFoundError:
         return False
     return True
 

@@ -17,7 +17,7 @@ from cobalance.graph.dataset.names import foreign_images
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import DatasetExistsError, OptionError, worded
+from cobalance.graph.errors import ConflictError, OptionError, worded
 from cobalance.graph.records import Annotations
 from cobalance.graph.wording import counted
 from cobalance.ingest.concepts.word_lists import word_list_names
@@ -397,11 +397,11 @@ def _tell(name: str, file: str, report: IngestReport, state: DatasetState, image
 
 
 def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
-    """Raise DatasetExistsError if the default dataset has none of the file's images."""
+    """Raise ConflictError if the default dataset has none of the file's images."""
     others = foreign_images(store, name, annotations.images["id"].array)
     if others:
         images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
-        raise DatasetExistsError(
+        raise ConflictError(
             f"The dataset {name!r} holds {images} in {file}. Name another dataset with --dataset, "
             f"give --dataset {quote(name)} to add to it, or --replace to put these images in place "
             "of those."

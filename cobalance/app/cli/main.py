@@ -19,9 +19,6 @@ from cobalance.app.cli.shared.words import in_shell
 from cobalance.app.version import print_version
 from cobalance.graph.errors import (
     CobalanceError,
-    DatasetExistsError,
-    DatasetNotFoundError,
-    JobNotFoundError,
     OptionError,
 )
 
@@ -29,8 +26,8 @@ rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and erro
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
-    "option, a value or the name of a dataset, plan, job or class cannot be used; 130 if "
-    "interrupted: run the command again to continue."
+    "option, a value or a name cannot be used; 130 if interrupted: run the command again to "
+    "continue."
 )
 
 COMMANDS = {
@@ -127,15 +124,14 @@ def debug_first(arguments: list[str]) -> list[str]:
 
 
 def exit_code(error: CobalanceError) -> int:
-    """The exit code of an error: 2 for a name or value that cannot be used, else 1.
+    """The exit code of an error: 2 for an option, value or name that the caller gave, else 1.
 
     Examples
     --------
     >>> exit_code(OptionError("the budget is 0")), exit_code(CobalanceError("the disk is full"))
     (2, 1)
     """
-    unusable = (OptionError, DatasetNotFoundError, DatasetExistsError, JobNotFoundError)
-    return 2 if isinstance(error, unusable) else 1
+    return 2 if isinstance(error, OptionError) else 1
 
 
 def run() -> NoReturn:

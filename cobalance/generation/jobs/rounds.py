@@ -50,7 +50,7 @@ def report_chunk(store: GraphStore, job: str, rows: Sequence[Row]) -> None:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         The job was dropped with its dataset.
     """
     by_query: dict[str, list[NewCandidate]] = defaultdict(list)

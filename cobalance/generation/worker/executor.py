@@ -19,8 +19,8 @@ from cobalance.generation.worker.supervisor import fail
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,
-    JobNotFoundError,
     MissingExtraError,
+    NotFoundError,
     OptionError,
     OutOfMemoryError,
     StoreUnavailableError,
@@ -65,7 +65,7 @@ class ChunkExecutor:
         except (JobBlockedError, OptionError, MissingExtraError, OutOfMemoryError) as error:
             fail(self._store, chunk.job, error)
             return "skipped"
-        except JobNotFoundError:
+        except NotFoundError:
             return "skipped"
 
     def _execute(self, chunk: Chunk, attempt: int, dataset: str) -> ChunkResult:

@@ -158,7 +158,7 @@ class RetryingStore:
 
         Raises
         ------
-        JobNotFoundError
+        NotFoundError
             The job is gone.
         OptionError, UnknownNameError
             They cannot be used.

@@ -11,7 +11,7 @@ from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.worker_id import is_dead
-from cobalance.graph.errors import JobBlockedError, JobNotFoundError, MissingExtraError, OptionError
+from cobalance.graph.errors import JobBlockedError, MissingExtraError, NotFoundError, OptionError
 from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import fail_task
@@ -56,7 +56,7 @@ class JobSupervisor:
                 note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
                 self._store.run(lambda store: end_job(store, job, note=note))
                 queue.delete_job(job)
-        except JobNotFoundError:  # dropped with its dataset, meanwhile
+        except NotFoundError:  # dropped with its dataset, meanwhile
             return
         except (JobBlockedError, OptionError, MissingExtraError) as error:
             fail(self._store, job, error)
@@ -144,5 +144,5 @@ class JobSupervisor:
 def fail(store: RetryingStore, job: str, error: Exception) -> None:
     """Fail a job with an error's message, if the job still exists."""
     message = str(error)  # a closure over the error would keep its traceback's frames alive
-    with contextlib.suppress(JobNotFoundError):
+    with contextlib.suppress(NotFoundError):
         store.run(lambda graph: fail_job(graph, job, message))

@@ -23,7 +23,7 @@ from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import (
     CobalanceError,
-    JobNotFoundError,
+    NotFoundError,
     OptionError,
     StoreUnavailableError,
 )
@@ -225,7 +225,7 @@ class Worker:
         if job not in self._extra_of:
             try:
                 self._extra_of[job] = self._store.job_settings(job).extra
-            except JobNotFoundError:
+            except NotFoundError:
                 return False
             except OptionError:  # which fails the job
                 self._extra_of[job] = "worker"
@@ -239,7 +239,7 @@ class Worker:
             return
         self._reported_at = time.monotonic()
         for job in dict.fromkeys([*self._reported, *jobs]):
-            with contextlib.suppress(JobNotFoundError):
+            with contextlib.suppress(NotFoundError):
                 found = self._store.run(partial(read_job, job=job))
                 self.progress(f"job {job}", *found.steps)
         self._reported = jobs

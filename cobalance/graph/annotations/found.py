@@ -44,7 +44,7 @@ def apply_runs(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     StoreError
         Another process writes the same dataset at the same time, or the database fails.

@@ -16,8 +16,8 @@ from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import StoreError
-from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.errors import NotFoundError, StoreError
+from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
 RunKind = Literal["propose", "label", "caption"]
@@ -135,7 +135,7 @@ def create_run(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
@@ -211,7 +211,7 @@ def decide_run(
 
 
 def cancel_run(store: GraphStore, run: str) -> None:
-    """Cancel a run's tasks; what they have scored stays. Raises JobNotFoundError."""
+    """Cancel a run's tasks; what they have scored stays. Raises NotFoundError."""
     read_run(store, run)
     for task in store.read(statements.RUN_TASKS, run=run):
         cancel_task(store, task["id"])
@@ -226,7 +226,7 @@ def cancel_run(store: GraphStore, run: str) -> None:
 
 
 def retry_run(store: GraphStore, run: str) -> int:
-    """Queue a run's failed and cancelled tasks again; how many. Raises JobNotFoundError."""
+    """Queue a run's failed and cancelled tasks again; how many. Raises NotFoundError."""
     read_run(store, run)
     store.write(
         statements.SET_RUN,
@@ -241,16 +241,16 @@ def retry_run(store: GraphStore, run: str) -> int:
 
 
 def delete_run(store: GraphStore, run: str) -> None:
-    """Delete a run that was not accepted; its files stay. Raises JobNotFoundError."""
+    """Delete a run that was not accepted; its files stay. Raises NotFoundError."""
     read_run(store, run)
     store.write(statements.DELETE_RUN, run=run)
 
 
 def read_run(store: GraphStore, run: str) -> AnnotationRun:
-    """Read a run; JobNotFoundError if there is none of that id."""
+    """Read a run; NotFoundError if there is none of that id."""
     rows = store.read(statements.RUN, run=run)
     if not rows:
-        raise not_found("annotation run", run)
+        raise NotFoundError("annotation run", run)
     return _run(rows[0])
 
 

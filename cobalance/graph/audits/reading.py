@@ -10,7 +10,8 @@ import pandas as pd
 
 from cobalance.graph.audits import statements
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.errors import NotFoundError
+from cobalance.graph.jobs.lifecycle import utc_time
 
 LABELS = ("image", "uri", "concept", "class_name", "labelled")
 TASKS = ("person", "label")
@@ -80,10 +81,10 @@ def clique_name(concepts: Collection[str]) -> str:
 
 
 def read_audit(store: GraphStore, audit: str) -> Audit:
-    """Read an audit; JobNotFoundError if there is none of that id."""
+    """Read an audit; NotFoundError if there is none of that id."""
     rows = store.read(statements.AUDIT_OF_ID, audit=audit)
     if not rows:
-        raise not_found("audit", audit)
+        raise NotFoundError("audit", audit)
     return _audit(rows[0]["audit"])
 
 

@@ -13,8 +13,7 @@ from cobalance.graph.audits.reading import COUNTS, LABELS, TASKS
 from cobalance.graph.database.panel_nodes import AUDIT, AUDIT_ANSWER
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import StoreError
-from cobalance.graph.jobs.lifecycle import not_found
+from cobalance.graph.errors import NotFoundError, StoreError
 from cobalance.graph.records import plain_values
 
 
@@ -38,7 +37,7 @@ def create_audit(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     StaleError
         Its dataset is being loaded.
@@ -74,7 +73,7 @@ def save_answers(store: GraphStore, audit: str, answers: pd.DataFrame) -> None:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such audit.
     """
     names = ("image", "concept", "person", "answer")
@@ -89,7 +88,7 @@ def save_answers(store: GraphStore, audit: str, answers: pd.DataFrame) -> None:
         return
     (done,) = store.write(statements.SAVE_ANSWERS, audit=audit, rows=rows) or [{"written": 0}]
     if not done["written"]:
-        raise not_found("audit", audit)
+        raise NotFoundError("audit", audit)
 
 
 def _text(frame: pd.DataFrame, columns: Sequence[str]) -> str:

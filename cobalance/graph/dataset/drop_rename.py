@@ -5,7 +5,7 @@ from cobalance.graph.database.statements import drop_statement, rename_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.errors import Action, DatasetExistsError
+from cobalance.graph.errors import Action, ConflictError
 from cobalance.graph.progress import Progress, silent
 
 # Dependants first, so that an interrupted drop leaves no dangling nodes. Jobs go before their
@@ -46,7 +46,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
 
     Raises
     ------
-    DatasetExistsError
+    ConflictError
         The new name is taken.
     """
     check_name(new)
@@ -57,7 +57,7 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
         return
     (row,) = store.write(statements.TAKE_NAME, dataset=name, new=new)
     if row["taken"]:
-        raise DatasetExistsError(
+        raise ConflictError(
             f"A dataset {new!r} exists already. Choose another name, or ",
             Action("drop_dataset", new),
             " first.",

@@ -38,7 +38,7 @@ def replace_mentions(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     OptionError
         A new mention is of another source.

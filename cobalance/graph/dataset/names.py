@@ -32,7 +32,7 @@ def state_with_names(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, it is not complete, or is to be mined and has not been.
     UnknownNameError
         It has no node of the kind with one of the names.

@@ -271,7 +271,7 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
 
     Raises
     ------
-    DatasetNotFoundError
+    NotFoundError
         There is no such dataset.
     UnknownNameError
         The dataset has no plan of this name.

@@ -38,7 +38,7 @@ def read_annotations(store: GraphStore, dataset: str, progress: Progress = silen
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     state = dataset_state(store, dataset)
@@ -88,7 +88,7 @@ def read_classes(store: GraphStore, dataset: str) -> pd.DataFrame:
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     state = dataset_state(store, dataset)
@@ -186,7 +186,7 @@ def read_class_images(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
@@ -208,7 +208,7 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     state = dataset_state(store, dataset)

@@ -30,7 +30,7 @@ from cobalance.graph.dataset.write import (
     write_cooccurrence,
     write_images,
 )
-from cobalance.graph.errors import Action, DatasetExistsError, OptionError
+from cobalance.graph.errors import Action, ConflictError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
 
@@ -134,7 +134,7 @@ def write_sampled(
     ------
     OptionError
         The dataset has all of its images in the graph.
-    DatasetExistsError
+    ConflictError
         It has other images, and they are not to be replaced.
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
@@ -171,7 +171,7 @@ def dry_run_sampled(
     ------
     OptionError
         The name cannot name a dataset, or the graph has all of its images.
-    DatasetExistsError
+    ConflictError
         It has other images, and they are not to be replaced.
     StaleError
         A rename of the dataset did not end.
@@ -299,7 +299,7 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
     if state.digest is None or state.digest == digest:
         return 0
     if not replace:
-        raise DatasetExistsError(
+        raise ConflictError(
             f"The dataset {state.name!r} holds {images:,} other images, and images cannot be added "
             "to a sample. Name another dataset, or replace those."
         )

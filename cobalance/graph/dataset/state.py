@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import Action, DatasetNotFoundError, OptionError, StaleError, StoreError
+from cobalance.graph.errors import Action, NotFoundError, OptionError, StaleError, StoreError
 from cobalance.graph.names import clean_name
 
 MAX_NAME = 200  # characters
@@ -144,16 +144,14 @@ def dataset_state(store: GraphStore, name: str) -> DatasetState:
 
     Raises
     ------
-    DatasetNotFoundError
+    NotFoundError
         There is none of that name; the message lists those there are.
     """
     state = find_dataset(store, name)
     if state is None:
         names = [row["name"] for row in store.read(statements.DATASET_NAMES)]
         known = f"The store has: {', '.join(sorted(names))}." if names else "The store is empty."
-        raise DatasetNotFoundError(
-            f"No dataset {name!r}. {known} ", Action("ingest", ..., dataset=name), "."
-        )
+        raise NotFoundError("dataset", name, f"{known} ", Action("ingest", ..., dataset=name), ".")
     return state
 
 

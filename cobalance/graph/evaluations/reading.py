@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.evaluations import statements
-from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import TaskState
 
 
@@ -122,10 +123,10 @@ def list_evaluations(
 
 
 def read_evaluation(store: GraphStore, evaluation: str) -> Evaluation:
-    """Read an evaluation; JobNotFoundError if there is none of that id."""
+    """Read an evaluation; NotFoundError if there is none of that id."""
     rows = store.read(statements.EVALUATION_OF_ID, evaluation=evaluation)
     if not rows:
-        raise not_found("evaluation", evaluation)
+        raise NotFoundError("evaluation", evaluation)
     return _evaluation(rows[0])
 
 

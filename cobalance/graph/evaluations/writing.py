@@ -13,18 +13,13 @@ import pandas as pd
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import CobalanceError, StoreError
+from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
 from cobalance.graph.evaluations import statements
-from cobalance.graph.jobs.lifecycle import not_found
 from cobalance.graph.tasks.lifecycle import task_row
 
 KIND = "evaluation"
 """The kind of the tasks that run evaluations."""
 SCORE_COLUMNS = ("metric", "group", "value", "low", "high", "n")
-
-
-class EvaluationRunningError(CobalanceError):
-    """An evaluation cannot be deleted, since a worker runs it."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,7 @@ def create_evaluations(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     names = list(dict.fromkeys(name for name in (train, test) if name is not None))
@@ -168,7 +163,7 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
     StoreError
         One of its datasets is gone, or is being written.
@@ -177,16 +172,16 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
     if store.write(statements.BEGIN_EVALUATION, evaluation=evaluation):
         return
     if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
-        raise not_found("evaluation", evaluation)
+        raise NotFoundError("evaluation", evaluation)
     raise StoreError(
         f"A dataset of the evaluation {evaluation!r} is gone, or is being loaded. Order it again."
     )
 
 
 def save_predictions_uri(store: GraphStore, evaluation: str, uri: str) -> None:
-    """Record where an evaluation's predictions are; JobNotFoundError if there is none."""
+    """Record where an evaluation's predictions are; NotFoundError if there is none."""
     if not store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri):
-        raise not_found("evaluation", evaluation)
+        raise NotFoundError("evaluation", evaluation)
 
 
 def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> None:
@@ -200,7 +195,7 @@ def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> Non
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
     ValueError
         A metric and group occur twice.
@@ -222,7 +217,7 @@ def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> Non
         if type(error) is StoreError and not store.read(
             statements.EVALUATION_OF_ID, evaluation=evaluation
         ):
-            raise not_found("evaluation", evaluation) from error
+            raise NotFoundError("evaluation", evaluation) from error
         raise
 
 
@@ -245,15 +240,15 @@ def delete_evaluation(store: GraphStore, evaluation: str) -> None:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
-    EvaluationRunningError
+    ConflictError
         A worker runs it.
     """
     if store.write(statements.DELETE_EVALUATION, evaluation=evaluation):
         return
     if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
-        raise not_found("evaluation", evaluation)
-    raise EvaluationRunningError(
+        raise NotFoundError("evaluation", evaluation)
+    raise ConflictError(
         f"The evaluation {evaluation} is running. Cancel it first, or wait until it is done."
     )

@@ -12,9 +12,9 @@ from typing import Any
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.errors import Action, OptionError, check_known
+from cobalance.graph.errors import Action, NotFoundError, OptionError, check_known
 from cobalance.graph.jobs import reads, statements, verdict_statements
-from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict, not_found
+from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict
 
 DISPLACED = "Another candidate was chosen by hand."
 """Why a candidate that was chosen is no longer."""
@@ -115,7 +115,7 @@ def record_made(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such job: its dataset was dropped.
     """
     rows = store.write(
@@ -135,7 +135,7 @@ def record_made(
         ],
     )
     if not rows and candidates:
-        raise not_found("job", job)
+        raise NotFoundError("job", job)
     return {row.pop("query"): QueryCounts(**row) for row in rows}
 
 
@@ -169,7 +169,7 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such candidate.
     OptionError
         It is to be accepted, and has no file: none could be made, or it was not kept. Or it has
@@ -198,7 +198,7 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
                 Action("retry", lost[0]["job"], short=True),
                 ".",
             )
-        raise not_found("candidate", candidate)
+        raise NotFoundError("candidate", candidate)
     return QueryCounts(**rows[0])
 
 
@@ -223,10 +223,10 @@ class QueryDecisions:
 
 
 def read_decisions(store: GraphStore, query: str) -> QueryDecisions:
-    """Read the verdicts on a query's candidates; JobNotFoundError without such a query."""
+    """Read the verdicts on a query's candidates; NotFoundError without such a query."""
     found = store.read(reads.DECISIONS, query=query)
     if not found:
-        raise not_found("query", query)
+        raise NotFoundError("query", query)
     (row,) = found
     return QueryDecisions(query, row["message"], row["settled"], tuple(map(tuple, row["rows"])))
 

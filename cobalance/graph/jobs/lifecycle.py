@@ -27,7 +27,7 @@ from cobalance.graph.database.sync import BATCH, batches
 from cobalance.graph.dataset.names import check_images, state_with_names
 from cobalance.graph.dataset.plans import edit_properties
 from cobalance.graph.dataset.state import check_name
-from cobalance.graph.errors import JobNotFoundError, OptionError, StoreError
+from cobalance.graph.errors import NotFoundError, OptionError, StoreError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
@@ -84,7 +84,7 @@ def create_job(
     UnknownNameError
         A query names a class or concept that the dataset does not have; an image may be edited to
         show a group that is no class.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     check_name(plan, "plan")
@@ -187,11 +187,11 @@ def query_id(job: str, position: int) -> str:
 def cancel_job(store: GraphStore, job: str) -> JobState:
     """Cancel a job unless it has ended; return its state.
 
-    Running queries are queued; reports of workers are still accepted. Raises JobNotFoundError.
+    Running queries are queued; reports of workers are still accepted. Raises NotFoundError.
     """
     rows = store.write(statements.CANCEL_JOB, job=job)
     if not rows:
-        raise not_found("job", job)
+        raise NotFoundError("job", job)
     state: JobState = rows[0]["state"]
     return state
 
@@ -209,7 +209,7 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such job.
     OptionError
         It was cancelled before all of its queries were written.
@@ -221,16 +221,9 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
                 f"Job {job!r} was cancelled while it was being written, and has a part of its "
                 "queries. Order the plan's images again."
             )
-        raise not_found("job", job)
+        raise NotFoundError("job", job)
     queued: int = rows[0]["queued"]
     return queued
-
-
-def not_found(kind: str, name: str) -> JobNotFoundError:
-    """The error for a job, query or candidate that is not in the store."""
-    return JobNotFoundError(
-        f"There is no {kind} {name!r}. It may have been dropped with its dataset."
-    )
 
 
 def utc_time(milliseconds: int | None) -> datetime | None:

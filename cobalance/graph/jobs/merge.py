@@ -16,7 +16,7 @@ from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.dataset.write import IngestReport, write_annotations
-from cobalance.graph.errors import Action, DatasetExistsError, OptionError, StoreError
+from cobalance.graph.errors import Action, ConflictError, OptionError, StoreError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
@@ -175,11 +175,11 @@ def write_rebalanced(
 
     Raises
     ------
-    DatasetExistsError
+    ConflictError
         `into` is a dataset that was not written here for the same job. Nothing is changed.
     OptionError
         `into` cannot name a dataset, or is the job's dataset, or there are no images to add.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         The job's dataset is gone, or not complete.
     StoreError
         A real image of the dataset has the id of a generated one, or another process writes it.
@@ -227,7 +227,7 @@ def _claim_copy(store: GraphStore, into: str, job: str) -> None:
     """Create the dataset unless it exists, and check that it belongs to the job."""
     rows = store.write(statements.CLAIM_COPY, into=into, job=job)
     if not rows or not rows[0]["own"]:
-        raise DatasetExistsError(
+        raise ConflictError(
             f"A dataset {into!r} exists already, and is not the one that job {job!r} was written "
             "into. Choose another name, or ",
             Action("drop_dataset", into),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.jobs import reads, statements
-from cobalance.graph.jobs.lifecycle import not_found
 
 ALIVE_S = 30.0
 """A worker whose last heartbeat is older than this many seconds is taken for dead."""
@@ -78,7 +78,7 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
     """
     rows = store.write(statements.FAIL_JOB, job=job, error=error)
     if not rows:
-        raise not_found("job", job)
+        raise NotFoundError("job", job)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import check_known
+from cobalance.graph.errors import NotFoundError, check_known
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import (
     QUERY_STATES,
     JobState,
     QueryState,
-    not_found,
     query_id,
     utc_time,
 )
@@ -168,10 +167,10 @@ def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> li
 
 
 def read_job(store: GraphStore, job: str) -> Job:
-    """Read a job; JobNotFoundError if there is none of that id."""
+    """Read a job; NotFoundError if there is none of that id."""
     rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
     if not rows:
-        raise not_found("job", job)
+        raise NotFoundError("job", job)
     return _job(rows[0])
 
 

@@ -93,7 +93,7 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     OptionError
         The graph keeps a sample of the dataset's images, and tags would change counts.

@@ -29,7 +29,7 @@ def bind_named(
         No such query, parameter, or class, concept or plan in the dataset.
     OptionError
         A parameter is missing or of the wrong type, or the graph keeps too few images to count.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         No such dataset, an ingest of it did not end, the query reads cliques that are not up to
         date, or a plan that was made for other cliques.
     """

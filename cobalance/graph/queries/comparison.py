@@ -42,7 +42,7 @@ def compare_imbalances(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or one has not been mined or has changed since.
     OptionError
         They have different classes, one was mined to a smaller size than `max_size`, or a number

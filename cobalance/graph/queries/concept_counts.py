@@ -62,7 +62,7 @@ class CountedDataset(ClassSizes):
 
         Raises
         ------
-        DatasetNotFoundError, StaleError
+        NotFoundError, StaleError
             There is none of that name, or an ingest of it did not end.
         """
         state = dataset_state(store, dataset)

@@ -53,7 +53,7 @@ def read_contrasts(store: GraphStore, dataset: str) -> Contrasts:
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is none of that name, or an ingest of it did not end.
     """
     dataset_state(store, dataset).require_complete()

@@ -78,7 +78,7 @@ def read_neighbourhood(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         As from `CountedDataset.of`.
     UnknownNameError
         No such kind, class or concept.
@@ -132,7 +132,7 @@ def shortest_link(store: GraphStore, dataset: str, a: str, b: str) -> Link | Non
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         No such dataset, or an ingest of it did not end.
     UnknownNameError
         No such concept.

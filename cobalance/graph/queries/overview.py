@@ -84,7 +84,7 @@ def read_overview(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         As from `CountedDataset.of`.
     UnknownNameError
         No such order, class or concept.

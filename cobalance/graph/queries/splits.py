@@ -37,7 +37,7 @@ def compare_dataset_splits(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     UnknownNameError
         It has no image of a split.

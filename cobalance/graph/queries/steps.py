@@ -110,7 +110,7 @@ def read_steps(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         As from `CountedDataset.of`.
     """
     steps = [Step("dataset", first)]

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.errors import NotFoundError
+from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.studies import statements
 
 
@@ -97,10 +98,10 @@ def read_pairs(store: GraphStore, job: str) -> pd.DataFrame:
 
 
 def read_study(store: GraphStore, study: str) -> Study:
-    """Read a study; JobNotFoundError if there is none of that id."""
+    """Read a study; NotFoundError if there is none of that id."""
     rows = store.read(statements.STUDY_OF_ID, study=study)
     if not rows:
-        raise not_found("study", study)
+        raise NotFoundError("study", study)
     return _study(rows[0]["study"])
 
 

@@ -9,15 +9,10 @@ from typing import Any
 from cobalance.graph.database.panel_nodes import STUDY, STUDY_ANSWER
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import StoreError
-from cobalance.graph.jobs.lifecycle import not_found
+from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.studies import statements
 from cobalance.graph.studies.reading import Assignment, StudyPair, read_study
-
-
-class StudyClosedError(StoreError):
-    """A study takes no more answers."""
 
 
 def create_study(
@@ -35,7 +30,7 @@ def create_study(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such job.
     StaleError
         Its dataset is being loaded.
@@ -67,9 +62,9 @@ def save_answer(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such study, or its candidate is gone.
-    StudyClosedError
+    ConflictError
         The study is closed.
     """
     properties = {
@@ -87,11 +82,11 @@ def save_answer(
     if done["written"]:
         return
     if read_study(store, study).closed_at is not None:
-        raise StudyClosedError("The study is closed, and takes no more answers. Create another.")
-    raise not_found("candidate", candidate)
+        raise ConflictError("The study is closed, and takes no more answers. Create another.")
+    raise NotFoundError("candidate", candidate)
 
 
 def close_study(store: GraphStore, study: str) -> None:
-    """Take no more answers of a study; JobNotFoundError if there is none."""
+    """Take no more answers of a study; NotFoundError if there is none."""
     if not store.write(statements.CLOSE_STUDY, study=study):
-        raise not_found("study", study)
+        raise NotFoundError("study", study)

@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import check_known
-from cobalance.graph.jobs.lifecycle import not_found
+from cobalance.graph.errors import NotFoundError, check_known
 from cobalance.graph.plugins import EXTRAS
 from cobalance.graph.tasks import statements
 
@@ -88,11 +87,11 @@ def create_task(
 def cancel_task(store: GraphStore, task: str) -> TaskState:
     """Cancel a task unless it has ended; return its state.
 
-    Its worker notices at the next report of its progress. Raises JobNotFoundError.
+    Its worker notices at the next report of its progress. Raises NotFoundError.
     """
     rows = store.write(statements.CANCEL_TASK, task=task)
     if not rows:
-        raise not_found("task", task)
+        raise NotFoundError("task", task)
     state: TaskState = rows[0]["state"]
     return state
 
@@ -100,11 +99,11 @@ def cancel_task(store: GraphStore, task: str) -> TaskState:
 def retry_task(store: GraphStore, task: str) -> bool:
     """Queue a task that failed or was cancelled again; return whether it was one.
 
-    Raises JobNotFoundError.
+    Raises NotFoundError.
     """
     rows = store.write(statements.RETRY_TASK, task=task)
     if not rows:
-        raise not_found("task", task)
+        raise NotFoundError("task", task)
     return bool(rows[0]["again"])
 
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.jobs.lifecycle import not_found, utc_time
+from cobalance.graph.errors import NotFoundError
+from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.tasks import statements
 from cobalance.graph.tasks.lifecycle import TaskState
@@ -96,10 +97,10 @@ class ActiveTask:
 
 
 def read_task(store: GraphStore, task: str) -> Task:
-    """Read a task; JobNotFoundError if there is none of that id."""
+    """Read a task; NotFoundError if there is none of that id."""
     rows = store.read(statements.READ_TASK, task=task, alive_ms=int(ALIVE_S * 1000))
     if not rows:
-        raise not_found("task", task)
+        raise NotFoundError("task", task)
     return _task(rows[0]["task"])
 
 

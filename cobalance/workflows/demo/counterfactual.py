@@ -158,7 +158,7 @@ def run_counterfactual_demo(
     ------
     OptionError
         The output folder is not on this machine.
-    DatasetExistsError
+    ConflictError
         A dataset that was made of the figures exists without them.
     CobalanceError
         The job failed.

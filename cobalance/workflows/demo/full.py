@@ -88,7 +88,7 @@ def run_full_demo(
     ------
     OptionError
         The output folder is not on this machine.
-    DatasetExistsError
+    ConflictError
         A rebalanced dataset exists without the one that it was made from.
     MissingExtraError
         scikit-learn is not installed.

@@ -7,7 +7,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DatasetNotFoundError, StaleError, needs_extra
+from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
@@ -29,7 +29,7 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
     """Load and mine UrbanCars unless the store has it."""
     try:
         dataset_state(store, NAME).require_mined()
-    except (DatasetNotFoundError, StaleError):
+    except (NotFoundError, StaleError):
         load_demo(store, progress)
 
 
@@ -78,6 +78,6 @@ def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> 
         from cobalance.workflows.demo import digits
     try:
         dataset_state(store, digits.NAME).require_mined()
-    except (DatasetNotFoundError, StaleError):
+    except (NotFoundError, StaleError):
         progress("draw digits", 0, None)
         load_digits(store, settings, digits.NAME, digits.make_training_digits(0), progress)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
-from cobalance.graph.errors import DatasetExistsError, OptionError
+from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.workflows.settings import Settings
@@ -59,12 +59,12 @@ def check_leftovers(store: GraphStore, made_of: Mapping[str, str]) -> None:
 
     Raises
     ------
-    DatasetExistsError
+    ConflictError
         One is there without the other.
     """
     for left, name in made_of.items():
         if find_dataset(store, left) is not None and find_dataset(store, name) is None:
-            raise DatasetExistsError(
+            raise ConflictError(
                 f"{left!r} is left from an earlier demonstration, but {name!r} is gone. Drop it, "
                 f"too: cobalance datasets drop {left}"
             )

@@ -51,7 +51,7 @@ def order_embeddings(
         There are no such features.
     OptionError
         The options are not theirs, or no image has a file.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     checked = FEATURES.check(features, options or {}).model_dump(mode="json")

@@ -72,7 +72,7 @@ def run_artefact_test(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation or job.
     OptionError
         The job is of another dataset, or none of its accepted images is of a test image.

@@ -97,7 +97,7 @@ def cluster_dataset(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     OptionError
         It has no captions, or too few different ones.

@@ -41,7 +41,7 @@ def accuracy_by_clique(
 
     Raises
     ------
-    JobNotFoundError, NoPredictionsError
+    NotFoundError, NoPredictionsError
         There is no such evaluation, or it has no predictions here.
     OptionError
         Its images have several labels each.

@@ -36,7 +36,7 @@ def with_images(
     ------
     InputError, OptionError
         There is no such place, or it has no such images.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     found = _find(images, read_dataset)

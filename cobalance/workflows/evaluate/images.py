@@ -100,7 +100,7 @@ def evaluation_images(
     OptionError
         A split, training set or class is empty, images have no files, or the method or the rule of
         selection needs other ones.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         A dataset is gone, or not complete.
     """
     if train is None:

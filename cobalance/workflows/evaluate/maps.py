@@ -77,7 +77,7 @@ def map_activations(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
     OptionError
         Its model is no network, or its images have several labels each.

@@ -130,7 +130,7 @@ def order_evaluations(
         There is no such method, preset or training set.
     OptionError, LeakError
         An option cannot be used, or the images cannot: see `evaluation_images`.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         A dataset is missing or not complete, or its imbalances are asked for and it is not mined.
     """
     preset = _checked(order)

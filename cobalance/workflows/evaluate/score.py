@@ -109,7 +109,7 @@ def dataset_groups(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or its imbalances are needed and it is not mined.
     InputError, OptionError
         The file cannot be read, or no concept leans to a class.

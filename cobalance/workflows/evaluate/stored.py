@@ -38,9 +38,9 @@ def delete_evaluations(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no evaluation of one of these ids; nothing is deleted.
-    EvaluationRunningError
+    ConflictError
         A worker runs one; those before it are deleted.
     JobBlockedError
         Files cannot be deleted; the graph has nothing of their evaluation any more.

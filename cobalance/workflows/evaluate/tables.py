@@ -114,7 +114,7 @@ def with_dataset(
     ------
     InputError
         A predicted image is not in the dataset.
-    DatasetNotFoundError, StaleError, OptionError
+    NotFoundError, StaleError, OptionError
         As `cobalance.workflows.evaluate.score.dataset_groups`.
     """
     groups, chosen = dataset_groups(store, dataset, shortcuts)
@@ -151,7 +151,7 @@ def keep_scores(
     ------
     InputError
         An image is not in the dataset.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     predictions = with_groups(inputs.need("predictions"), inputs.groups)

@@ -100,7 +100,7 @@ def train_again(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
     CobalanceError
         Its datasets, settings or images cannot be used.

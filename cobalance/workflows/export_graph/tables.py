@@ -125,7 +125,7 @@ def dataset_incidence(store: GraphStore, dataset: str, split: str | None = None)
 
     Raises
     ------
-    DatasetNotFoundError, UnknownNameError
+    NotFoundError, UnknownNameError
         There is no such dataset, or no image of the split.
     """
     dataset_state(store, dataset)

@@ -71,7 +71,7 @@ def compare_generator(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError, JobNotFoundError
+    NotFoundError, StaleError, NotFoundError
         There is no such dataset or run, or a dataset is not complete.
     OptionError
         One run alone is given, a run is of another dataset, has not ended or labels no images by

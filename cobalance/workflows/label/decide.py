@@ -40,7 +40,7 @@ def decide_labels(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     OptionError
         It is not done, or it labels nothing.
@@ -77,7 +77,7 @@ def change_thresholds(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     OptionError
         It has no such concept, or it compares with a base caption and has no threshold, or has a
@@ -114,7 +114,7 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     OptionError
         It is accepted: its dataset's labels are derived from it.

@@ -21,7 +21,7 @@ from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract,
 from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, CobalanceError, JobNotFoundError, OptionError
+from cobalance.graph.errors import Action, CobalanceError, NotFoundError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
@@ -94,7 +94,7 @@ def extract_concepts(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     LanguageModelError
         The model gives no reply that can be read in three tries; the run has then failed.
@@ -149,7 +149,7 @@ def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     OptionError
         No image has a caption.
@@ -208,7 +208,7 @@ def _start(
             if read_run(store, run).dataset == order.dataset:
                 return run
             earlier += 1
-        except JobNotFoundError:
+        except NotFoundError:
             break
     described = chat.describe()
     known = {

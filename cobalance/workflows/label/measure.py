@@ -55,7 +55,7 @@ def truth_of_dataset(store: GraphStore, dataset: str) -> GroundTruth:
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     annotations = read_annotations(store, dataset)
@@ -78,7 +78,7 @@ def measure_run(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     OptionError
         It labels nothing, or shares no image or no concept with the ground truth, or the mapping

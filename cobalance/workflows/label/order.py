@@ -88,7 +88,7 @@ def order_labels(
         There is nothing to look for, no base caption where the rule needs one, or no image;
         ``multi`` is asked for where a threshold decides; or images may not be sent to the address,
         or the annotator cannot ask one.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     JobBlockedError
         The output folder cannot be written to.

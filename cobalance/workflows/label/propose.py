@@ -20,7 +20,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,
-    JobNotFoundError,
+    NotFoundError,
     OptionError,
     check_known,
     needs_extra,
@@ -201,7 +201,7 @@ def propose_attributes(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     LanguageModelError
         The model gives no reply that can be read in three tries; the run has then failed.
@@ -241,7 +241,7 @@ def _start(store: GraphStore, chat: ChatModel, order: ProposeOrder, created_by: 
         while read_run(store, run).dataset != order.dataset:
             earlier += 1
             run = run_id(chat, order, earlier)
-    except JobNotFoundError:
+    except NotFoundError:
         described = chat.describe()
         known = {
             name: str(described[name])

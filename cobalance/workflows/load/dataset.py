@@ -63,7 +63,7 @@ def load_dataset(
 
     Raises
     ------
-    OptionError, DatasetExistsError
+    OptionError, ConflictError
         A sample is asked for where all images are, or the other way round; or counts would have
         to be added to those of other images.
     StoreError
@@ -107,7 +107,7 @@ def drop_dataset(
 
     Raises
     ------
-    DatasetNotFoundError
+    NotFoundError
         There is no dataset of this name.
     JobBlockedError
         The files cannot be deleted; the graph is as it was.
@@ -133,7 +133,7 @@ def rename_dataset(
 
     Raises
     ------
-    DatasetExistsError
+    ConflictError
         The new name is taken.
     """
     drop_rename.rename_dataset(store, dataset, new, progress)

@@ -63,7 +63,7 @@ def draw_audit(
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such run.
     OptionError
         It is not done or labels nothing, a name of a person is missing, twice or none, the overlap

@@ -67,7 +67,7 @@ def answer_audit(store: GraphStore, audit: str, person: str, number: int, answer
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such audit.
     OptionError
         The person has no such task.

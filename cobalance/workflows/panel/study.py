@@ -66,7 +66,7 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such job.
     OptionError
         It has too few accepted edits with files, a name of a person is missing, twice or none, or

@@ -78,13 +78,13 @@ def answer_task(store: GraphStore, study: str, person: str, number: int, answer:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         There is no such study.
     OptionError
         The person has no such task.
     UnknownNameError
         The answer is none of the choices.
-    StudyClosedError
+    ConflictError
         The study is closed.
     """
     found = read_study(store, study)
@@ -121,7 +121,7 @@ def take_tasks(store: GraphStore, study: Study, sheet: pd.DataFrame) -> int:
     OptionError
         A column is missing, a person has no such task, an answer is none of its choices, or a row
         contradicts an earlier one. Nothing is recorded then.
-    StudyClosedError
+    ConflictError
         The study is closed.
     """
     asked: dict[Key, Task] = {

@@ -92,7 +92,7 @@ def plan_counterfactual_dataset(
     OptionError
         The recipe edits no images, an option cannot be used, captions are needed and there are
         none, no image is left to edit, or none of a group that objects are to be taken of.
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     if name is not None:

@@ -164,13 +164,13 @@ def read_contents(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or one has not been mined or has changed since.
     OptionError
         The other dataset has different classes.
     UnknownNameError
         There is no such plan.
-    JobNotFoundError
+    NotFoundError
         There is no such evaluation.
     """
     progress("read the dataset", 0, None)

@@ -19,7 +19,7 @@ from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter,
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, JobNotFoundError, MissingExtraError
+from cobalance.graph.errors import CobalanceError, MissingExtraError, NotFoundError
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
@@ -178,7 +178,7 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
         for job in worker.jobs_seen:
             try:
                 found = read_job(store, job)
-            except JobNotFoundError:
+            except NotFoundError:
                 say(f"Job {job} is gone.")
                 continue
             say(
@@ -202,7 +202,7 @@ def _say_task(store: GraphStore, task: str, say: Callable[[str], None]) -> bool:
     """Say the state of a task; return whether it failed."""
     try:
         found = read_task(store, task)
-    except JobNotFoundError:
+    except NotFoundError:
         say(f"Task {task} is gone.")
         return False
     say(f"Task {task} ({found.kind} of {found.dataset}) is {found.state}.")

@@ -131,12 +131,12 @@ def test_the_beginning_of_an_id_is_enough(run, planned, store):
         said = run(*command, f"{job}x", *folder, exit_code=2).stderr
         assert f"There is no job '{job}x'" in said
         assert "To list those there are: cobalance jobs" in said
-        assert "There is no job" in run(*command, job[:3], *folder, exit_code=2).stderr
+        assert "There is no job" in run(*command, job[:3], *folder, exit_code=1).stderr
 
 
 @pytest.mark.parametrize("command", ["cancel", "retry", "jobs", "rebalance"])
 def test_a_job_that_is_not_there(run, command):
-    assert "There is no job 'nope'" in run(command, "nope", exit_code=2).stderr
+    assert "There is no job 'nope'" in run(command, "nope", exit_code=1).stderr
 
 
 def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):

@@ -234,7 +234,10 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
     usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
     assert "--by does not go with --compare" in usage.stderr
-    assert "No dataset" in run("imbalances", mined, "--compare", "nothing", exit_code=2).stderr
+    assert (
+        "There is no dataset"
+        in run("imbalances", mined, "--compare", "nothing", exit_code=1).stderr
+    )
 
 
 def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
@@ -393,15 +396,15 @@ def test_debug_shows_the_traceback(run, place):
         ("mine CARS --split nope", 2, "unknown split 'nope'"),
         ("plan CARS --planner magic", 2, "Known: conbias, minimal, published"),
         ("ingest FILE --rename-class a", 2, "is not NAME=VALUE"),
-        ("imbalances nope", 2, "No dataset 'nope'"),
+        ("imbalances nope", 1, "There is no dataset 'nope'"),
         ("imbalances CARS --class nope", 2, "unknown class 'nope'"),
-        ("imbalances CARS --compare nope", 2, "No dataset 'nope'"),
-        ("datasets rename CARS CARS2", 2, "exists already"),
-        ("enqueue nope", 2, "No dataset 'nope'"),
+        ("imbalances CARS --compare nope", 1, "There is no dataset 'nope'"),
+        ("datasets rename CARS CARS2", 1, "exists already"),
+        ("enqueue nope", 1, "There is no dataset 'nope'"),
         ("enqueue CARS --plan nope", 2, "unknown plan 'nope'"),
-        ("jobs nope", 2, "There is no job 'nope'"),
-        ("jobs --dataset nope", 2, "No dataset 'nope'"),
-        ("export nope FOLDER", 2, "There is no job 'nope'"),
+        ("jobs nope", 1, "There is no job 'nope'"),
+        ("jobs --dataset nope", 1, "There is no dataset 'nope'"),
+        ("export nope FOLDER", 1, "There is no job 'nope'"),
         ("cypher nope", 2, "unknown query 'nope'"),
         ("ingest nope.csv", 1, "nope.csv"),
         ("enqueue CARS --settings nope.toml", 1, "nope.toml: cannot be read"),

@@ -27,7 +27,7 @@ from cobalance.graph.annotations.runs import (
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError, OptionError, UnknownNameError
+from cobalance.graph.errors import NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import end_task, fail_task, start_task
 from cobalance.graph.tasks.status import list_tasks
@@ -81,7 +81,7 @@ def test_a_run_is_cancelled_and_deleted_with_its_tasks(store, birds):
     assert {task.state for task in list_tasks(store, birds)} == {"cancelled"}
     delete_run(store, run)
     assert list_tasks(store, birds) == []
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         read_run(store, run)
 
 

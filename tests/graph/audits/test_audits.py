@@ -13,7 +13,7 @@ from cobalance.graph.audits.reading import (
 from cobalance.graph.audits.writing import create_audit, save_answers
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
@@ -80,9 +80,9 @@ def test_an_audit_is_read_as_it_was_created_and_goes_with_its_dataset(store, dat
     finally:
         drop_dataset(store, new)
     assert store.read(LEFT, audit=audit) == [{"n": 0}]
-    with pytest.raises(JobNotFoundError, match="no audit"):
+    with pytest.raises(NotFoundError, match="no audit"):
         save_answers(store, audit, answers(("0", "ann", "shows")))
-    with pytest.raises(JobNotFoundError, match="no audit"):
+    with pytest.raises(NotFoundError, match="no audit"):
         read_audit(store, audit)
 
 

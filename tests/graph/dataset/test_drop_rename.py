@@ -5,7 +5,7 @@ import pytest
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DatasetExistsError, DatasetNotFoundError, StaleError
+from cobalance.graph.errors import ConflictError, NotFoundError, StaleError
 
 
 def write(store, dataset, annotations, **options):
@@ -20,7 +20,7 @@ def test_drop_leaves_nothing_and_names_what_there_is(store, dataset, random_anno
     write(store, dataset, random_annotations(20))
     drop_dataset(store, dataset)
     assert store.read("MATCH (n {dataset: $d}) RETURN count(n) AS n", d=dataset) == [{"n": 0}]
-    with pytest.raises(DatasetNotFoundError, match=r"Run `ingest\("):
+    with pytest.raises(NotFoundError, match=r"Run `ingest\("):
         drop_dataset(store, dataset)
 
 
@@ -44,5 +44,5 @@ def test_rename_moves_everything_and_can_be_finished_later(
     assert find_dataset(store, dataset) is None
     assert dump(new) == before
     write(store, dataset, random_annotations(5))
-    with pytest.raises(DatasetExistsError):
+    with pytest.raises(ConflictError):
         rename_dataset(store, dataset, new)

@@ -6,7 +6,7 @@ from cobalance.graph.dataset.contents import image_digests
 from cobalance.graph.dataset.read import read_annotations, read_class_images
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import DatasetNotFoundError
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
@@ -80,7 +80,7 @@ def test_images_without_concepts_and_no_dataset(store, dataset):
     records = [ImageRecord(str(i), "ab"[i % 2]) for i in range(5)]
     write(store, dataset, Annotations.from_records(records))
     assert list(read_annotations(store, dataset).records()) == records
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         read_annotations(store, f"{dataset} renamed")
 
 
@@ -110,5 +110,5 @@ def test_the_real_images_of_each_class(store, dataset):
     train = read_class_images(store, dataset, split="train")
     assert list(train) == ["bird"]
     assert train["bird"].ids == ("b", "\uffee", "\U0001f426")
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         read_class_images(store, f"{dataset} renamed")

@@ -14,7 +14,7 @@ from cobalance.graph.dataset.read import load_incidence, read_annotations
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
-from cobalance.graph.errors import DatasetExistsError, OptionError
+from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
@@ -154,7 +154,7 @@ def test_loading_again(store, both, random_annotations):
     assert (again.created, again.unchanged) == (0, 200)
     assert dataset_state(store, sampled).is_mined
     others = random_annotations(150, seed=5)
-    with pytest.raises(DatasetExistsError, match="holds 200 other images"):
+    with pytest.raises(ConflictError, match="holds 200 other images"):
         write_sampled(store, sampled, others, Sample(PER_CLASS), source="a test")
     report = write_sampled(
         store, sampled, others, Sample(PER_CLASS, seed=1), source="a test", replace=True
@@ -174,7 +174,7 @@ def test_a_dry_run_says_what_a_load_would_do(store, dataset, random_annotations)
     assert find_dataset(store, dataset) is None
     write_sampled(store, dataset, some, Sample(), source="a test")
     assert dry_run_sampled(store, dataset, some) == IngestReport(0, 0, 0, 40, 0)
-    with pytest.raises(DatasetExistsError):
+    with pytest.raises(ConflictError):
         dry_run_sampled(store, dataset, others)
     assert dry_run_sampled(store, dataset, others, replace=True) == IngestReport(50, 0, 40, 0, 0)
     with pytest.raises(OptionError, match="keeps a sample"):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
-from cobalance.graph.errors import DatasetNotFoundError, JobNotFoundError, StoreError
+from cobalance.graph.errors import NotFoundError, StoreError
 from cobalance.graph.evaluations.reading import (
     list_evaluations,
     name_settings,
@@ -14,7 +14,7 @@ from cobalance.graph.evaluations.reading import (
     read_scores,
 )
 from cobalance.graph.evaluations.writing import (
-    EvaluationRunningError,
+    ConflictError,
     NewEvaluation,
     begin_evaluation,
     create_evaluations,
@@ -107,13 +107,13 @@ def test_predictions_of_other_models_need_no_training_set_and_no_task(store, ori
     assert {(one.train, one.training_set, one.state, one.job) for one in found} == {
         (None, None, "done", None)
     }
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         read_task(store, made[0])
     save_scores(store, made[0], scores(("worst_group", "", 0.5, NAN, NAN, 8)))
     delete_evaluation(store, made[0])
     assert read_scores(store, made).empty
     assert len(list_evaluations(store, original)) == 2
-    with pytest.raises(JobNotFoundError, match="There is no evaluation"):
+    with pytest.raises(NotFoundError, match="There is no evaluation"):
         read_evaluation(store, made[0])
 
 
@@ -154,18 +154,18 @@ def test_a_score_twice_and_an_unknown_evaluation_are_refused(store, evaluation):
         lambda: begin_evaluation(store, "none"),
         lambda: delete_evaluation(store, "none"),
     ):
-        with pytest.raises(JobNotFoundError, match="There is no evaluation 'none'"):
+        with pytest.raises(NotFoundError, match="There is no evaluation 'none'"):
             change()
 
 
 def test_a_running_evaluation_is_not_deleted(store, evaluation):
     start_task(store, evaluation, 0)
-    with pytest.raises(EvaluationRunningError, match="Cancel it first"):
+    with pytest.raises(ConflictError, match="Cancel it first"):
         delete_evaluation(store, evaluation)
     assert read_task(store, evaluation).state == "running"
     cancel_task(store, evaluation)
     delete_evaluation(store, evaluation)
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         read_task(store, evaluation)
 
 
@@ -194,12 +194,12 @@ def test_a_rename_and_a_drop_of_either_dataset(store, rebalanced, original, eval
     with pytest.raises(StoreError, match="is gone"):
         begin_evaluation(store, evaluation)
     drop_dataset(store, rebalanced)  # what it was trained on, with which it goes
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         read_evaluation(store, evaluation)
     assert read_scores(store, [evaluation]).empty
 
 
 def test_an_unknown_dataset_is_refused(store, original):
     for names in ({"train": "nowhere", "test": original}, {"train": None, "test": "nowhere"}):
-        with pytest.raises(DatasetNotFoundError, match="No dataset 'nowhere'"):
+        with pytest.raises(NotFoundError, match="There is no dataset 'nowhere'"):
             create_evaluations(store, [NewEvaluation("erm")], **names, extra=None)

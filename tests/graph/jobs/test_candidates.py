@@ -4,7 +4,7 @@ import pytest
 
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
@@ -119,7 +119,7 @@ def test_a_worker_reports_while_its_dataset_is_dropped_or_renamed(store, loaded,
     def report(stage, done, total):
         try:
             record_made(store, job, {query: [accepted(query, len(made))]})
-        except JobNotFoundError:
+        except NotFoundError:
             made.append(False)
         else:
             made.append(True)

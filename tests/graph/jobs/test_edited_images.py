@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError, OptionError
+from cobalance.graph.errors import NotFoundError, OptionError
 from cobalance.graph.jobs import edited_images, reads
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
@@ -242,5 +242,5 @@ def test_nothing_is_taken_back_that_somebody_has_changed_since(store, edited, se
     with pytest.raises(OptionError, match="Decide again"):
         restore_decisions(store, before, after)
     assert read_verdicts(store, edited) == verdicts
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         read_decisions(store, "no query")

@@ -10,8 +10,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import (
-    DatasetNotFoundError,
-    JobNotFoundError,
+    NotFoundError,
     OptionError,
     StoreError,
     UnknownNameError,
@@ -216,7 +215,7 @@ def test_plans_that_no_job_can_run(store, loaded, queries, error, message):
 
 
 def test_no_job_without_its_dataset(store, dataset):
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         create_job(store, dataset, "mine", QUERIES)
 
 
@@ -229,7 +228,7 @@ def test_names_that_are_not_there(store, job):
         lambda: record_made(store, "no", {"no/000000": []}),
         lambda: decide(store, "no", "accepted", ""),
     ):
-        with pytest.raises(JobNotFoundError, match=r"There is no .* 'no'"):
+        with pytest.raises(NotFoundError, match=r"There is no .* 'no'"):
             call()
     # Of a job that was dropped there is nothing left to begin, finish, reject or end.
     assert start_queries(store, "no", 0, ["no/000000"]) is None
@@ -246,7 +245,7 @@ def test_drop_takes_jobs_along(store, loaded, job):
     query = query_id(job, 0)
     record_made(store, job, {query: [accepted(query, 0)]})
     drop_dataset(store, loaded)
-    with pytest.raises(JobNotFoundError, match="dropped with its dataset"):
+    with pytest.raises(NotFoundError, match="dropped with its dataset"):
         record_made(store, job, {query: [accepted(query, 1)]})
     left = store.read("MATCH (n {dataset: $d}) RETURN count(n) AS n", d=loaded)
     assert left == [{"n": 0}]
@@ -277,7 +276,7 @@ def test_no_job_is_created_while_its_dataset_is_dropped(store, loaded):
 
     def create(stage, done, total):
         if done == 0:
-            with pytest.raises((StoreError, DatasetNotFoundError)) as error:
+            with pytest.raises((StoreError, NotFoundError)) as error:
                 create_job(store, loaded, "mine", QUERIES)
             refused.append(error)
 

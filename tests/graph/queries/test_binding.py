@@ -5,7 +5,7 @@ import pytest
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import check_names
-from cobalance.graph.errors import DatasetNotFoundError, StaleError, UnknownNameError
+from cobalance.graph.errors import NotFoundError, StaleError, UnknownNameError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 
@@ -55,7 +55,7 @@ def test_the_first_unknown_name_is_told_with_the_known_ones(store, mined):
 
 
 def test_the_state_comes_before_the_names(store, dataset, load, random_annotations):
-    with pytest.raises(DatasetNotFoundError, match="No dataset"):
+    with pytest.raises(NotFoundError, match="No dataset"):
         bind_named(store, "clique", {"dataset": dataset, "concepts": ["no such"]})
     load(random_annotations(5))
     with pytest.raises(StaleError, match="has not been mined yet"):

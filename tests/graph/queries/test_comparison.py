@@ -10,7 +10,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from cobalance.graph.errors import (
-    DatasetNotFoundError,
+    NotFoundError,
     OptionError,
     StaleError,
     UnknownNameError,
@@ -243,7 +243,7 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
 
 def test_what_cannot_be_compared_is_refused(store, load, random_annotations):
     before = load(random_annotations(60), MiningOptions(max_size=2))
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         compare_imbalances(store, before, f"{before} renamed")
     after = load(random_annotations(60, n_classes=4), second=True)
     with pytest.raises(StaleError, match="not been mined"):

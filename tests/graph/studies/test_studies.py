@@ -6,7 +6,7 @@ import pytest
 
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError, StoreError
+from cobalance.graph.errors import NotFoundError, StoreError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
@@ -20,7 +20,7 @@ from cobalance.graph.studies.reading import (
     studies_of_dataset,
     studies_of_job,
 )
-from cobalance.graph.studies.writing import StudyClosedError, close_study, create_study, save_answer
+from cobalance.graph.studies.writing import ConflictError, close_study, create_study, save_answer
 from tests.conftest import HOSTILE
 
 GROUPS = ("man", "woman")
@@ -106,7 +106,7 @@ def test_a_study_is_read_as_it_was_created(store, dataset, job, study):
     assert found.closed_at is None
     assert studies_of_job(store, job) == studies_of_dataset(store, dataset) == [found]
     for missing in (read_study, close_study):
-        with pytest.raises(JobNotFoundError, match="There is no study 'x'"):
+        with pytest.raises(NotFoundError, match="There is no study 'x'"):
             missing(store, "x")
 
 
@@ -128,11 +128,11 @@ def test_an_answer_is_one_for_each_person_pair_and_question_until_the_end(store,
         study=study,
     )
     assert edges == {"jobs": [job], "candidates": [candidate]}
-    with pytest.raises(JobNotFoundError, match="no candidate 'gone'"):
+    with pytest.raises(NotFoundError, match="no candidate 'gone'"):
         save_answer(store, study, "gone", "ann", "objects", "same")
     close_study(store, study)
     close_study(store, study)
-    with pytest.raises(StudyClosedError):
+    with pytest.raises(ConflictError):
         save_answer(store, study, candidate, "ann", "objects", "different")
     assert read_answers(store, study).to_dict("records") == rows
     assert read_study(store, study).closed_at is not None
@@ -161,5 +161,5 @@ def test_a_study_goes_with_its_dataset(store, dataset, job, study):
     assert store.read(left, study=study) == [{"n": 0}]
     with pytest.raises(StoreError):
         create_study(store, job, groups=GROUPS, people=["a"], pairs=[], assignments=[])
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         save_answer(store, study, pair_of(job, 0).candidate, "ann", "objects", "same")

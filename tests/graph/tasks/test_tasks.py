@@ -4,7 +4,7 @@ import pytest
 
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import JobNotFoundError, UnknownNameError
+from cobalance.graph.errors import NotFoundError, UnknownNameError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.status import read_job
@@ -145,7 +145,7 @@ def test_tasks_are_dropped_and_renamed_with_their_dataset(store, loaded, task):
     drop_dataset(store, new)
     assert list_tasks(store, new) == []
     for change in (read_task, cancel_task, retry_task):
-        with pytest.raises(JobNotFoundError, match="There is no task"):
+        with pytest.raises(NotFoundError, match="There is no task"):
             change(store, task)
 
 

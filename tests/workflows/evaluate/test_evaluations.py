@@ -17,7 +17,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import (
     CobalanceError,
-    DatasetNotFoundError,
+    NotFoundError,
     OptionError,
     UnknownNameError,
 )
@@ -221,8 +221,8 @@ def test_orders_that_cannot_be_are_refused_before_anything_is_created(store, ani
         ({"preset": "huge"}, UnknownNameError, "unknown preset 'huge'"),
         ({"training_sets": ("half",)}, UnknownNameError, "unknown training set 'half'"),
         ({"seeds": (-1,)}, OptionError, "A seed is a whole number"),
-        ({"train": ("nowhere",)}, DatasetNotFoundError, "No dataset 'nowhere'"),
-        ({"test": "nowhere"}, DatasetNotFoundError, "No dataset 'nowhere'"),
+        ({"train": ("nowhere",)}, NotFoundError, "There is no dataset 'nowhere'"),
+        ({"test": "nowhere"}, NotFoundError, "There is no dataset 'nowhere'"),
         ({"test_split": "val"}, OptionError, "has no split 'val'. Its splits: 'test', 'train'"),
         ({"method_options": {"eta": 1}}, UnknownNameError, "unknown option of the methods 'eta'"),
         ({"learner_options": {"epochs": 0}}, OptionError, "epochs is 0"),

@@ -10,13 +10,13 @@ from PIL import Image
 from cobalance.evaluation.metrics.images.distances import FewImagesWarning
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.graph.errors import DatasetNotFoundError, InputError, OptionError
+from cobalance.graph.errors import InputError, NotFoundError, OptionError
 from cobalance.workflows.evaluate.image_sets import with_features, with_images
 from cobalance.workflows.evaluate.score import score_tables
 
 
 def no_dataset(name):
-    raise DatasetNotFoundError(f"There is no dataset {name!r}.")
+    raise NotFoundError(f"There is no dataset {name!r}.")
 
 
 def picture(at, size=(24, 20), mode="RGB"):
@@ -83,7 +83,7 @@ def test_what_cannot_be_scored(folder, tmp_path):
         (empty, folder, "cmmd", InputError, "it has no images"),
         (folder / "a.png", folder, "cmmd", InputError, "it is a file"),
         (tmp_path / "gone", folder, "cmmd", InputError, "there is no such folder"),
-        ("gone", folder, "cmmd", DatasetNotFoundError, "no dataset 'gone'"),
+        ("gone", folder, "cmmd", NotFoundError, "no dataset 'gone'"),
         (" ", folder, "cmmd", OptionError, "The place of images is empty"),
         (cut, folder, "cmmd", InputError, "half.jpg: The image file is damaged"),
         (one, folder, "frechet", OptionError, "each of 2 images or more"),

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from cobalance.evaluation.study.questions import CANNOT_TELL, SENTENCE
 from cobalance.evaluation.study.results import ALPHA, ASKED, BOTH, OWN, SHARE
-from cobalance.graph.errors import JobNotFoundError, OptionError, UnknownNameError
+from cobalance.graph.errors import NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.studies.reading import read_answers, read_study
 from cobalance.graph.studies.writing import close_study
@@ -162,7 +162,7 @@ def test_samples_that_cannot_be_drawn_are_refused_before_anything_is_written(sto
     ):
         with pytest.raises(OptionError, match=said):
             draw_study(store, job, sample)
-    with pytest.raises(JobNotFoundError):
+    with pytest.raises(NotFoundError):
         draw_study(store, "gone", Sample(PEOPLE))
     assert store.read("MATCH (s:Study {job: $job}) RETURN s", job=job) == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.datasets import Dataset
-from cobalance.graph.errors import CobalanceError, DatasetNotFoundError, OptionError
+from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.writing import report, write_report
 
@@ -28,6 +28,6 @@ def test_what_cannot_be_written_leaves_nothing(store, hostile, tmp_path):
         write_report(store, hostile[0], tmp_path, DATED)
     with pytest.raises(CobalanceError, match="Name a file that can be written"):
         write_report(store, hostile[0], tmp_path / "none" / "report.html", DATED)
-    with pytest.raises(DatasetNotFoundError):
+    with pytest.raises(NotFoundError):
         write_report(store, "no such dataset", tmp_path / "report.html", DATED)
     assert [*tmp_path.iterdir()] == []

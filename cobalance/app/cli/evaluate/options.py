@@ -11,7 +11,7 @@ from cobalance.app.cli.shared.ids import find_evaluation
 from cobalance.app.cli.shared.options import ALL_JOBS, notes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, find_dataset
-from cobalance.graph.errors import JobNotFoundError, OptionError, needs_extra
+from cobalance.graph.errors import NotFoundError, OptionError, needs_extra
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.workflows.settings import Settings
 
@@ -33,14 +33,14 @@ def evaluations_of(
 
     Raises
     ------
-    DatasetNotFoundError
+    NotFoundError
         It is neither a dataset nor an evaluation.
     """
     if which is None or find_dataset(store, which) is not None:
         return list_evaluations(store, which, limit=limit)
     try:
         return [find_evaluation(store, which)]
-    except JobNotFoundError:
+    except NotFoundError:
         dataset_state(store, which)  # raises, and names the datasets there are
         raise
 

@@ -8,7 +8,7 @@ import typer
 from cobalance.app.cli.shared.options import ALL_JOBS, opened_store
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import JobNotFoundError, OptionError
+from cobalance.graph.errors import NotFoundError, OptionError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
 from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.tasks.status import list_tasks, read_task
@@ -16,19 +16,21 @@ from cobalance.graph.tasks.status import list_tasks, read_task
 SHORTEST_ID = 4  # characters
 
 
-def id_that_begins(given: str, ids: Iterable[str], kinds: str, missing: str) -> str:
+def id_that_begins(given: str, ids: Iterable[str], kinds: str, kind: str, listing: str) -> str:
     """The one id that begins with what was given.
 
     Parameters
     ----------
     kinds : str
         What they are ids of, in the plural.
-    missing : str
-        The message where there is none.
+    kind : str
+        What the message names where there is none.
+    listing : str
+        The command that lists them.
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         No id begins so.
     OptionError
         Several do.
@@ -39,7 +41,12 @@ def id_that_begins(given: str, ids: Iterable[str], kinds: str, missing: str) -> 
             f"Several {kinds} begin with {given!r}: {', '.join(found)}. Give one of them."
         )
     if not found:
-        raise JobNotFoundError(missing)
+        raise NotFoundError(
+            kind,
+            given,
+            "It may have been dropped with its dataset. To list those there are: ",
+            listing,
+        )
     return found[0]
 
 
@@ -48,7 +55,7 @@ def _completed(context: typer.Context, given: str | None, *, tasks: bool) -> str
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         No id begins so.
     OptionError
         Several do.
@@ -65,19 +72,13 @@ def _completed(context: typer.Context, given: str | None, *, tasks: bool) -> str
             of_tasks = [task.id for task in list_tasks(store, limit=ALL_JOBS)]
             if any(one.startswith(given) for one in of_tasks):
                 ids, kinds = ids + of_tasks, "jobs or tasks"
-    return id_that_begins(
-        given,
-        ids,
-        kinds,
-        f"There is no job {given!r}. It may have been dropped with its dataset. To list those "
-        "there are: cobalance jobs",
-    )
+    return id_that_begins(given, ids, kinds, "job", "cobalance jobs")
 
 
 def _exists(read: Callable[[GraphStore, str], object], store: GraphStore, name: str) -> bool:
     try:
         read(store, name)
-    except JobNotFoundError:
+    except NotFoundError:
         return False
     return True
 
@@ -91,7 +92,7 @@ def full_work_id(context: typer.Context, given: str | None) -> str | None:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         No id begins so.
     OptionError
         Several do.
@@ -123,21 +124,19 @@ def find_run(store: GraphStore, given: str) -> AnnotationRun:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         No id begins so.
     OptionError
         Several do.
     """
     try:
         return read_run(store, given)
-    except JobNotFoundError:
+    except NotFoundError:
         if len(given) < SHORTEST_ID:
             raise
     runs = {run.id: run for run in list_runs(store)}
-    missing = (
-        f"There is no annotation run {given!r}. To list those there are: cobalance annotate runs"
-    )
-    return runs[id_that_begins(given, runs, "runs", missing)]
+    listing = "cobalance annotate runs"
+    return runs[id_that_begins(given, runs, "runs", "annotation run", listing)]
 
 
 def run_id(context: typer.Context, given: str) -> str:
@@ -200,19 +199,16 @@ def find_evaluation(store: GraphStore, given: str) -> Evaluation:
 
     Raises
     ------
-    JobNotFoundError
+    NotFoundError
         No id begins so.
     OptionError
         Several do.
     """
     try:
         return read_evaluation(store, given)
-    except JobNotFoundError:
+    except NotFoundError:
         if len(given) < SHORTEST_ID:
             raise
     everything = {one.id: one for one in list_evaluations(store, limit=ALL_JOBS)}
-    missing = (
-        f"There is no evaluation {given!r}. It may have been dropped with its dataset. To list "
-        "those there are: cobalance jobs --tasks"
-    )
-    return everything[id_that_begins(given, everything, "evaluations", missing)]
+    listing = "cobalance jobs --tasks"
+    return everything[id_that_begins(given, everything, "evaluations", "evaluation", listing)]

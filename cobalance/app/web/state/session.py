@@ -118,7 +118,7 @@ def current() -> CurrentDataset:
 
     Raises
     ------
-    DatasetNotFoundError
+    NotFoundError
         It has been dropped or renamed since.
     """
     return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))

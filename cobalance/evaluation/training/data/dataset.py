@@ -26,7 +26,7 @@ def read_dataset_images(
 
     Raises
     ------
-    DatasetNotFoundError, StaleError
+    NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
     annotations = read_annotations(store, dataset, progress)

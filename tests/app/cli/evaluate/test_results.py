@@ -71,7 +71,7 @@ def test_from_an_order_to_a_table(run, evaluate, animals, rebalanced, tmp_path):
     kept = evaluate("score", saved, "-d", animals, "--metric", "accuracy", "--save").stderr
     assert "Kept as 1 evaluations" in kept or "Kept as 1 evaluation" in kept
     assert "Deleted 2 evaluations" in evaluate("delete", ids[0], ids[1][:8], "--yes").stderr
-    assert "There is no evaluation" in evaluate("delete", ids[0], "--yes", exit_code=2).stderr
+    assert "There is no evaluation" in evaluate("delete", ids[0], "--yes", exit_code=1).stderr
 
 
 def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811
@@ -83,12 +83,12 @@ def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811
     assert f"Task {made} is cancelled" in run("cancel", made).stderr
     for arguments, said in (
         (("train", animals, "--method", "magic"), "unknown method 'magic'"),
-        (("train", "nowhere"), "No dataset 'nowhere'"),
+        (("train", "nowhere"), "There is no dataset 'nowhere'"),
         (("train", animals, "--set", "epochs=3"), "an option begins with learner., method."),
         (("train", animals, "--set", "learner.epochs=0"), "epochs is 0"),
         (("train", animals, "--test-split", "val"), "--test-split"),
         (("train", animals, "--validation-split", "dev", "--here"), "no images of the split 'dev'"),
-        (("show", "nothing-like-it"), "No dataset 'nothing-like-it'"),
+        (("show", "nothing-like-it"), "There is no dataset 'nothing-like-it'"),
         (("predict", "nothing-like-it"), "There is no evaluation 'nothing-like-it'"),
     ):
         assert said in evaluate(*arguments, exit_code=2).stderr
