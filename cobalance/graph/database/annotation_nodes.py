@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cobalance.graph.database.declarations import Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Json, Node, Property
 
 ANNOTATION_RUN = Node(
     "AnnotationRun",
@@ -21,8 +21,7 @@ ANNOTATION_RUN = Node(
         Property("scores_uri", str, "a folder of Parquet files with every score, low ones too"),
         Property("chunks", int, "tasks that the labelling is divided into"),
         Property("error", str, "why it failed"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         Property("ended_at", datetime),
         Property("decided_by", str, "who accepted or rejected it"),
         Property("decided_at", datetime),

@@ -180,3 +180,7 @@ class Edge:
 def _check_name(name: str) -> None:
     if not name.isidentifier():
         raise ValueError(f"{name!r} cannot stand in Cypher unquoted")
+
+
+CREATED = (Property("created_by"), Property("created_at", datetime))
+"""Who made something, and when."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cobalance.graph.database.declarations import Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Json, Node, Property
 
 TASK = Node(
     "Task",
@@ -19,8 +19,7 @@ TASK = Node(
         Property("total", int, "of the stage; missing where it is not known"),
         Property("note", str, "what people should know of its result"),
         Property("error", str, "why it failed"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         Property("started_at", datetime),
         Property("ended_at", datetime),
         Property("updated_at", datetime, "of the last report of its progress"),
@@ -50,8 +49,7 @@ EVALUATION = Node(
         Property("other_methods", Json, "those that comparisons of methods need equal"),
         Property("settings_list", list[str], "settings in words, the learner first"),
         Property("predictions_uri", str, "a Parquet file in the output folder"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         Property("scored_at", datetime, "when scores were last written"),
     ),
     (("train",), ("test",)),

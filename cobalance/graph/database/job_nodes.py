@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cobalance.graph.database.declarations import Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Json, Node, Property
 
 ASKED = (
     Property("class_name"),
@@ -51,8 +51,7 @@ JOB = Node(
         Property("recipe", str, "of the settings"),
         Property("backend", str, "of the settings"),
         Property("extra", str, "that its workers need installed"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         _STARTED_AT,
         _ENDED_AT,
         Property("updated_at", datetime, "written to take the lock of a write"),

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cobalance.graph.database.declarations import Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Json, Node, Property
 
 TAG = Node(
     "Tag",
@@ -10,8 +10,7 @@ TAG = Node(
     Property("name"),
     (
         Property("role", str, "tag, concept (its images show it) or exclude (they are left out)"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
     ),
 )
 IMAGE_NOTE = Node(
@@ -41,7 +40,6 @@ SAVED_VIEW = Node(
     (
         Property("page", str, "the page's path"),
         Property("query", str, "the link's parameters"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
     ),
 )

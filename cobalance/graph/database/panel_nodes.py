@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from cobalance.graph.database.declarations import Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Json, Node, Property
 
 STUDY = Node(
     "Study",
@@ -15,8 +15,7 @@ STUDY = Node(
         Property("pairs", Json, "what is judged: candidates and originals, as they were drawn"),
         Property("tasks", Json, "who judges which pair, in which order, and the original's side"),
         Property("settings", Json, "what the sample was drawn with"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         Property("closed_at", datetime, "after which no answer is taken"),
         Property("updated_at", datetime, "written to take the lock of a write"),
     ),
@@ -50,8 +49,7 @@ AUDIT = Node(
         Property("tasks", Json, "who checks which label, in which order"),
         Property("counts", Json, "labelled and other images of each concept and class"),
         Property("settings", Json, "what the sample was drawn with"),
-        Property("created_by"),
-        Property("created_at", datetime),
+        *CREATED,
         Property("updated_at", datetime, "written to take the lock of a write"),
     ),
     (("run",),),

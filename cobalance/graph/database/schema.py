@@ -265,48 +265,7 @@ STORE_NODES = (DATASET_NODE, WORKER, MIGRATION)
 """Nodes that belong to no dataset."""
 
 ALL_NODES = (
-    *NODES,
-    *JOB_NODES,
-    *EVALUATION_NODES,
-    *ANNOTATION_NODES,
-    *MARK_NODES,
-    *COPIES,
-    *STORE_NODES,
+    NODES + JOB_NODES + EVALUATION_NODES + ANNOTATION_NODES + MARK_NODES + COPIES + STORE_NODES
 )
-EDGES = (
-    LABELED,
-    CONTAINS,
-    CO_OCCURS,
-    CLASS_CO_OCCURS,
-    HAS,
-    COUNTED_IN,
-    REBALANCES,
-    FOR_CLASS,
-    EDITS,
-    ASKED_BY,
-    RUNS,
-    JOB_REBALANCES,
-    JOB_FOR_CLASS,
-    JOB_EDITS,
-    MADE_FOR,
-    GENERATED_BY,
-    DERIVED_FROM,
-    EVALUATES,
-    TRAINED_ON,
-    TESTED_ON,
-    OF,
-    SCORED,
-    WORKS_FOR,
-    PROPOSED_BY,
-    MERGED_INTO,
-    BECOMES,
-    FOUND,
-    STUDIES,
-    GIVEN_IN,
-    JUDGES,
-    AUDITS,
-    AUDIT_GIVEN_IN,
-    AUDIT_JUDGES,
-    TAGGED,
-    ABOUT,
-)
+EDGES = tuple(each for each in dict(globals()).values() if isinstance(each, Edge))
+"""All kinds of edges, in the order of their declarations."""

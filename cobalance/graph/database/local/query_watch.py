@@ -1,4 +1,10 @@
-"""End queries that the server itself cannot end: stuck in one expression, or filling its heap."""
+"""End queries that the server itself cannot end: stuck in one expression, or filling its heap.
+
+Killing the server and starting it again would end them, too. Measured on two busy cores with a load
+of 60,000 images under way: it answers again after 30 s, on the same port. Every open transaction of
+other clients is lost (commits are not), and the load fails, as the driver retries for 5 s only. So
+one thread is stopped, and nobody else notices.
+"""
 
 import sys
 import threading
