@@ -1,7 +1,7 @@
 """The command line: register all commands, print errors, set the exit code.
 
-Exit codes: 2 for an option, value or name (of a dataset, plan, job or class) that cannot be used,
-1 for any other failure, 130 on Ctrl-C, else 0.
+Exit codes: 2 for an option or value that cannot be used, 1 for any other failure, 130 on Ctrl-C,
+else 0.
 """
 
 import sys

@@ -128,7 +128,7 @@ def test_the_beginning_of_an_id_is_enough(run, planned, store):
     assert f"Job {job[:6]}0 is cancelled." in run("cancel", f"{job[:6]}0").stderr
     for command in (["cancel"], ["retry"], ["jobs"], ["rebalance"], ["export"]):
         folder = ["folder"] if command == ["export"] else []
-        said = run(*command, f"{job}x", *folder, exit_code=2).stderr
+        said = run(*command, f"{job}x", *folder, exit_code=1).stderr
         assert f"There is no job '{job}x'" in said
         assert "To list those there are: cobalance jobs" in said
         assert "There is no job" in run(*command, job[:3], *folder, exit_code=1).stderr

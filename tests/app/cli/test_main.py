@@ -250,9 +250,10 @@ def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
     assert "Images per split" not in shown
     assert "cars.csv" in run("datasets", "list", width=150).stdout
     run("datasets", "rename", mined, f"{mined} renamed")
-    assert "No dataset" in run("imbalances", mined, exit_code=2).stderr
+    assert "There is no dataset" in run("imbalances", mined, exit_code=1).stderr
     run("datasets", "drop", f"{mined} renamed", "--yes")
-    assert "No dataset" in run("datasets", "drop", f"{mined} renamed", exit_code=2).stderr
+    dropped = run("datasets", "drop", f"{mined} renamed", exit_code=1)
+    assert "There is no dataset" in dropped.stderr
 
 
 def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table):
@@ -262,7 +263,7 @@ def test_bad_input_names_the_place_and_writes_nothing(run, store, dataset, table
     assert "--on-error skip" in failed.stderr
     assert "Traceback" not in failed.stderr
     assert failed.stdout == ""
-    assert "No dataset" in run("mine", dataset, exit_code=2).stderr
+    assert "There is no dataset" in run("mine", dataset, exit_code=1).stderr
     skipped = run("ingest", table, "--dataset", dataset, "--on-error", "skip")
     assert skipped.stderr.splitlines()[-5:] == [
         "Skipped 1 malformed record:",
@@ -279,7 +280,7 @@ def test_another_file_of_the_same_name_is_no_second_part(run, store, dataset, tm
     other.parent.mkdir()
     other.write_text("id,class,concepts\n6,cat,sofa\n7,dog,sofa\n")
     run("ingest", first)
-    refused = run("ingest", other, exit_code=2).stderr
+    refused = run("ingest", other, exit_code=1).stderr
     assert (
         f"The dataset '{dataset}' holds 5 images, none of them in {other}. Name another dataset "
         f"with --dataset, give --dataset '{dataset}' to add to it, or --replace to put these "
@@ -385,7 +386,7 @@ def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):
 def test_debug_shows_the_traceback(run, place):
     arguments = ["mine", "no such dataset"]
     arguments.insert(place, "--debug")
-    assert "Traceback" in run(*arguments, exit_code=2).stderr
+    assert "Traceback" in run(*arguments, exit_code=1).stderr
 
 
 @pytest.mark.parametrize(

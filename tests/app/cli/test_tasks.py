@@ -25,7 +25,7 @@ def test_tasks_are_listed_cancelled_and_retried(run, planned, store):
     said = run("jobs", task)
     assert "failed" in said.stdout
     assert f"{task}: The disk is full." in said.stderr
-    refused = run("rebalance", task, exit_code=2).stderr
+    refused = run("rebalance", task, exit_code=1).stderr
     assert f"There is no job '{task}'" in refused
     refused = run("cancel", "nothing-like-it", exit_code=1).stderr
     assert "There is no job 'nothing-like-it'" in refused
