@@ -15,7 +15,7 @@ from cobalance.evaluations import Evaluations
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import read_annotations
@@ -25,9 +25,8 @@ from cobalance.graph.jobs.status import list_jobs
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.console_query import ConsoleQuery, result_frame
-from cobalance.graph.queries.splits import compare_dataset_splits
 from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.labels import Annotated
@@ -171,7 +170,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        confidence = mined_with(self.graph, self.name).confidence
+        confidence = read_mining_options(self.graph, self.name).confidence
         found = Imbalances.of(load_cliques(self.graph, self.name), confidence)
         return found.where(**where) if where else found
 

@@ -14,11 +14,11 @@ from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.evidence import EVIDENCE, by_evidence
 from cobalance.graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
-from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects
+from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import CliqueFilter
 from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.diagnosis.summary import summarize
-from cobalance.graph.errors import OptionError, UnknownNameError, worded
+from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
 from cobalance.ingest.spark.counting import count_with_spark
@@ -145,7 +145,7 @@ class Imbalances(Result):
         largest = sizes.max(initial=0) if max_size is None else max_size
         fits = (sizes >= min_size) & (sizes <= largest) & np.isin(np.arange(len(sizes)), passed)
         if closed:
-            fits &= closed_cliques(self.cliques)
+            fits &= find_closed(self.cliques)
         return replace(self, rows=self.rows[fits[self.rows]])
 
     def top(self, n: int = 10) -> "Imbalances":
@@ -219,7 +219,7 @@ class Comparison(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes on what makes the two less comparable."""
-        return tuple(worded(note, in_python) for note in self.record.notes)
+        return tuple(render(note, in_python) for note in self.record.notes)
 
     def title(self) -> str:
         """The sum of gaps, and how many imbalances are solved."""

@@ -13,7 +13,7 @@ from cobalance.evaluation.predictions import check_predictions, read_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
 from cobalance.words import methods_speak_python, speaks_python
 from cobalance.workflows.settings import Settings
@@ -38,8 +38,8 @@ class Scores(Result):
 
     def title(self) -> str:
         """How many scores of how many metrics."""
-        metrics = counted(self.frame["metric"].nunique(), "metrics")
-        return f"{counted(len(self.frame), 'scores')} of {metrics}"
+        metrics = inflect(self.frame["metric"].nunique(), "metrics")
+        return f"{inflect(len(self.frame), 'scores')} of {metrics}"
 
     def shown(self) -> pd.DataFrame:
         """The scores, without methods and seeds where there is one run."""
@@ -233,5 +233,5 @@ class Evaluations(Result):
         found = self.records()
         done = sum(one.state == "done" for one in found)
         failed = sum(one.state == "failed" for one in found)
-        said = f"{counted(len(found), 'evaluations')}, {done:,} done"
+        said = f"{inflect(len(found), 'evaluations')}, {done:,} done"
         return said + (f", {failed:,} failed" if failed else "")

@@ -14,7 +14,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.studies.reading import studies_of_dataset
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, new_audit
 from cobalance.words import methods_speak_python
@@ -156,7 +156,7 @@ class Labels(Result):
     def title(self) -> str:
         """Model, state and how far it is."""
         found = self.record()
-        done = f"{found.done:,} of {counted(found.chunks, 'chunks')}"
+        done = f"{found.done:,} of {inflect(found.chunks, 'chunks')}"
         return f"Labels of {found.dataset!r} by {found.model}: {found.state}, {done}"
 
     def shown(self) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from cobalance.graph.audits.reading import Audit as AuditRecord, read_audit
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.studies.reading import Study as StudyRecord, read_study
 from cobalance.graph.studies.writing import close_study
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.words import methods_speak_python
 from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
 from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
@@ -92,9 +92,9 @@ class Audit(Result):
         """What is checked, by how many people, and how far they are."""
         found, done = self.record(), self.progress()
         return (
-            f"Audit of {counted(len(found.labels), 'labels')} of {found.dataset!r} by "
-            f"{counted(len(found.people), 'people')}: {done['answered'].sum():,} of "
-            f"{counted(int(done['tasks'].sum()), 'answers')}"
+            f"Audit of {inflect(len(found.labels), 'labels')} of {found.dataset!r} by "
+            f"{inflect(len(found.people), 'people')}: {done['answered'].sum():,} of "
+            f"{inflect(int(done['tasks'].sum()), 'answers')}"
         )
 
     def shown(self) -> pd.DataFrame:
@@ -211,9 +211,9 @@ class Study(Result):
         found, done = self.record(), self.progress()
         closed = "" if found.closed_at is None else ", closed"
         return (
-            f"Study of {counted(len(found.pairs), 'pairs')} of job {found.job} by "
-            f"{counted(len(found.people), 'people')}: {done['answered'].sum():,} of "
-            f"{counted(int(done['tasks'].sum()), 'answers')}{closed}"
+            f"Study of {inflect(len(found.pairs), 'pairs')} of job {found.job} by "
+            f"{inflect(len(found.people), 'people')}: {done['answered'].sum():,} of "
+            f"{inflect(int(done['tasks'].sum()), 'answers')}{closed}"
         )
 
     def shown(self) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from cobalance.generation.planning.sample_weights import balancing_weights
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import UnknownNameError, worded
+from cobalance.graph.errors import UnknownNameError, render
 from cobalance.graph.whole_files import replacing
 from cobalance.words import in_python
 from cobalance.workflows.cells import change_text
@@ -121,7 +121,7 @@ class Plan(Result):
             return NO_COMMON_CONCEPT
         rows, smallest = self.record.options.rows(self.cliques), self.record.options.min_size
         why = no_images("", self.cliques, rows, smallest, MiningOptions())
-        return worded(why, in_python).removesuffix(".")
+        return render(why, in_python).removesuffix(".")
 
     def _repr_html_(self) -> str:
         summary = self.summary.reset_index()

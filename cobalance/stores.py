@@ -17,7 +17,7 @@ from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.graph.errors import OptionError, worded
+from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import first_fault
@@ -103,7 +103,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         found = find_images(
             self.settings.folders(), data.annotations, data.file, progress=self.progress
         )
-        remarks = (worded(found.described(), in_python),) if found.named else ()
+        remarks = (render(found.described(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)
 
     def datasets(self) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from cobalance.evaluation.cells import (
     without_index,
 )
 from cobalance.graph.errors import InputError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")
@@ -186,7 +186,7 @@ def known_rows(
         unknown = images[found < 0].unique()
         names = ", ".join(repr(name) for name in unknown[:_SHOWN])
         more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        reason = f"names {counted(len(unknown), 'images')} missing from {where}: {names}{more}"
+        reason = f"names {inflect(len(unknown), 'images')} missing from {where}: {names}{more}"
         if (found < 0).all() and len(known):
             reason += f"; there, ids are such as {str(known.iloc[0])!r}"
         raise InputError(source, None, reason, f"Add them to {where}, or leave their rows out.")

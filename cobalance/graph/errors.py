@@ -68,12 +68,12 @@ def parts_of(text: Text) -> tuple[Part, ...]:
     return (text,) if isinstance(text, str) else tuple(text)
 
 
-def worded(text: Text, words: Words = str) -> str:
+def render(text: Text, words: Words = str) -> str:
     """A text as a front end words it; an action that begins a sentence has a capital letter.
 
     Examples
     --------
-    >>> worded(["It is too old. ", Action("mine", "cars"), " again."])
+    >>> render(["It is too old. ", Action("mine", "cars"), " again."])
     "It is too old. Run `mine('cars')` again."
     """
     sentence = ""
@@ -97,7 +97,7 @@ class CobalanceError(Exception):
     >>> error = CobalanceError("The disk is full. Set ", Setting("output"), " to another folder.")
     >>> print(error)
     The disk is full. Set output to another folder.
-    >>> error.worded(lambda setting: f"“{setting.name.capitalize()}”")
+    >>> error.render(lambda setting: f"“{setting.name.capitalize()}”")
     'The disk is full. Set “Output” to another folder.'
     """
 
@@ -109,11 +109,11 @@ class CobalanceError(Exception):
         super().__init__(*parts)
 
     def __str__(self) -> str:
-        return self.worded(self.words)
+        return self.render(self.words)
 
-    def worded(self, words: Words = str) -> str:
+    def render(self, words: Words = str) -> str:
         """The message as a front end words it, without credentials and control characters."""
-        return safe_text(worded(self.parts, words))
+        return safe_text(render(self.parts, words))
 
 
 class DataError(CobalanceError):

@@ -165,7 +165,7 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         return cast("Callable[[Any], T]", function)
 
 
-def needed_extras(plugins: Iterable[Plugin]) -> list[str]:
+def list_extras(plugins: Iterable[Plugin]) -> list[str]:
     """The extras that some plug-ins need together, in the order of `EXTRAS`."""
     wanted = {plugin.extra for plugin in plugins}
     return [extra for extra in EXTRAS if extra in wanted]

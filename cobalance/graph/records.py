@@ -10,6 +10,7 @@ import pandas as pd
 Box = tuple[float, float, float, float]
 
 IMAGE_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
+_NUMBERS = ("score", "area_px2", "x_px", "y_px", "w_px", "h_px")
 ANNOTATION = "annotation"  # the source of a mention that a person or the dataset's own file made
 
 
@@ -196,56 +197,45 @@ class Annotations:
     texts: pd.DataFrame | None = None
 
     @classmethod
-    def from_records(
-        cls,
-        records: Iterable[ImageRecord],
-        set_aside: Mapping[str, int] | None = None,
-        skipped: Iterable[str] = (),
-    ) -> "Annotations":
+    def from_records(cls, records: Iterable[ImageRecord]) -> "Annotations":
         """Collect records into columns, in the order given."""
         columns: dict[str, list[Any]] = {name: [] for name in IMAGE_COLUMNS}
         rows: list[int] = []
-        concepts: list[str] = []
-        sources: list[str] = []
-        numbers: list[tuple[float | None, ...]] = []
-        segmentations: list[bytes | None] = []
-        crowds: list[bool] = []
-        unknown_box = (None,) * 4
+        mentions: list[Mention] = []
         for row, record in enumerate(records):
             for name, column in columns.items():
                 column.append(getattr(record, name))
-            for mention in record.mentions:
-                rows.append(row)
-                concepts.append(mention.concept)
-                sources.append(mention.source)
-                numbers.append((mention.score, mention.area_px2, *(mention.box or unknown_box)))
-                outline = mention.segmentation
-                segmentations.append(None if outline is None else outline.encode())
-                crowds.append(mention.crowd)
-        values = np.array(numbers, dtype=np.float64).reshape(-1, 6)
-        mentions = pd.DataFrame(
+            rows += [row] * len(record.mentions)
+            mentions += record.mentions
+        numbers = np.array(
+            [(each.score, each.area_px2, *(each.box or (None,) * 4)) for each in mentions],
+            dtype=np.float64,
+        ).reshape(-1, len(_NUMBERS))
+        outlines = [each.segmentation and each.segmentation.encode() for each in mentions]
+        crowds = [each.crowd for each in mentions]
+        frame = pd.DataFrame(
             {
                 "image": np.array(rows, dtype=np.int64),
-                "concept": pd.Categorical(pd.array(concepts, dtype="str")),
-                "source": pd.Categorical(pd.array(sources, dtype="str")),
-                "score": values[:, 0],
-                "area_px2": values[:, 1],
-                "x_px": values[:, 2],
-                "y_px": values[:, 3],
-                "w_px": values[:, 4],
-                "h_px": values[:, 5],
-                "segmentation": pd.Series(segmentations, dtype=object),
+                **{
+                    name: pd.Categorical(pd.array(values, dtype="str"))
+                    for name, values in (
+                        ("concept", [each.concept for each in mentions]),
+                        ("source", [each.source for each in mentions]),
+                    )
+                },
+                **dict(zip(_NUMBERS, numbers.T, strict=True)),
+                "segmentation": pd.Series(outlines, dtype=object),
                 **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
             }
         )
-        return cls(image_frame(columns), mentions, dict(set_aside or {}), tuple(skipped))
+        return cls(image_frame(columns), frame)
 
     def records(self) -> Iterator[ImageRecord]:
         """Yield the annotations record by record, mentions in file order."""
         order = self.mentions.sort_values("image", kind="stable")
         bounds = np.searchsorted(order["image"].to_numpy(), np.arange(len(self.images) + 1))
-        columns = ["concept", "source", "score", "area_px2", "x_px", "y_px", "w_px", "h_px"]
-        columns += ["segmentation", *(["crowd"] if "crowd" in order else [])]
+        columns = ["concept", "source", *_NUMBERS, "segmentation"]
+        columns += ["crowd"] if "crowd" in order else []
         rows = list(zip(*(order[name].tolist() for name in columns), strict=True))
         images = (plain_values(self.images[name]) for name in self.images.columns)
         for position, (image_id, class_name, *rest) in enumerate(zip(*images, strict=True)):

@@ -52,11 +52,11 @@ def mask_credentials(text: str) -> str:
     'http://host:8080/a@2x.png, file:///home/me@work, ask ann@example.org'
     """
     if "@" in text:
-        text = _LOGIN.sub(_masked_login, text)
+        text = _LOGIN.sub(_mask_login, text)
     return _PARAMETER.sub(r"\1***", text) if "=" in text else text
 
 
-def _masked_login(found: re.Match[str]) -> str:
+def _mask_login(found: re.Match[str]) -> str:
     user = "" if found["user"] is None else f"{found['user']}:"
     return f"{found[1]}{user}***@"
 
@@ -69,9 +69,9 @@ def show_controls(text: str) -> str:
     >>> show_controls("a\x1b]0;title\x07\u202eb")
     'a\\x1b]0;title\\x07\\u202eb'
     """
-    return _CONTROL.sub(_escaped, text)
+    return _CONTROL.sub(_escape, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

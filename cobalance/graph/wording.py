@@ -5,14 +5,14 @@ import re
 _PLURAL = re.compile(r"\b(\w+?)(ies|(?<=[sx])es|s)\b")
 
 
-def counted(number: int, things: str) -> str:
+def inflect(number: int, things: str) -> str:
     """Format a count: the first plural becomes a singular for one.
 
     Examples
     --------
-    >>> counted(7308, "images"), counted(1, "queries"), counted(0, "classes")
+    >>> inflect(7308, "images"), inflect(1, "queries"), inflect(0, "classes")
     ('7,308 images', '1 query', '0 classes')
-    >>> counted(1, "real images in groups of one class")
+    >>> inflect(1, "real images in groups of one class")
     '1 real image in groups of one class'
     """
     if number == 1:

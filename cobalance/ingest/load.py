@@ -11,7 +11,7 @@ from cobalance.graph.errors import InputError, OptionError, Part, Setting, Unkno
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.formats import FORMATS
@@ -213,7 +213,7 @@ def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArra
     kept = mentions["concept"].notna().to_numpy()
     notes = []
     if not kept.all():
-        notes.append(f"{counted((~kept).sum(), 'mentions')} of dropped concepts left out")
+        notes.append(f"{inflect((~kept).sum(), 'mentions')} of dropped concepts left out")
     if wanted.min_score is not None:
         low = kept & (mentions["score"] < wanted.min_score).to_numpy()
         notes.append(f"{low.sum():,} mentions with a score below {wanted.min_score:g} left out")
@@ -273,5 +273,5 @@ def _coded(column: "pd.Series[str]") -> Coded:
 def _nothing_left(annotations: Annotations) -> str:
     reasons = [f"{count:,} {reason}" for reason, count in annotations.set_aside.items()]
     if annotations.skipped:
-        reasons.append(f"{counted(len(annotations.skipped), 'malformed records')} skipped")
+        reasons.append(f"{inflect(len(annotations.skipped), 'malformed records')} skipped")
     return f"no image is left ({'; '.join(reasons) or 'there was none'})"

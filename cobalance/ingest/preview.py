@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from cobalance.graph.errors import InputError, UnknownNameError, worded
+from cobalance.graph.errors import InputError, UnknownNameError, render
 from cobalance.graph.progress import silent
 from cobalance.ingest.coco.records import Category, decode
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
@@ -123,7 +123,7 @@ def describe_file(path: Path, name: str) -> FoundFile | None:
     try:
         head = read_head(path)
     except InputError as error:
-        return FoundFile(name, size, None, worded(error.reason))
+        return FoundFile(name, size, None, render(error.reason))
     try:
         return FoundFile(name, size, detect_format(path))
     except InputError:

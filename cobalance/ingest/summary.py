@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.errors import Words, worded
+from cobalance.graph.errors import Words, render
 from cobalance.graph.records import Annotations
 from cobalance.ingest.problems import SkippedRecord
 
@@ -75,7 +75,7 @@ def skipped_records(annotations: Annotations, most: int = 1000, words: Words = s
     ]
     return pd.DataFrame(
         [
-            (error.file, error.record, worded(error.reason, words), worded(error.remedy, words))
+            (error.file, error.record, render(error.reason, words), render(error.remedy, words))
             for error in errors
         ],
         columns=["file", "record", "reason", "remedy"],

@@ -6,12 +6,11 @@ import pandas as pd
 
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import plan
-from cobalance.graph.counting.chosen import count_chosen
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cliques import Cliques, count_chosen
 from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.errors import Action, OptionError
 from cobalance.ingest.published import Key, Published, read_published
 from cobalance.ingest.tables.columns import listed
@@ -35,7 +34,7 @@ def compare_dataset(
     OptionError
         The file has combinations of more concepts than were mined.
     """
-    cliques, mining = load_cliques(store, dataset), mined_with(store, dataset)
+    cliques, mining = load_cliques(store, dataset), read_mining_options(store, dataset)
     incidence = dataset_incidence(store, dataset, mining.split)
     theirs = read_published(file, incidence.classes, incidence.concepts)
     size = max(theirs.sizes)

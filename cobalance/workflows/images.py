@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
@@ -37,7 +37,7 @@ def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
         try:
             return roots.find(uri).read()
         except ImageFileError as error:
-            raise OptionError(f"{uri}: {error.worded(in_environment)}") from error
+            raise OptionError(f"{uri}: {error.render(in_environment)}") from error
 
     return read
 
@@ -97,4 +97,4 @@ def describe_unread(problems: Sequence[str]) -> str:
     """
     if not problems:
         return ""
-    return f"{counted(len(problems), 'images')} could not be read, such as {problems[0]}"
+    return f"{inflect(len(problems), 'images')} could not be read, such as {problems[0]}"

@@ -11,7 +11,7 @@ import pandas as pd
 from cobalance.generation.export import ExportError
 from cobalance.generation.export.counterfactuals import compose_job
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
 from cobalance.graph.dataset.names import concept_names
 from cobalance.graph.dataset.read import read_classes
@@ -22,7 +22,7 @@ from cobalance.graph.jobs.status import Job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, Mention
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, joined_credits
 from cobalance.ingest.captions.image_texts import (
@@ -73,7 +73,7 @@ class RebalancedDataset:
         """What people should know of images that are not in it, or are there unedited."""
         counts = (("Left out", self.left_out), ("Kept", self.stay))
         return tuple(
-            f"{what}: {counted(n, reason)}." for what, by in counts for reason, n in by.items()
+            f"{what}: {inflect(n, reason)}." for what, by in counts for reason, n in by.items()
         )
 
 
@@ -120,7 +120,7 @@ def merge_job(
         store, folders, job, into, images=images, result=result, progress=progress
     )
     try:
-        mining = mined_with(store, job.dataset)
+        mining = read_mining_options(store, job.dataset)
     except StaleError:  # has changed since the plan; there is nothing to compare with
         return merged
     report = mine_dataset(
@@ -131,7 +131,7 @@ def merge_job(
         since=job.dataset,
         progress=progress,
     )
-    return replace(merged, counted=report.counted())
+    return replace(merged, counted=report.describe())
 
 
 def rebalanced_dataset(

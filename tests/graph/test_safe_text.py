@@ -36,7 +36,7 @@ def test_no_secret_of_a_url_is_told(url):
         InputError(url, None, "it is empty", "Name another one."),
     ):
         assert "SEC" not in str(error)
-        assert "SEC" not in error.worded(str)
+        assert "SEC" not in error.render(str)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import Annotations
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
@@ -37,10 +37,10 @@ def failure() -> Callable[..., InputError]:
             read_annotations(path, options, input_format)
         error = caught.value
         place = path if error.record is None else f"{path}, {error.record}"
-        assert str(error) == f"{place}: {error.reason}. {worded(error.remedy)}"
+        assert str(error) == f"{place}: {error.reason}. {render(error.remedy)}"
         assert error.reason
         assert not error.reason.endswith(".")
-        assert worded(error.remedy).endswith(".")
+        assert render(error.remedy).endswith(".")
         return error
 
     return read
@@ -57,7 +57,7 @@ def malformed(failure: Callable[..., InputError]) -> Callable[..., Annotations]:
         error = failure(path, options)
         assert error.record == record
         assert reason in error.reason
-        assert remedy in worded(error.remedy)
+        assert remedy in render(error.remedy)
         annotations = read_annotations(path, replace(options, on_error="skip"))
         (message,) = annotations.skipped
         assert message.startswith(f"{path}, {record}: {error.reason}")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError, worded
+from cobalance.graph.errors import InputError, OptionError, UnknownNameError, render
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations, refine
@@ -191,7 +191,7 @@ def test_malformed_concept_table(content, record, reason, remedy, write):
     assert caught.value.file == str(path)
     assert caught.value.record == record
     assert reason in caught.value.reason
-    assert remedy in worded(caught.value.remedy)
+    assert remedy in render(caught.value.remedy)
 
 
 def test_nothing_left_says_why(write, failure):

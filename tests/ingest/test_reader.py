@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
 from cobalance.ingest.load import read_annotations
@@ -48,7 +48,7 @@ def test_files_of_no_known_format(content, reason, remedy, write, failure):
     error = failure(write(content))
     assert error.record is None
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
+    assert remedy in render(error.remedy)
 
 
 def test_files_that_are_not_there(tmp_path, failure):

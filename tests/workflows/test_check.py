@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import cobalance as cb
-from cobalance.graph.counting.chosen import count_chosen
+from cobalance.graph.counting.cliques import count_chosen
 from cobalance.graph.errors import CobalanceError
 
 ROOT = Path(__file__).parents[2]

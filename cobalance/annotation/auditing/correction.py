@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import summed_interval, wilson
+from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 
 
 def rates(audited: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
@@ -100,5 +100,5 @@ def _corrected(images: FloatArray, found: FloatArray) -> tuple[float, float, flo
     if np.isnan(found[used]).any():
         return (float("nan"),) * 3
     values, low, high = np.where(used[:, None], found, 0.0).T
-    limits = summed_interval(images, values, low, high)
+    limits = sum_interval(images, values, low, high)
     return float(images @ values), max(limits[0], 0.0), min(limits[1], float(images.sum()))

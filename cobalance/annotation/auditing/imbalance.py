@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.association import leading_classes
 from cobalance.graph.diagnosis.evidence import rate_differences
-from cobalance.graph.diagnosis.intervals import summed_interval, wilson
+from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]
 MEASURES = ("gap", "rate_difference", "log_odds_ratio")
@@ -189,7 +189,7 @@ def _difference(found: FloatArray, scale: FloatArray) -> _Found:
     value = float(coefficients @ found[0])
     if np.isnan(found).any():
         return (value, float("nan"), float("nan"))
-    return (value, *summed_interval(coefficients, *found))
+    return (value, *sum_interval(coefficients, *found))
 
 
 def _columns() -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import (
     SMALLER_MODEL,
@@ -96,7 +96,7 @@ class LocalModel:
                 break  # it would say the same again
         raise LanguageModelError(
             f"The replies of the language model {self.checkpoint.label} are empty, or cut off "
-            f"after {counted(self.options.max_tokens, 'tokens')}. Set max_tokens to more, or take "
+            f"after {inflect(self.options.max_tokens, 'tokens')}. Set max_tokens to more, or take "
             "another model."
         )
 

@@ -22,7 +22,7 @@ from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.status import Job, list_jobs
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.export_graph.tables import dataset_centrality
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
@@ -75,7 +75,7 @@ def show(
     if format_ is Format.TABLE and output is None:
         write_frame(_shortened(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
-        nodes, edges = counted(size["nodes"], "nodes"), counted(size["edges"], "edges")
+        nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
         out.print(f"Images per class: {sizes}", markup=False)
         if splits.keys() != {None}:
@@ -126,7 +126,7 @@ def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
     active = sum(job.is_active for job in jobs)
     still = f", {active:,} of them queued or running" if active else ""
     return (
-        f", and its {counted(len(jobs), 'jobs')}{still} (their files stay in "
+        f", and its {inflect(len(jobs), 'jobs')}{still} (their files stay in "
         f"{settings.folders().output})"
     )
 

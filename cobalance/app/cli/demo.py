@@ -15,7 +15,7 @@ from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import comparison_table
 from cobalance.workflows.demo import NAME
@@ -143,7 +143,7 @@ def show_full(found: "FullDemo") -> None:
         "ms an image. A small classifier, trained on each and tested on real images of other "
         "handwriting and other parts of the photographs that have every combination equally often; "
         "mean and standard deviation of "
-        f"{counted(len(found.results), 'seeds')}:\n"
+        f"{inflect(len(found.results), 'seeds')}:\n"
     )
     out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
     out.print(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from cobalance.app.cli.shared.options import out
 from cobalance.app.cli.shared.tables import fitting_table
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import listed
 from cobalance.workflows.demo.annotate import NAME, PEOPLE, RARE, AnnotateDemo
 
@@ -33,8 +33,8 @@ def show_annotate(found: AnnotateDemo) -> None:
     )
     decided = found.attributes["state"].value_counts()
     out.print(
-        f"A scripted language model on this machine was asked {counted(found.asked, 'questions')} "
-        f"and proposed {counted(found.proposed.attributes, 'attributes')}; "
+        f"A scripted language model on this machine was asked {inflect(found.asked, 'questions')} "
+        f"and proposed {inflect(found.proposed.attributes, 'attributes')}; "
         f"{decided.get('accepted', 0)} were accepted and {decided.get('rejected', 0)} rejected, "
         "which name a class. A linear probe looked for them. The pictures that it was trained with "
         "have most things before the backgrounds of one class, and it learned that, too:\n"
@@ -43,7 +43,7 @@ def show_annotate(found: AnnotateDemo) -> None:
     out.print("\nImbalances of the labels, as the graph shows them:\n")
     out.print(fitting_table(labelled_table(found), out))
     out.print(
-        f"\n{listed(PEOPLE)} checked {counted(found.checked, 'labels')}, with a mistake in about "
+        f"\n{listed(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in about "
         "one of 30 answers. Gaps between the classes in images, before and after the correction, "
         "with intervals of 95%, and in truth:\n"
     )
@@ -56,7 +56,7 @@ def show_annotate(found: AnnotateDemo) -> None:
     after = float((inside["corrected_gap"] - inside["true_gap"]).abs().sum())
     out.print(
         f"\n{int(held.sum())} of {len(held)} true gaps are in the corrected intervals. The labels' "
-        f"gaps are off by {counted(before, 'images')} in all, the corrected ones by {after:.0f}. "
+        f"gaps are off by {inflect(before, 'images')} in all, the corrected ones by {after:.0f}. "
         "A plan for what the audit does not support would make images that nobody lacks.\n"
     )
 

@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.app.cli.shared.options import out
 from cobalance.app.cli.shared.tables import fitting_table
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import listed
 from cobalance.workflows.demo.counterfactual import (
     CONSENT,
@@ -37,10 +37,10 @@ def show_counterfactual(found: CounterfactualDemo) -> None:
         f"{recipe.job['best_of']} by three scores.\n"
     )
     selected = found.planned.selection
-    left_out = [counted(n, reason) for reason, n in selected.left_out.items()]
+    left_out = [inflect(n, reason) for reason, n in selected.left_out.items()]
     out.print(
-        f"The recipe {RECIPE} edits {counted(len(selected.sources), 'pictures')} to show each "
-        f"group: {counted(found.planned.plan.images, 'images')}. Left out: {'; '.join(left_out)}. "
+        f"The recipe {RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show each "
+        f"group: {inflect(found.planned.plan.images, 'images')}. Left out: {'; '.join(left_out)}. "
         "Captions that the pictures are painted from, and that exports have:\n"
     )
     out.print(fitting_table(found.captions, out))
@@ -48,13 +48,13 @@ def show_counterfactual(found: CounterfactualDemo) -> None:
     large = sum(width * height > limit_px for width, height in SECOND_FIGURES_PX)
     out.print(
         f"\nPainting people needs consent, which is kept with the job, its manifest and the data "
-        f'card: "{CONSENT}"\nOf {counted(len(SECOND_FIGURES_PX), "pictures")} with a second '
+        f'card: "{CONSENT}"\nOf {inflect(len(SECOND_FIGURES_PX), "pictures")} with a second '
         f"figure, it is painted, too, in the {large} where its box is larger than {limit_px:,.0f} "
         "px; all other pixels stay as they are.\n"
     )
     mistakes = found.mistakes
     out.print(
-        f"{counted(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
+        f"{inflect(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
         f"7.5, 9.5 and 15. Mistakes were planted in {mistakes.flawed}, something added or colours "
         f"shifted; {mistakes.chosen_flawed} of the {mistakes.chosen} chosen ones "
         f"{'has' if mistakes.chosen_flawed == 1 else 'have'} one. Images of {groups} before, with "
@@ -66,7 +66,7 @@ def show_counterfactual(found: CounterfactualDemo) -> None:
     out.print("\nIn the graph, by the saved query counterfactual-twins:\n")
     out.print(fitting_table(found.twins, out))
     numbers = ", ".join(
-        counted(found.report.counts[name], name)
+        inflect(found.report.counts[name], name)
         for name in ("real images", "generated images", "captions")
     )
     out.print(f"\n{found.exported}: {numbers}, as COCO.\n", markup=False)
@@ -124,5 +124,5 @@ def _verdict(outcome: Outcome) -> str:
             f"{name}: each of the {len(outcome.counts)} is equally frequent in all groups, counted "
             "by the kernel and by Cypher from the images."
         )
-    lacking = counted(outcome.unpaired, "pictures") if outcome.unpaired else "no picture"
+    lacking = inflect(outcome.unpaired, "pictures") if outcome.unpaired else "no picture"
     return f"{said} By unpaired-counterfactuals, {lacking} lacks a group."

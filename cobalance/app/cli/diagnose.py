@@ -31,13 +31,11 @@ from cobalance.graph.diagnosis.comparison import Comparison
 from cobalance.graph.diagnosis.evidence import EVIDENCE
 from cobalance.graph.diagnosis.splits import MAX_Q_VALUE as SPLITS_MAX_Q_VALUE
 from cobalance.graph.diagnosis.summary import MAX_Q_VALUE
-from cobalance.graph.errors import OptionError, worded
-from cobalance.graph.queries.comparison import compare_imbalances
+from cobalance.graph.errors import OptionError, render
+from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.queries.own_effects import read_own_imbalances
-from cobalance.graph.queries.splits import compare_dataset_splits
-from cobalance.graph.queries.summary import read_summary
-from cobalance.graph.wording import counted
+from cobalance.graph.queries.own_effects import read_own_imbalances, read_summary
+from cobalance.graph.wording import inflect
 from cobalance.workflows.compare import (
     comparison_table,
     describe_comparison,
@@ -169,11 +167,11 @@ def mine(
         listed += "".join(f" -p {quote(f'classes={name}')}" for name in options.common or ())
         see = f"See `{listed}`, or keep" if options.split is None else "Keep"
         notes.print(
-            f"Left out: {counted(report.left_out, 'concepts')} that {who} never shows. {see} them "
+            f"Left out: {inflect(report.left_out, 'concepts')} that {who} never shows. {see} them "
             "with --any-class.",
             markup=False,
         )
-    notes.print(report.counted())
+    notes.print(report.describe())
     notes.print(
         f"In the graph: {report.created:,} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
@@ -317,7 +315,7 @@ def imbalances(
         sizes, mining = dict(state.mined_classes), mining_of(state)
         if frame.empty:
             why = no_clique(dataset, mining, sizes)
-            said = "No clique passes these filters." if mined else worded(why, in_shell)
+            said = "No clique passes these filters." if mined else render(why, in_shell)
             notes.print(said, markup=False)
             return
         said = f"{describe_order(by, ranking.descending)} {describe_disagreements(frame)}"
@@ -382,7 +380,7 @@ def _write_comparison(found: Comparison, format_: Format, output: Path | None) -
     """Write the largest changes as a table, and a summary of all in a sentence."""
     watched = format_ is Format.TABLE and output is None
     for note in found.notes:
-        notes.print(worded(note, in_shell), markup=False)
+        notes.print(render(note, in_shell), markup=False)
     if not watched:
         write_frame(found.cliques, format_, output, out)
     elif not found.cliques.empty:

@@ -21,7 +21,7 @@ from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.tasks.status import read_task
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.embed import search as vectors
 from cobalance.workflows.embed.search import USUAL
 from cobalance.workflows.settings import Settings
@@ -65,7 +65,7 @@ def add(
             vector_column=vector_column,
         )
     notes.print(
-        f"{counted(read, 'vectors')} kept; {counted(found, 'images')} of {dataset} have one.",
+        f"{inflect(read, 'vectors')} kept; {inflect(found, 'images')} of {dataset} have one.",
         markup=False,
     )
 
@@ -141,7 +141,7 @@ def duplicates(
         frame = found.duplicates(similarity, progress)
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(
-        f"{counted(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes.",
+        f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes.",
         markup=False,
     )
     write_frame(frame, format_, output, out)

@@ -29,7 +29,7 @@ from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.options import path_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.records import PlannedQuery
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import is_path, licence_warnings
 from cobalance.workflows.settings import Settings
@@ -152,7 +152,7 @@ def enqueue(
     else:
         write_frame(jobs_frame([created]), format_, output, out)
     notes.print(
-        f"Job {job}: {counted(created.wanted, 'images')} in {counted(len(queries), 'queries')}, "
+        f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
         markup=False,
     )

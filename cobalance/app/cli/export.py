@@ -16,7 +16,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.settings import Settings
 
@@ -114,11 +114,11 @@ def export(
             progress=progress,
         )
     counts = ", ".join(
-        counted(count, name)
+        inflect(count, name)
         for name, count in report.counts.items()
         if count or name in ("real images", "generated images")
     )
-    written = f"{counted(report.files, 'files')}, {report.bytes:,} bytes"
+    written = f"{inflect(report.files, 'files')}, {report.bytes:,} bytes"
     out.print(f"{folder}: {counts}; {written}.", markup=False)
 
 
@@ -136,7 +136,7 @@ def _opened_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
     with opened_store() as (store, progress):
         found = read_job(store, job)
         if found.state != "done":
-            so_far = f"{found.covered:,} of {counted(found.wanted, 'images')} so far."
+            so_far = f"{found.covered:,} of {inflect(found.wanted, 'images')} so far."
             if found.is_active and found.best_of > 1:
                 so_far += " {:,} of {:,} candidates are made.".format(*found.steps)
             notes.print(f"Job {found.id} is {found.state}: {so_far}", markup=False)
@@ -193,9 +193,9 @@ def rebalance(
     if merged.real is None:
         others = f"the images of {found.dataset}"
     else:
-        others = f"{counted(merged.real, 'images')} of {found.dataset}"
+        others = f"{inflect(merged.real, 'images')} of {found.dataset}"
     notes.print(
-        f"{merged.dataset}: {others} and {counted(merged.generated, 'generated ones')}.\n"
+        f"{merged.dataset}: {others} and {inflect(merged.generated, 'generated ones')}.\n"
         f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
         markup=False,
     )

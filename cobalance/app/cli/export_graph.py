@@ -7,7 +7,7 @@ import typer
 
 from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store, out
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.export_graph.files import FORMATS, save_graph
 from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
 
@@ -47,10 +47,10 @@ def export_graph(
     tables = graph_tables(incidence, with_centrality=centrality, cliques=mined)
     command = save_graph(tables, target, format_, dataset=dataset, overwrite=overwrite)
     sizes = [
-        counted(len(tables.concepts), "concepts"),
-        counted(len(tables.class_sizes), "classes"),
-        counted(len(tables.pairs), "pairs of concepts"),
-        *([] if mined is None else [counted(len(mined), "cliques")]),
+        inflect(len(tables.concepts), "concepts"),
+        inflect(len(tables.class_sizes), "classes"),
+        inflect(len(tables.pairs), "pairs of concepts"),
+        *([] if mined is None else [inflect(len(mined), "cliques")]),
     ]
     notes.print(f"{target}: {', '.join(sizes)}.", markup=False)
     if command is not None:

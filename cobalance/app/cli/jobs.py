@@ -29,7 +29,7 @@ from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
 from cobalance.graph.tasks.status import Task, list_tasks, read_task
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame, tasks_frame
 
@@ -187,12 +187,12 @@ def retry(
         queued = retry_job(store, job, short=short)
         found = read_job(store, job)
     if queued:
-        again = f"{counted(queued, 'queries')} queued again."
+        again = f"{inflect(queued, 'queries')} queued again."
     elif found.is_active:
         again = "it goes on with what is left."
     elif found.short and not short:
         again = (
-            f"nothing of it failed. {counted(found.short, 'queries')} gave fewer images than "
+            f"nothing of it failed. {inflect(found.short, 'queries')} gave fewer images than "
             f"wanted; to ask for them again: cobalance retry {job} --short"
         )
     else:

@@ -17,9 +17,9 @@ from cobalance.graph.dataset.names import foreign_images
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import ConflictError, OptionError, worded
+from cobalance.graph.errors import ConflictError, OptionError, render
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import (
@@ -350,7 +350,7 @@ def ingest(
             progress=progress,
         )
         found = find_images(settings.folders(), annotations, path, progress=progress)
-        told = worded(found.described(), in_shell)
+        told = render(found.described(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)
 
 
@@ -387,7 +387,7 @@ def _tell(name: str, file: str, report: IngestReport, state: DatasetState, image
     notes.print(images, markup=False)
     if report.kept:
         notes.print(
-            f"{name} keeps {counted(report.kept, 'images')} not in {file}, which --replace "
+            f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which --replace "
             "would delete.",
             markup=False,
         )
@@ -417,9 +417,9 @@ def print_reader_notes(annotations: Annotations) -> None:
         notes.print(f"Note: {note}", markup=False)
     if annotations.skipped:
         some = len(annotations.skipped)
-        notes.print(f"Skipped {counted(some, 'malformed records')}:")
+        notes.print(f"Skipped {inflect(some, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
-            said = message.error.worded(in_shell) if isinstance(message, SkippedRecord) else message
+            said = message.error.render(in_shell) if isinstance(message, SkippedRecord) else message
             notes.print(f"  {said}", markup=False)
         if some > _SHOWN:
             notes.print(f"  ... and {some - _SHOWN:,} more.")

@@ -150,6 +150,6 @@ def run() -> NoReturn:
             print_traceback(type(error), error, error.__traceback__)
         else:
             notes.print("[bold red]Error:[/] ", end="")
-            notes.print(error.worded(in_shell), markup=False)
+            notes.print(error.render(in_shell), markup=False)
         sys.exit(exit_code(error))
     sys.exit(0)

@@ -28,8 +28,8 @@ from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.generation.planning.simulation import simulate
 from cobalance.generation.recipes import RECIPES
-from cobalance.graph.dataset.cliques import mined_with
-from cobalance.graph.errors import Action, OptionError, worded
+from cobalance.graph.dataset.cliques import read_mining_options
+from cobalance.graph.errors import Action, OptionError, render
 from cobalance.graph.names import clean_name
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose.tables import describe_mining
@@ -290,7 +290,7 @@ def plan(
         planned = plan_dataset(
             *(store, dataset, planner, options, name, progress, own), supported_only=supported_only
         )
-        mining = mined_with(store, dataset)
+        mining = read_mining_options(store, dataset)
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
@@ -318,7 +318,7 @@ def plan(
     if not planned.plan.images:
         options, cliques = planned.plan.options, planned.cliques
         why = no_images(dataset, cliques, options.rows(cliques), options.min_size, mining)
-        notes.print(worded(why, in_shell), markup=False)
+        notes.print(render(why, in_shell), markup=False)
 
 
 def _plan_edits(

@@ -29,7 +29,7 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 
 app = typer.Typer(
@@ -88,7 +88,7 @@ def add(
         if role is not None:
             set_role(store, dataset, tag, role)
         pending = pending_tags(store, dataset)
-    notes.print(f"{counted(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
+    notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
     _say_pending(pending, dataset)
 
 
@@ -101,7 +101,7 @@ def remove(
     with opened_store() as (store, _):
         untagged = untag_images(store, dataset, tag, ids)
         pending = pending_tags(store, dataset)
-    notes.print(f"{counted(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
+    notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
     _say_pending(pending, dataset)
 
 
@@ -173,7 +173,7 @@ def _described(changes: TagChanges) -> str:
         (changes.left_out, "are left out"),
         (changes.brought_back, "come back"),
     )
-    return ", ".join(f"{counted(n, 'images')} {what}" for n, what in parts if n)
+    return ", ".join(f"{inflect(n, 'images')} {what}" for n, what in parts if n)
 
 
 def _say_pending(pending: TagChanges, dataset: str) -> None:

@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import runs
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.diagnosis.intervals import summed_interval, wilson
+from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 from cobalance.graph.options import Options
 
 
@@ -60,7 +60,7 @@ class GroupAccuracy:
         n = self.n[needs].sum()
         if not needs.any() or np.isnan(self.accuracy[needs]).any():
             return score_frame(metric, group, np.nan, n=n, run=self.run)
-        low, high = summed_interval(coefficients, self.accuracy, self.low, self.high)
+        low, high = sum_interval(coefficients, self.accuracy, self.low, self.high)
         used = coefficients != 0
         value = float(coefficients[used] @ self.accuracy[used])
         return score_frame(metric, group, value, low, high, n, run=self.run)

@@ -11,7 +11,7 @@ from cobalance.evaluation.groups import Grouping, group_rows
 from cobalance.evaluation.metrics.gaps import GapSum, gap_sums, training_rates
 from cobalance.evaluation.predictions import RUN, runs
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.diagnosis.intervals import summed_interval
+from cobalance.graph.diagnosis.intervals import sum_interval
 from cobalance.graph.errors import InputError, UnknownNameError
 
 
@@ -130,7 +130,7 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
         raise InputError("predictions", None, reason, "Add the predictions of another method.")
     both = others.reset_index().merge(before, "left", on=keys, suffixes=("", "_before"))
     limits = [
-        summed_interval(np.array([1.0, -1.0]), *np.array(row).reshape(3, 2))
+        sum_interval(np.array([1.0, -1.0]), *np.array(row).reshape(3, 2))
         for row in zip(
             *(both[name + side] for name in ("value", "low", "high") for side in ("", "_before")),
             strict=True,

@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.merge import generated_id
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _PREFIX = generated_id("")
@@ -54,7 +54,7 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
         if len(found) < len(candidates):
             raise ExportError(
                 f"{folder.place} has {len(found):,} of the "
-                f"{counted(len(candidates), 'generated images')} that the dataset has from job "
+                f"{inflect(len(candidates), 'generated images')} that the dataset has from job "
                 f"{job or '?'}. Name the folder that its workers wrote to with ",
                 Setting("output"),
                 ", or put the folder of that job back into it.",

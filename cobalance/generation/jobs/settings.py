@@ -14,7 +14,7 @@ from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.options import first_fault
-from cobalance.graph.plugins import EXTRAS, needed_extras
+from cobalance.graph.plugins import EXTRAS, list_extras
 from cobalance.ingest.models.prompts import check_template
 
 
@@ -149,7 +149,7 @@ class JobSettings(BaseModel):
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
         segmenters = (self.segmenter, self.parts)
         plugins += [SEGMENTERS[name] for name in segmenters if name is not None]
-        needed = {"worker", *needed_extras(plugins)}
+        needed = {"worker", *list_extras(plugins)}
         return [extra for extra in EXTRAS if extra in needed]
 
     @property

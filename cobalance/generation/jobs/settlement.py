@@ -21,7 +21,7 @@ from cobalance.graph.jobs.settlement import (
     read_made,
     settle_queries,
 )
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once
@@ -162,7 +162,7 @@ def rank_query(
             reason += f" It has no score {', '.join(missing)}, and is last by that."
         ranked.append(RankedCandidate(ordered[at].id, rank, reason))
     unknown = [
-        f"{n_missing:,} of {counted(len(order), 'candidates')} have no score {name}, and are last "
+        f"{n_missing:,} of {inflect(len(order), 'candidates')} have no score {name}, and are last "
         "by that."
         for name, n_missing in zip(names, np.isnan(scores).sum(axis=0).tolist(), strict=True)
         if n_missing

@@ -186,7 +186,7 @@ def compare_planners(
         try:
             images = images_for(cliques, chosen, planner, options)
         except OptionError as error:
-            left_out[name] = error.worded(words)
+            left_out[name] = error.render(words)
             continue
         rows[name] = measure(cliques, simulate_images(cliques, images), images, chosen)
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")

@@ -20,7 +20,7 @@ from cobalance.generation.sources.object_regions import (
 from cobalance.generation.sources.unusable import UnusableError
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from cobalance.graph.records import Box
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.masks import SegmentationError, mask
 
@@ -84,7 +84,7 @@ class ObjectMasks:
             raise UnusableError(
                 "has only a crowd as its object",
                 "Ingest outlines of single objects, or take masks from files",
-                f"{counted(len(of_object), 'regions')} marked iscrowd",
+                f"{inflect(len(of_object), 'regions')} marked iscrowd",
             )
         if self.settings.instances == "single" and len(of_object) > len(chosen):
             raise UnusableError(

@@ -137,12 +137,12 @@ class _Check:
             reason = _MORE_THAN_READING.get(
                 first.text.upper(), "a query that reads cannot start with it"
             )
-            raise self._refused(start, reason, f"Start with {', '.join(_READS)}.")
+            raise self._refusal(start, reason, f"Start with {', '.join(_READS)}.")
         self._check_nesting()
         for place in range(start + schema, len(self.tokens) - 3):
             token = self.tokens[place]
             if token.is_symbol(";"):
-                raise self._refused(place, "a second statement may follow", "Run one at a time.")
+                raise self._refusal(place, "a second statement may follow", "Run one at a time.")
             if token.is_symbol("("):
                 self._check_function(place)
             if token.kind == "word":
@@ -170,13 +170,13 @@ class _Check:
         word = token.text.upper()
         expected = _SECOND_WORD.get(word)
         if word in _MORE_THAN_READING and (expected is None or after.is_word(*expected)):
-            raise self._refused(place, _MORE_THAN_READING[word])
+            raise self._refusal(place, _MORE_THAN_READING[word])
         if word == "IN" and after.is_word("TRANSACTIONS", "CONCURRENT"):
-            raise self._refused(place, "IN TRANSACTIONS is for changes", "Leave it out.")
+            raise self._refusal(place, "IN TRANSACTIONS is for changes", "Leave it out.")
         if word == "CALL":
             self._check_call(place)
         elif word not in _FOLLOWING and self._ends_value(place - 1):
-            raise self._refused(place, "it is not a clause or operator of a query that reads")
+            raise self._refusal(place, "it is not a clause or operator of a query that reads")
 
     def _is_name(self, place: int) -> bool:
         """Whether its neighbours show that a word is a name, not a keyword."""
@@ -240,7 +240,7 @@ class _Check:
             f"Allowed are {', '.join(sorted(FUNCTIONS))}, and all without a dot.",
         )
 
-    def _refused(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:
+    def _refusal(self, place: int, reason: str, remedy: str | None = None) -> QueryRefusedError:
         token = self.tokens[place]
         shown = token.text if len(token.text) <= 40 else f"{token.text[:40]}…"
         if remedy is None:

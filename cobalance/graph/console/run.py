@@ -18,9 +18,8 @@ from cobalance.graph.console.answer_limit import (
     MessageLimit,
     MessageTooLargeError,
 )
-from cobalance.graph.console.explain import plan_table
 from cobalance.graph.console.guard import check_read_only
-from cobalance.graph.console.values import PlainValues, TooLargeError
+from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
 from cobalance.graph.database.store import unavailable_error
 from cobalance.graph.errors import (
     Action,
@@ -169,9 +168,9 @@ def run_console_query(
         return outcome.result(timeout=left_s)
     except TimeoutError as error:
         given_up.set()
-        raise _timed_out(timeout_s) from error
+        raise _timeout_error(timeout_s) from error
     except (Neo4jError, DriverError) as error:
-        raise _our_error(error, timeout_s, database, text) from error
+        raise _translate_error(error, timeout_s, database, text) from error
     finally:
         # In a thread, too: closing may wait for the server.
         closing = Thread(target=_close, args=(driver,), name="console close", daemon=True)
@@ -249,7 +248,7 @@ def _require_capacity(session: Session, timeout_s: float) -> None:
         )
 
 
-def _timed_out(timeout_s: float) -> QueryTimeoutError:
+def _timeout_error(timeout_s: float) -> QueryTimeoutError:
     return QueryTimeoutError(
         f"The query did not end within {timeout_s:g} s and was cancelled. Narrow it with WHERE or "
         "LIMIT, or raise ",
@@ -258,7 +257,7 @@ def _timed_out(timeout_s: float) -> QueryTimeoutError:
     )
 
 
-def _our_error(
+def _translate_error(
     error: Neo4jError | DriverError, timeout_s: float, database: str, text: str
 ) -> CobalanceError:
     """The driver's error as ours, with what to do."""
@@ -269,7 +268,7 @@ def _our_error(
         return QueryError(f"The query could not be sent: {error}.")
     code, message = error.code or "", (error.message or str(error)).strip()
     if "TransactionTimedOut" in code:
-        return _timed_out(timeout_s)
+        return _timeout_error(timeout_s)
     if code == "Neo.ClientError.Statement.AccessMode":
         return QueryRefusedError(f"The server refused the query: {message}")
     if code == "Neo.ClientError.Statement.ParameterMissing":

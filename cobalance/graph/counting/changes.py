@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.counting.chosen import count_chosen
-from cobalance.graph.counting.cliques import Cliques, clique_order, mine_cliques
+from cobalance.graph.counting.cliques import Cliques, clique_order, count_chosen, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.sums import align_cliques
 from cobalance.graph.errors import TooManyCliquesError
@@ -16,7 +15,7 @@ MOST_CANDIDATES = 500
 _HASH_SEED = 11
 
 
-def changed_images(before: Incidence, after: Incidence) -> tuple[Incidence, Incidence]:
+def find_changes(before: Incidence, after: Incidence) -> tuple[Incidence, Incidence]:
     """Return images of `after` that `before` lacks, and images of `before` that `after` lacks.
 
     An image is its class and its concepts: one that changed is in both, and of several equal ones
@@ -34,7 +33,7 @@ def changed_images(before: Incidence, after: Incidence) -> tuple[Incidence, Inci
     >>> from cobalance.graph.counting.incidence import build_incidence
     >>> before = build_incidence([0, 1, 2], [0, 0, 1], [0, 0, 0], ("cow", "road"), ("farm",))
     >>> after = build_incidence([0, 1, 1], [0, 0, 1], [0, 0], ("cow", "road"), ("farm",))
-    >>> [part.class_concept_counts().tolist() for part in changed_images(before, after)]
+    >>> [part.class_concept_counts().tolist() for part in find_changes(before, after)]
     [[[1, 1]], [[1, 1]]]
     """
     concepts = sorted({*before.concepts, *after.concepts})
@@ -88,7 +87,7 @@ def update_mined(
     """
     if before.classes != after.classes:
         return None
-    added, removed = changed_images(before, after)
+    added, removed = find_changes(before, after)
     changed = len(added.labels) + len(removed.labels)
     if 4 * changed > len(after.labels) or not _adds_up(before, after, added, removed):
         return None
@@ -109,7 +108,7 @@ def update_mined(
         recent = _with_any(after, now, now - then, max_size, min_support, max_cliques)
     except TooManyCliquesError:
         return None
-    table = _followed(_within(former, now & then), gained, lost, after, min_support)
+    table = _follow(_within(former, now & then), gained, lost, after, min_support)
     if table is None:
         return None
     members, parts = align_cliques([table, recent], after.concepts)
@@ -123,7 +122,7 @@ def update_mined(
     return cliques, changed
 
 
-def _followed(
+def _follow(
     former: Cliques, gained: Cliques, lost: Cliques, after: Incidence, min_support: int
 ) -> Cliques | None:
     """Add and subtract counts; None where too many cliques would have to be counted."""

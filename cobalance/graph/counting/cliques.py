@@ -1,6 +1,6 @@
 """Mine all concept cliques up to a size, with exact joint counts per class."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -188,10 +188,10 @@ def mine_cliques(
             f"{min_support:,} or more in some class. Ask for a higher minimum support or a lower "
             "maximum size; or, if memory allows, for more cliques."
         )
-    return _ordered(blocks, max_size, incidence)
+    return _sort_cliques(blocks, max_size, incidence)
 
 
-def _ordered(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:
+def _sort_cliques(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:
     """Join blocks into one table, sorted by size, then by members."""
     total = sum(len(members) for members, _ in blocks)
     width = max(members.shape[1] for members, _ in blocks)
@@ -226,3 +226,40 @@ def clique_order(members: IntArray, base: int) -> IntArray:
         keys[-1] += digit
         room //= base
     return np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0])
+
+
+def count_chosen(incidence: Incidence, chosen: Sequence[Sequence[str]]) -> IntArray:
+    """Return the images of each class that show all concepts of each combination.
+
+    Parameters
+    ----------
+    chosen : sequence of sequences of str
+        Combinations of one concept or more; one that no image shows counts zero.
+
+    Returns
+    -------
+    int64 array, shape (len(chosen), n_classes)
+
+    Examples
+    --------
+    >>> from cobalance.graph.counting.incidence import build_incidence
+    >>> held = build_incidence([0, 0, 1], [0, 1, 0], [0, 1], ("cow", "road"), ("farm", "town"))
+    >>> count_chosen(held, [["road", "cow"], ["cow"], ["cow", "owl"]]).tolist()
+    [[1, 0], [1, 1], [0, 0]]
+    """
+    image = np.repeat(np.arange(len(incidence.labels)), np.diff(incidence.indptr))
+    order = np.argsort(incidence.indices, kind="stable")
+    starts = np.searchsorted(incidence.indices[order], np.arange(len(incidence.concepts) + 1))
+    showing = {
+        name: image[order[starts[code] : starts[code + 1]]]
+        for code, name in enumerate(incidence.concepts)
+    }
+    counts = np.zeros((len(chosen), len(incidence.classes)), dtype=np.int64)
+    for row, names in enumerate(chosen):
+        if all(name in showing for name in names):
+            first, *others = sorted((showing[name] for name in names), key=len)
+            for other in others:
+                first = np.intersect1d(first, other, assume_unique=True)
+            labels = incidence.labels[first]
+            counts[row] = np.bincount(labels, minlength=len(incidence.classes))
+    return counts

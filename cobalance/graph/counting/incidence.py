@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import OptionError
 from cobalance.graph.mention_rows import MentionRows
 from cobalance.graph.records import Annotations
 
@@ -17,7 +15,7 @@ from cobalance.graph.records import Annotations
 class Incidence:
     """Images by concepts as compressed sparse rows, with the class of each image.
 
-    `build_incidence` makes one from unordered entries and checks them.
+    `build_incidence` makes one from unordered entries.
 
     Parameters
     ----------
@@ -40,6 +38,11 @@ class Incidence:
     def class_sizes(self) -> IntArray:
         """Count the images of each class: int64 array, shape (n_classes,)."""
         return np.bincount(self.labels, minlength=len(self.classes))
+
+    def without_concepts(self) -> IntArray:
+        """Count the images of each class that show no concept: int64 array, shape (n_classes,)."""
+        empty = self.labels[np.diff(self.indptr) == 0]
+        return np.bincount(empty, minlength=len(self.classes))
 
     def class_concept_counts(self) -> IntArray:
         """Count the images of each class with each concept: int64, (n_classes, n_concepts)."""
@@ -103,11 +106,6 @@ def build_incidence(
     concepts, classes : sequence of str
         Distinct names.
 
-    Raises
-    ------
-    OptionError
-        For names that repeat, lengths that differ, or a position outside of what it points into.
-
     Notes
     -----
     Complexity: O(n log n) time in the number of entries.
@@ -118,16 +116,11 @@ def build_incidence(
     >>> incidence.concepts, incidence.indptr.tolist(), incidence.indices.tolist()
     (('dune', 'sea'), [0, 1, 3], [1, 0, 1])
     """
-    image = _codes("images", images, len(np.asarray(labels)))
-    concept = _codes("concept_codes", concept_codes, len(concepts))
-    if len(image) != len(concept):
-        raise OptionError(
-            f"images has {len(image)} values and concept_codes {len(concept)}. Give one of each "
-            "for an entry."
-        )
-    label = _codes("labels", labels, len(classes))
-    concept_names, concept_recode = _ascending("concepts", concepts)
-    class_names, class_recode = _ascending("classes", classes)
+    image, concept, label = (
+        np.asarray(values, dtype=np.int64) for values in (images, concept_codes, labels)
+    )
+    concept_names, concept_recode = _ascending(concepts)
+    class_names, class_recode = _ascending(classes)
     width = max(1, len(concepts))
     # Entries mostly come in order, which this sort takes in one pass; np.unique hashes each.
     entries = np.sort(image * width + concept_recode[concept], kind="stable")
@@ -167,30 +160,9 @@ def incidence_of(annotations: Annotations) -> Incidence:
     )
 
 
-def _codes(name: str, values: npt.ArrayLike, bound: int) -> npt.NDArray[np.int64]:
-    """Check the type and range of codes, and return them as int64."""
-    codes = np.asarray(values)
-    if codes.ndim != 1 or (len(codes) and not np.issubdtype(codes.dtype, np.integer)):
-        raise OptionError(
-            f"{name} has dtype {codes.dtype} and shape {codes.shape}. Give whole numbers in one "
-            "dimension."
-        )
-    wrong = np.flatnonzero((codes < 0) | (codes >= bound))
-    if len(wrong):
-        raise OptionError(
-            f"{name}[{wrong[0]}] is {codes[wrong[0]]}, outside 0..{bound - 1}. Give a position in "
-            "what it points into."
-        )
-    return codes.astype(np.int64)
-
-
-def _ascending(name: str, names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+def _ascending(names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
     """Return names in ascending order, and the new code of each old one."""
     order = sorted(range(len(names)), key=names.__getitem__)
-    ordered = tuple(names[old] for old in order)
-    for one, other in pairwise(ordered):
-        if one == other:
-            raise OptionError(f"{name} holds {one!r} twice. Give each name once.")
     recode = np.empty(len(order), dtype=np.int64)
     recode[order] = np.arange(len(order))
-    return ordered, recode
+    return tuple(names[old] for old in order), recode

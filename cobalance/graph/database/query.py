@@ -118,10 +118,10 @@ class Query:
                     Setting(f"parameters.{name}"),
                     ".",
                 )
-            bound[name] = self._checked(name, value, parameter)
+            bound[name] = self._check(name, value, parameter)
         return bound
 
-    def _checked(self, name: str, value: Any, parameter: Parameter) -> Any:
+    def _check(self, name: str, value: Any, parameter: Parameter) -> Any:
         if parameter.type is float and type(value) is int:
             return float(value)
         if value is None and parameter.default is None:

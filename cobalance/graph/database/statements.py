@@ -10,11 +10,14 @@ HAS_WRITER = Statement(
     "MATCH (d:Dataset {name: $dataset, writer: $writer}) RETURN d.name AS name",
 )
 
-# The write takes the dataset's lock: a claim waits for it, and what is read after it is committed.
-_AS_WRITER = (
-    "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at",
-    "WITH d WHERE d.writer = $writer",
+AS_WRITER = (
+    "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at\n"
+    "WITH d WHERE d.writer = $writer"
 )
+"""Begins a change by the dataset's writer.
+
+The write takes the dataset's lock: a claim waits for it, and what is read after it is committed.
+"""
 _WRITTEN = "RETURN count(DISTINCT row) AS written"
 
 _DELETE = "CALL ({0}) {{ DETACH DELETE {0} }} IN TRANSACTIONS OF 5000 ROWS"
@@ -136,6 +139,28 @@ def merge_statement(node: Node) -> str:
 def delete_statement(node: Node) -> str:
     """Cypher that deletes the nodes with the keys in ``$keys`` in ``$dataset``, and their edges."""
     return f"UNWIND $keys AS key MATCH (n{_one(node, 'key')}) DETACH DELETE n"
+
+
+def clear_statement(node: Node) -> str:
+    """Cypher that deletes all nodes of a kind in ``$dataset``, as the dataset's writer."""
+    return f"{AS_WRITER}\nMATCH (n:{node.label} {{{DATASET}: d.name}}) DELETE n"
+
+
+def set_statement(node: Node, name: str) -> str:
+    """Cypher that sets a property of existing nodes, as the writer: rows of [key, value].
+
+    Examples
+    --------
+    >>> from cobalance.graph.database.schema import CONCEPT
+    >>> print(set_statement(CONCEPT, "images"))
+    MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
+    WITH d WHERE d.writer = $writer
+    UNWIND $rows AS row
+    MATCH (n:Concept {dataset: $dataset, name: row[0]}) SET n.images = row[1]
+    RETURN count(*) AS written
+    """
+    found = f"UNWIND $rows AS row\nMATCH (n{_one(node, 'row[0]')})"
+    return f"{AS_WRITER}\n{found} SET n.{name} = row[1]\nRETURN count(*) AS written"
 
 
 def drop_statement(node: Node) -> str:
@@ -272,7 +297,7 @@ def create_edges_statement(edge: Edge) -> str:
     properties = f" {{{', '.join(values)}}}" if values else ""
     return "\n".join(
         [
-            *_AS_WRITER,
+            AS_WRITER,
             *_ends(edge.end, "$ends", "ends"),
             "UNWIND $rows AS row",
             f"MATCH (a{_one(edge.start, 'row[0]')})",
@@ -290,12 +315,12 @@ def update_edges_statement(edge: Edge) -> str:
     Rows are ``[start, end, properties...]``.
     """
     values = ", ".join(f"e.{prop} = row[{j + 2}]" for j, prop in enumerate(edge.property_names))
-    return "\n".join([*_AS_WRITER, *_each_edge(edge), f"SET {values}", _WRITTEN])
+    return "\n".join([AS_WRITER, *_each_edge(edge), f"SET {values}", _WRITTEN])
 
 
 def delete_edges_statement(edge: Edge) -> str:
     """Cypher that deletes the edges between the pairs of keys in ``$rows``, as the writer."""
-    return "\n".join([*_AS_WRITER, *_each_edge(edge), "DELETE e", _WRITTEN])
+    return "\n".join([AS_WRITER, *_each_edge(edge), "DELETE e", _WRITTEN])
 
 
 def _each_edge(edge: Edge) -> list[str]:

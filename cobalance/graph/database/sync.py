@@ -73,7 +73,7 @@ def compare(
     )
 
 
-def stored_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
+def read_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
     """Read the content digest of every node of a kind in a dataset, by key."""
     rows = store.stream(statements.digests_statement(node), dataset=dataset)
     keyed = ((row["key"], row["digest"]) for row in rows)
@@ -220,19 +220,17 @@ def batches(rows: Sequence[RowT], size: int = BATCH) -> Iterator[Sequence[RowT]]
         yield rows[start : start + size]
 
 
-def in_parallel(
-    work: Callable[..., int], jobs: Iterable[tuple[Any, ...]], workers: int = SESSIONS
-) -> Iterator[int]:
+def in_parallel(work: Callable[..., int], jobs: Iterable[tuple[Any, ...]]) -> Iterator[int]:
     """Run `work` on each job in a few threads, with few jobs waiting; results as they come.
 
     When one fails or the caller stops, what runs is waited for and nothing more starts.
     """
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(SESSIONS) as pool:
         running: set[Future[int]] = set()
         try:
             for job in jobs:
                 running.add(pool.submit(work, *job))
-                if len(running) > workers:
+                if len(running) > SESSIONS:
                     ended, running = wait(running, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in ended)
             for future in running:

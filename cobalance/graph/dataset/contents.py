@@ -100,13 +100,13 @@ def image_digests(annotations: Annotations) -> IntArray:
     rows = MentionRows.of(annotations)
     digests = np.empty(len(images), dtype=np.uint64)
     for first, end, places in rows.blocks():
-        found = _hashed(images[fields].iloc[first:end])
+        found = _hash_rows(images[fields].iloc[first:end])
         # Real images keep the digests that they had before images could be generated.
         found = found ^ np.where(images["synthetic"].iloc[first:end], _SYNTHETIC, np.uint64(0))
         if len(mentions):
             # A product before the sum: content cannot move between image and mentions unseen.
             found = found * np.uint64(0x9E3779B97F4A7C15)
-            hashed = _hashed(mentions[["concept", "source", "score"]].iloc[places])
+            hashed = _hash_rows(mentions[["concept", "source", "score"]].iloc[places])
             starts = rows.bounds[first:end] - rows.bounds[first]
             shows = rows.bounds[first:end] < rows.bounds[first + 1 : end + 1]
             found[shows] += np.add.reduceat(hashed, starts[shows]) if shows.any() else 0
@@ -114,5 +114,5 @@ def image_digests(annotations: Annotations) -> IntArray:
     return digests.view(np.int64)
 
 
-def _hashed(frame: pd.DataFrame) -> npt.NDArray[np.uint64]:
+def _hash_rows(frame: pd.DataFrame) -> npt.NDArray[np.uint64]:
     return pd.util.hash_pandas_object(frame, index=False).to_numpy().astype(np.uint64, copy=False)

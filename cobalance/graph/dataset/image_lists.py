@@ -5,8 +5,6 @@ it. Loading writes these lists beside the images; they name the digest of the im
 of. An image is known by its rank among all ids; the ids themselves are in pages.
 """
 
-import json
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
@@ -17,14 +15,15 @@ from pandas.api.extensions import ExtensionArray
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
-from cobalance.graph.database.statements import write_statement
+from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_texts, write_packed
 
 IDS_PER_PAGE = 1000
 
 _BATCH = 50  # lists in a transaction
-_QUICKLY = 1  # zlib's level
 _STEP = np.dtype("<u4")
 _CLASS, _CONCEPT, _IDS = "class", "concept", "ids"
 
@@ -48,18 +47,10 @@ def write_image_lists(
     ids : sequence of str
         Of the images, in the incidence's order.
     """
-    store.write(statements.DELETE_IMAGE_LISTS, dataset=dataset, writer=writer)
+    store.write(clear_statement(schema.IMAGE_LIST), dataset=dataset, writer=writer)
     rows = [[key, [digest, content]] for key, content in _lists(ids, incidence)]
-    for start in range(0, len(rows), _BATCH):
-        some = rows[start : start + _BATCH]
-        store.write_all(
-            write_statement(schema.IMAGE_LIST),
-            len(some),
-            dataset=dataset,
-            writer=writer,
-            targets=[],
-            rows=some,
-        )
+    for some in batches(rows, _BATCH):
+        write_packed(store, schema.IMAGE_LIST, dataset, writer, some)
 
 
 def find_images(
@@ -79,14 +70,14 @@ def find_images(
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
     if len(found) < len(keys):
         return None
-    shortest_first = sorted((_unpack(row["content"]) for row in found), key=len)
+    shortest_first = sorted((_unpack_ranks(row["content"]) for row in found), key=len)
     ranks = reduce(_both, shortest_first)[skip : skip + limit].tolist()
     pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
     keys = [[_IDS, str(page)] for page in pages]
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
     if len(found) < len(keys):  # they have been replaced meanwhile
         return None
-    ids = {int(row["key"][1]): _unpack_ids(row["content"]) for row in found}
+    ids = {int(row["key"][1]): unpack_texts(row["content"]) for row in found}
     return [ids[rank // IDS_PER_PAGE][rank % IDS_PER_PAGE] for rank in ranks]
 
 
@@ -111,10 +102,10 @@ def _lists(
         for code, name in enumerate(names):
             content = entries[bounds[code] : bounds[code + 1]] - code * width
             if len(content):
-                yield [kind, name], _pack(content)
+                yield [kind, name], pack(np.diff(content, prepend=0), _STEP)
     for start in range(0, len(order), IDS_PER_PAGE):
         some = named[order[start : start + IDS_PER_PAGE]].tolist()
-        yield [_IDS, str(start // IDS_PER_PAGE)], _pack_ids(some)
+        yield [_IDS, str(start // IDS_PER_PAGE)], pack_texts(some)
 
 
 def _both(few: IntArray, many: IntArray) -> IntArray:
@@ -125,18 +116,5 @@ def _both(few: IntArray, many: IntArray) -> IntArray:
     return both
 
 
-def _pack(ranks: IntArray) -> bytes:
-    return zlib.compress(np.diff(ranks, prepend=0).astype(_STEP).tobytes(), _QUICKLY)
-
-
-def _unpack(packed: bytes) -> IntArray:
-    return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype=_STEP), dtype=np.int64)
-
-
-def _pack_ids(ids: Sequence[str]) -> bytes:
-    return zlib.compress(json.dumps(ids).encode(), _QUICKLY)
-
-
-def _unpack_ids(packed: bytes) -> list[str]:
-    ids: list[str] = json.loads(zlib.decompress(packed))
-    return ids
+def _unpack_ranks(packed: bytes) -> IntArray:
+    return np.cumsum(unpack([packed], _STEP), dtype=np.int64)

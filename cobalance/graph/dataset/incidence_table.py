@@ -4,8 +4,6 @@ Reading a million images edge by edge takes a minute. Loading writes this copy b
 the digest of the images that it is of.
 """
 
-import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,15 +12,21 @@ import numpy as np
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
-from cobalance.graph.database.statements import write_statement
+from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.packing import (
+    pack,
+    pack_texts,
+    unpack,
+    unpack_texts,
+    write_packed,
+)
 from cobalance.graph.dataset.state import DatasetState
 
 IMAGES_PER_PART = 100_000
 
 _CODE = np.dtype("<i4")
-_QUICKLY = 1  # zlib's level
 _HASH_SEED = 8
 
 
@@ -53,23 +57,25 @@ class SplitIncidence:
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
         if split is None:
-            return _used(self.incidence)
-        return _used(self.incidence.take(self.in_split(split)))
+            return _drop_unused(self.incidence)
+        return _drop_unused(self.incidence.take(self.in_split(split)))
 
-    def ordered(self) -> "SplitIncidence":
+    def sort_images(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""
-        incidence = _used(self.incidence)
+        incidence = _drop_unused(self.incidence)
         names = sorted({self.split_names[code] for code in np.unique(self.splits) if code >= 0})
         recode = {name: code for code, name in enumerate(names)}
         codes = np.array([*(recode.get(name, -1) for name in self.split_names), -1], dtype=np.int64)
         splits = codes[self.splits]  # -1 is the last
         order = np.lexsort((_row_hashes(incidence), splits, incidence.labels))
-        return SplitIncidence(incidence.take(order), splits[order], tuple(names)).named(self, order)
+        return SplitIncidence(incidence.take(order), splits[order], tuple(names)).with_names(
+            self, order
+        )
 
     def take(self, rows: IntArray) -> "SplitIncidence":
         """Return the images at some positions, with all names of concepts, classes and splits."""
         some = self.incidence.take(rows)
-        return SplitIncidence(some, self.splits[rows], self.split_names).named(self, rows)
+        return SplitIncidence(some, self.splits[rows], self.split_names).with_names(self, rows)
 
     def in_split(self, split: str | None) -> IntArray:
         """Positions of the images of a split, or of all."""
@@ -78,7 +84,7 @@ class SplitIncidence:
         code = self.split_names.index(split) if split in self.split_names else -2
         return np.flatnonzero(self.splits == code)
 
-    def named(self, other: "SplitIncidence", rows: IntArray) -> "SplitIncidence":
+    def with_names(self, other: "SplitIncidence", rows: IntArray) -> "SplitIncidence":
         """Return the same images with the ids and files that another has in these rows."""
         places = rows.tolist()
         ids = [other.ids[row] for row in places] if other.ids else ()
@@ -113,11 +119,11 @@ def write_incidence_table(
     """
     sent = {"dataset": dataset, "writer": writer}
     if mined is None or mined == digest:
-        store.write(statements.DELETE_INCIDENCE_TABLE, **sent)
+        store.write(clear_statement(schema.INCIDENCE_TABLE), **sent)
     else:
         store.write(statements.DELETE_UNMINED_IMAGES, **sent, mined=mined)
         store.write(statements.SET_MINED_IMAGES_ASIDE, **sent)
-    images = images.ordered()
+    images = images.sort_images()
     incidence = images.incidence
     n_images = len(incidence.labels)
     parts = max(1, -(-n_images // IMAGES_PER_PART))
@@ -125,24 +131,19 @@ def write_incidence_table(
     for part in range(parts):
         first, end = part * IMAGES_PER_PART, min((part + 1) * IMAGES_PER_PART, n_images)
         entries = slice(incidence.indptr[first], incidence.indptr[end])
-        packed = [
-            _pack(incidence.labels[first:end]),
-            _pack(images.splits[first:end]),
-            _pack(np.diff(incidence.indptr[first : end + 1])),
-            _pack(incidence.indices[entries]),
-            *(
-                _pack_texts(texts[first:end]) if images.uris else None
-                for texts in (images.ids, images.uris)
-            ),
-        ]
-        store.write_all(
-            write_statement(schema.INCIDENCE_TABLE),
-            1,
-            dataset=dataset,
-            writer=writer,
-            targets=[],
-            rows=[[part, [digest, parts, *names, *packed]]],
+        numbers = (
+            incidence.labels[first:end],
+            images.splits[first:end],
+            np.diff(incidence.indptr[first : end + 1]),
+            incidence.indices[entries],
         )
+        texts = [
+            pack_texts(some[first:end]) if images.uris else None
+            for some in (images.ids, images.uris)
+        ]
+        packed = [*(pack(some, _CODE) for some in numbers), *texts]
+        row = [part, [digest, parts, *names, *packed]]
+        write_packed(store, schema.INCIDENCE_TABLE, dataset, writer, [row])
 
 
 def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitIncidence | None:
@@ -153,31 +154,31 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
     if not parts or len(parts) != parts[0]["parts"]:
         return None
     labels, splits, lengths, indices = (
-        _unpack([part[name] for part in parts])
+        unpack([part[name] for part in parts], _CODE).astype(np.int32)
         for name in ("labels", "split_codes", "lengths", "indices")
     )
     names = (tuple(parts[0][name]) for name in ("concepts", "classes"))
     incidence = Incidence(np.append(0, np.cumsum(lengths, dtype=np.int64)), indices, labels, *names)
     ids, uris = (
-        [text for part in parts for text in _unpack_texts(part[name])] for name in ("ids", "uris")
+        [text for part in parts for text in unpack_texts(part[name])] for name in ("ids", "uris")
     )
     return SplitIncidence(incidence, splits, tuple(parts[0]["splits"]), ids, uris)
 
 
-def _used(incidence: Incidence) -> Incidence:
+def _drop_unused(incidence: Incidence) -> Incidence:
     """Return the same images, without the classes and concepts that none of them has."""
     concepts = np.bincount(incidence.indices, minlength=len(incidence.concepts)) > 0
     classes = incidence.class_sizes() > 0
     return Incidence(
         incidence.indptr,
-        _recoded(incidence.indices, concepts),
-        _recoded(incidence.labels, classes),
+        _recode(incidence.indices, concepts),
+        _recode(incidence.labels, classes),
         tuple(incidence.concepts[code] for code in np.flatnonzero(concepts)),
         tuple(incidence.classes[code] for code in np.flatnonzero(classes)),
     )
 
 
-def _recoded(codes: IntArray, kept: BoolArray) -> IntArray:
+def _recode(codes: IntArray, kept: BoolArray) -> IntArray:
     return (np.cumsum(kept) - 1).astype(np.int32)[codes]
 
 
@@ -188,20 +189,3 @@ def _row_hashes(incidence: Incidence) -> IntArray:
     )
     running = np.append(0, np.cumsum(of_concept[incidence.indices]))  # wraps around
     return np.diff(running[incidence.indptr])
-
-
-def _pack(numbers: IntArray) -> bytes:
-    return zlib.compress(np.ascontiguousarray(numbers, dtype=_CODE).tobytes(), _QUICKLY)
-
-
-def _pack_texts(texts: Sequence[str | None]) -> bytes:
-    return zlib.compress(json.dumps(texts).encode(), _QUICKLY)
-
-
-def _unpack_texts(packed: bytes | None) -> list[str]:
-    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
-    return texts
-
-
-def _unpack(packed: list[bytes]) -> IntArray:
-    return np.frombuffer(b"".join(map(zlib.decompress, packed)), dtype=_CODE).astype(np.int32)

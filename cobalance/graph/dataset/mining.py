@@ -13,10 +13,9 @@ from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.sync import NodeRow, apply_change, compare, stored_digests
+from cobalance.graph.database.sync import NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.clique_table import has_clique_table, write_clique_table
-from cobalance.graph.dataset.former import read_former
+from cobalance.graph.dataset.cliques import has_clique_table, read_former, write_clique_table
 from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
@@ -69,7 +68,7 @@ class MiningReport:
     images: int
     changed: int | None
 
-    def counted(self) -> str:
+    def describe(self) -> str:
         """How many images were counted, as a sentence."""
         if self.changed is None:
             return f"Counted {self.images:,} images."
@@ -171,7 +170,7 @@ def mine_dataset(
     unproven = int(((table["gap"] > 0) & ~table["leans"]).sum())
     names, digests, rows_at = _rows_to_write(cliques, table)
     progress("compare", 0, None)
-    stored = stored_digests(store, schema.CLIQUE, dataset)
+    stored = read_digests(store, schema.CLIQUE, dataset)
     change = compare(stored, names, digests, delete=True)
     mining = options.to_json()
     wanted = replace(state, cliques_digest=state.digest, mining=mining)

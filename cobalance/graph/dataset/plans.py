@@ -56,7 +56,7 @@ def write_plan(
     min_size, max_size : int or None
         Of its cliques; None where it edits images.
     max_per_query, budget, largest_first
-        The limits that it was made with, for `planned_again` to repeat.
+        The limits that it was made with, for `replan_actions` to repeat.
     planner_options : mapping, optional
         The planner's own options; anything that JSON can hold.
 
@@ -159,7 +159,7 @@ def edit_properties(edit: Edit | None) -> dict[str, Any]:
     }
 
 
-def stored_edit(row: Mapping[str, Any]) -> Edit | None:
+def read_edit(row: Mapping[str, Any]) -> Edit | None:
     """The edit that `edit_properties` stored with a query; None where it edits no image."""
     if row["source_image"] is None:
         return None
@@ -180,7 +180,7 @@ def _digest(position: int, query: PlannedQuery) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
 
 
-def planned_for_others(
+def find_outdated(
     state: DatasetState, plan: Mapping[str, Any]
 ) -> Literal["images", "cliques"] | None:
     """What a plan was made for that the dataset has other ones of now; None if it is up to date.
@@ -198,7 +198,7 @@ def planned_for_others(
     return None
 
 
-def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
+def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, ...]:
     """The actions that recreate a plan with its options, mining first if necessary.
 
     Parameters
@@ -212,10 +212,10 @@ def planned_again(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, .
     --------
     >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40,
     ...         "largest_first": True}
-    >>> print(*planned_again(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
+    >>> print(*replan_actions(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
     run `plan('zoo', name='small', min_size=1, max_size=2, budget=40, largest_first=True)`
     >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
-    >>> print(*planned_again(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
+    >>> print(*replan_actions(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
     run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`
     """
     kept = dict(plan)
@@ -287,20 +287,20 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         if known:
             raise UnknownNameError("plan", name, known)
         named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
-        raise OptionError(f"{dataset!r} has no plan yet. ", *planned_again(state, named), ".")
-    changed = planned_for_others(state, known[name])
+        raise OptionError(f"{dataset!r} has no plan yet. ", *replan_actions(state, named), ".")
+    changed = find_outdated(state, known[name])
     if changed is not None:
         raise StaleError(
             f"The plan {name!r} of {dataset!r} was made for other {changed} than the dataset has "
             "now. ",
-            *planned_again(state, known[name]),
+            *replan_actions(state, known[name]),
             ".",
         )
     rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
     queries = [
         (
             row["position"],
-            PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], stored_edit(row)),
+            PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], read_edit(row)),
         )
         for row in rows
     ]

@@ -1,5 +1,6 @@
 """Datasets of which the graph keeps all counts, and a sample of the images."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,20 +14,28 @@ from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.counting.sample import priorities, sample_rows
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.query import Statement
-from cobalance.graph.database.statements import delete_statement, drop_statement, merge_statement
+from cobalance.graph.database.statements import (
+    clear_statement,
+    delete_statement,
+    drop_statement,
+    merge_statement,
+    names_statement,
+)
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.database.sync import batches, compare, stored_digests
+from cobalance.graph.database.sync import batches, compare, read_digests
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.contents import image_digests
-from cobalance.graph.dataset.former import mined_digest
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
-from cobalance.graph.dataset.state import DatasetState, check_name, claim, find_dataset, finish
+from cobalance.graph.dataset.state import DatasetState, claim, finish
 from cobalance.graph.dataset.write import (
     IngestReport,
     dataset_digest,
+    find_loaded,
     make_dataset,
+    set_counts,
+    split_incidence,
     write_cooccurrence,
     write_images,
 )
@@ -87,15 +96,13 @@ class ImageTotals:
     def of(cls, images: SplitIncidence, digest: int) -> "ImageTotals":
         """Count images in memory."""
         incidence = images.incidence
-        sizes = incidence.class_sizes()
-        empty = incidence.labels[np.diff(incidence.indptr) == 0]
         names = (*images.split_names, None)  # -1 is the last
         found = np.bincount(images.splits % len(names), minlength=len(names)).tolist()
         return cls(
             incidence.concepts,
             incidence.classes,
-            sizes,
-            np.bincount(empty, minlength=len(sizes)),
+            incidence.class_sizes(),
+            incidence.without_concepts(),
             cooccurrence(incidence),
             {name: n for name, n in zip(names, found, strict=True) if n},
             digest,
@@ -139,15 +146,9 @@ def write_sampled(
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
-    images = annotations.images
-    splits = images["split"].cat
-    digests = image_digests(annotations)
-    held = SplitIncidence(
-        incidence_of(annotations),
-        splits.codes.to_numpy(dtype=np.int64),
-        tuple(splits.categories),
-        images["id"].tolist(),
-        plain_values(images["uri"]),
+    images, digests = annotations.images, image_digests(annotations)
+    held = dataclasses.replace(
+        split_incidence(annotations), ids=images["id"].tolist(), uris=plain_values(images["uri"])
     )
     totals = ImageTotals.of(held, dataset_digest(digests, (), len(digests)))
     return write_totals(
@@ -176,13 +177,10 @@ def dry_run_sampled(
     StaleError
         A rename of the dataset did not end.
     """
-    check_name(dataset)
-    state = find_dataset(store, dataset)
+    state = find_loaded(store, dataset)
     digests = image_digests(annotations)
     if state is None:
         return IngestReport(len(digests), 0, 0, 0, 0)
-    if state.renaming_to is not None:
-        state.require_complete()
     digest = dataset_digest(digests, (), len(digests))
     before = _check_replaceable(store, state, digest, replace)
     if state.digest == digest:
@@ -211,7 +209,6 @@ def write_totals(
     images_at : str or None
         Where that is, as `DatasetState` has it.
     """
-    check_name(dataset)
     state = make_dataset(store, dataset)
     n_images = int(totals.class_sizes.sum())
     kept = {
@@ -227,19 +224,21 @@ def write_totals(
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     store.write(statements.UPDATE_DATASET, dataset=dataset, values=kept)
     sync_sample(store, dataset, writer, totals.digest, None, progress)
-    for node, names, others in (
-        (schema.CLASS, totals.classes, statements.OTHER_CLASSES),
-        (schema.CONCEPT, totals.concepts, statements.OTHER_CONCEPTS),
-    ):
-        _keep_only(store, dataset, node, names, others)
+    _keep_only(store, dataset, schema.CLASS, totals.classes)
+    _keep_only(store, dataset, schema.CONCEPT, totals.concepts)
     progress("co-occurrence", 0, None)
     write_cooccurrence(store, dataset, writer, totals.edges, totals.concepts, totals.classes)
-    _set_counts(store, dataset, writer, totals)
+    for node, count, names, counts in (
+        (schema.CLASS, "images", totals.classes, totals.class_sizes),
+        (schema.CLASS, "without_concepts", totals.classes, totals.without_concepts),
+        (schema.CONCEPT, "images", totals.concepts, totals.concept_images()),
+    ):
+        set_counts(store, dataset, writer, node, count, names, counts)
     if images is not None:
-        mined = mined_digest(store, dataset)
+        mined = read_mined_digest(store, dataset)
         write_incidence_table(store, dataset, writer, totals.digest, images, mined=mined)
     else:
-        store.write(statements.DELETE_INCIDENCE_TABLE, dataset=dataset, writer=writer)
+        store.write(clear_statement(schema.INCIDENCE_TABLE), dataset=dataset, writer=writer)
     finish(
         store,
         dataset,
@@ -273,7 +272,7 @@ def sync_sample(
     """
     annotations = _annotations_of(sample) if sample else Annotations.from_records(())
     ids, digests = annotations.images["id"], image_digests(annotations)
-    stored = stored_digests(store, schema.IMAGE, dataset)
+    stored = read_digests(store, schema.IMAGE, dataset)
     change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
     write_images(store, dataset, writer, annotations, change, digests, progress)
     shown = sample.incidence if sample else incidence_of(annotations)
@@ -290,7 +289,7 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
     """Return how many images a load puts others in place of; raise if it must not."""
     (row,) = store.read(statements.DATASET, dataset=state.name)
     images = int(row["dataset"].get("images", 0))
-    if state.sample is None and (images or stored_digests(store, schema.IMAGE, state.name)):
+    if state.sample is None and (images or read_digests(store, schema.IMAGE, state.name)):
         raise OptionError(
             f"The graph has all images of {state.name!r}. Load a sample into another dataset, or ",
             Action("drop_dataset", state.name),
@@ -306,11 +305,10 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
     return images
 
 
-def _keep_only(
-    store: GraphStore, dataset: str, node: Node, names: Sequence[str], others: Statement
-) -> None:
+def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]) -> None:
     """Have nodes of these names alone, and no clique or query that was derived from others."""
-    gone = [row["name"] for row in store.read(others, dataset=dataset, names=list(names))]
+    known = {row["name"] for row in store.read(names_statement(node), dataset=dataset)}
+    gone = sorted(known.difference(names))
     if gone:
         for derived in (schema.GENERATION_QUERY, schema.CLIQUE):
             store.write_in_batches(drop_statement(derived), names=[dataset])
@@ -318,17 +316,6 @@ def _keep_only(
         store.write(delete_statement(node), dataset=dataset, keys=list(some))
     for some in batches(names):
         store.write(merge_statement(node), dataset=dataset, keys=list(some))
-
-
-def _set_counts(store: GraphStore, dataset: str, writer: str, totals: ImageTotals) -> None:
-    for statement, names, counts in (
-        (statements.SET_CLASS_IMAGES, totals.classes, totals.class_sizes),
-        (statements.SET_WITHOUT_CONCEPTS, totals.classes, totals.without_concepts),
-        (statements.SET_CONCEPT_IMAGES, totals.concepts, totals.concept_images()),
-    ):
-        rows = [[name, n] for name, n in zip(names, counts.tolist(), strict=True)]
-        for some in batches(rows):
-            store.write_all(statement, len(some), dataset=dataset, writer=writer, rows=list(some))
 
 
 def _annotations_of(sample: SplitIncidence) -> Annotations:

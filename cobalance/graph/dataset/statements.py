@@ -1,6 +1,7 @@
 """Named Cypher statements on one dataset that are not derived from declarations."""
 
 from cobalance.graph.database.query import Statement
+from cobalance.graph.database.statements import AS_WRITER
 
 DATASET_NAMES = Statement("All datasets.", "MATCH (d:Dataset) RETURN d.name AS name")
 
@@ -186,92 +187,25 @@ RETURN coalesce(d.single_cliques, 0) AS concepts, coalesce(d.cliques, 0) AS cliq
   coalesce(d.unproven_cliques, 0) AS unproven""",
 )
 
-SET_CLASS_IMAGES = Statement(
-    "Set how many images each class has, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-UNWIND $rows AS row
-MATCH (y:Class {dataset: d.name, name: row[0]}) SET y.images = row[1]
-RETURN count(*) AS written""",
-)
-
-SET_CONCEPT_IMAGES = Statement(
-    "Set how many images show each concept, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-UNWIND $rows AS row
-MATCH (c:Concept {dataset: d.name, name: row[0]}) SET c.images = row[1]
-RETURN count(*) AS written""",
-)
-
-OTHER_CLASSES = Statement(
-    "Classes that are not among those given.",
-    "MATCH (y:Class {dataset: $dataset}) WHERE NOT y.name IN $names RETURN y.name AS name",
-)
-
-OTHER_CONCEPTS = Statement(
-    "Concepts that are not among those given.",
-    "MATCH (c:Concept {dataset: $dataset}) WHERE NOT c.name IN $names RETURN c.name AS name",
-)
-
-SET_WITHOUT_CONCEPTS = Statement(
-    "Set how many images of each class show no concept, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-UNWIND $rows AS row
-MATCH (y:Class {dataset: d.name, name: row[0]}) SET y.without_concepts = row[1]
-RETURN count(*) AS written""",
-)
-
-DELETE_CLIQUE_TABLE = Statement(
-    "Delete the packed cliques, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-MATCH (t:CliqueTable {dataset: d.name}) DELETE t""",
-)
-
-DELETE_INCIDENCE_TABLE = Statement(
-    "Delete the packed images, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-MATCH (t:IncidenceTable {dataset: d.name}) DELETE t""",
-)
-
 DELETE_UNMINED_IMAGES = Statement(
     "Delete the packed images but those that were mined last, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
+    AS_WRITER
+    + """
 MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.digest <> $mined DELETE t""",
 )
 
 SET_MINED_IMAGES_ASIDE = Statement(
     "Make room for the packed images that follow those that were mined, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
+    AS_WRITER
+    + """
 MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.part >= 0 SET t.part = -1 - t.part""",
 )
 
 DELETE_IMAGES_ASIDE = Statement(
     "Delete the packed images that were set aside, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
+    AS_WRITER
+    + """
 MATCH (t:IncidenceTable {dataset: d.name}) WHERE t.part < 0 DELETE t""",
-)
-
-DELETE_IMAGE_LISTS = Statement(
-    "Delete the packed lists of images, as the dataset's writer.",
-    """
-MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at
-WITH d WHERE d.writer = $writer
-MATCH (t:ImageList {dataset: d.name}) DELETE t""",
 )
 
 IMAGE_LISTS = Statement(

@@ -9,21 +9,23 @@ from pandas.api.extensions import ExtensionArray
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
-from cobalance.graph.counting.incidence import Incidence, incidence_of
+from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database import schema
-from cobalance.graph.database.statements import merge_statement, orphan_statements
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.database.statements import merge_statement, orphan_statements, set_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import (
     Change,
     NodeRow,
     apply_change,
+    batches,
     compare,
-    stored_digests,
+    read_digests,
     sync_edges,
 )
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.contents import ImageContents, image_digests
-from cobalance.graph.dataset.former import mined_digest
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from cobalance.graph.dataset.read import scan_incidence
@@ -92,12 +94,11 @@ def write_annotations(
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
-    check_name(dataset)
     state = make_dataset(store, dataset)
     _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
-    stored = stored_digests(store, schema.IMAGE, dataset)
+    stored = read_digests(store, schema.IMAGE, dataset)
     change = compare(stored, _values(ids), _values(digests), delete=replace)
     report = IngestReport.of(change, len(stored))
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
@@ -108,18 +109,21 @@ def write_annotations(
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
     left = set(stored).difference(change.deleted, _values(ids) if stored else ())
-    images = scan_incidence(store, dataset) if left else _split_incidence(annotations)
+    images = scan_incidence(store, dataset) if left else split_incidence(annotations)
     incidence = images.incidence
     write_cooccurrence(
         store, dataset, writer, cooccurrence(incidence), incidence.concepts, incidence.classes
     )
-    _count_images_without_concepts(store, dataset, writer, images.incidence)
+    sizes, empty = incidence.class_sizes(), incidence.without_concepts()
+    kept = np.flatnonzero(sizes).tolist()  # a class without an image has no node
+    names = [incidence.classes[code] for code in kept]
+    set_counts(store, dataset, writer, schema.CLASS, "without_concepts", names, empty[kept])
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     n_images = len(ids) + len(left)
     if counted["images"] != n_images:
         raise invalidate(store, dataset, "digest")
     digest = dataset_digest(digests, (stored[key] for key in left), n_images)
-    mined = mined_digest(store, dataset)
+    mined = read_mined_digest(store, dataset)
     write_incidence_table(store, dataset, writer, digest, images, mined=mined)
     named = images.ids if left else ids
     write_image_lists(store, dataset, writer, digest, named, incidence)
@@ -152,14 +156,11 @@ def dry_run(
     StaleError
         A rename of the dataset did not end.
     """
-    check_name(dataset)
-    state = find_dataset(store, dataset)
+    state = find_loaded(store, dataset)
     if state is not None:
-        if state.renaming_to is not None:
-            state.require_complete()
         _check_whole(state)
     progress("compare", 0, None)
-    stored = stored_digests(store, schema.IMAGE, dataset)
+    stored = read_digests(store, schema.IMAGE, dataset)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
     change = compare(stored, _values(ids), _values(digests), delete=replace)
     return IngestReport.of(change, len(stored))
@@ -181,8 +182,18 @@ def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:
         yield from column[start : start + BLOCK].tolist()
 
 
+def find_loaded(store: GraphStore, dataset: str) -> DatasetState | None:
+    """Find the dataset that a load changes; StaleError if a rename of it did not end."""
+    check_name(dataset)
+    state = find_dataset(store, dataset)
+    if state is not None and state.renaming_to is not None:
+        state.require_complete()
+    return state
+
+
 def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
     """Make sure that the dataset exists, and that no rename from or to its name is half done."""
+    check_name(dataset)
     for row in store.read(statements.RENAMED_TO, dataset=dataset):
         dataset_state(store, row["name"]).require_complete()
     store.write(statements.CREATE_DATASET, dataset=dataset)
@@ -236,7 +247,8 @@ def write_images(
     )
 
 
-def _split_incidence(annotations: Annotations) -> SplitIncidence:
+def split_incidence(annotations: Annotations) -> SplitIncidence:
+    """Build the incidence matrix of annotations with their splits, without ids and files."""
     splits = annotations.images["split"].cat
     codes = splits.codes.to_numpy(dtype=np.int64)
     return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories))
@@ -281,20 +293,19 @@ def write_cooccurrence(
         sync_edges(store, dataset, writer, edge, wanted)
 
 
-def _count_images_without_concepts(
-    store: GraphStore, dataset: str, writer: str, incidence: Incidence
+def set_counts(
+    store: GraphStore,
+    dataset: str,
+    writer: str,
+    node: Node,
+    count: str,
+    names: Sequence[str],
+    counts: IntArray,
 ) -> None:
-    empty = incidence.labels[np.diff(incidence.indptr) == 0]
-    counts = np.bincount(empty, minlength=len(incidence.classes)).tolist()
-    sizes = incidence.class_sizes().tolist()
-    rows = [
-        [name, count]
-        for name, count, size in zip(incidence.classes, counts, sizes, strict=True)
-        if size  # a class without an image has no node
-    ]
-    store.write_all(
-        statements.SET_WITHOUT_CONCEPTS, len(rows), dataset=dataset, writer=writer, rows=rows
-    )
+    """Set a count of existing classes or concepts."""
+    for rows in batches([[name, n] for name, n in zip(names, counts.tolist(), strict=True)]):
+        text = set_statement(node, count)
+        store.write_all(text, len(rows), dataset=dataset, writer=writer, rows=list(rows))
 
 
 def dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:

@@ -14,11 +14,6 @@ from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.association import q_values
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, NONE, interaction
 
-DIFFERENCE_COLUMNS = (
-    *("rises_in", "falls_in", "log_odds_difference"),
-    *("log_odds_difference_low", "log_odds_difference_high", "p_value", "q_value", "test"),
-)
-
 
 def differences(
     first: IntArray,

@@ -75,7 +75,7 @@ def fisher_many(counts: IntArray, class_sizes: IntArray) -> tuple[FloatArray, Bo
         total = int(totals[rows[0]])
         fits = prod(min(size, total) + 1 for size in sizes[:-1].tolist())
         if min(fits, comb(total + n_classes - 1, n_classes - 1)) <= MOST_TABLES:
-            p_values[rows] = _listed(held[rows], sizes, total)
+            p_values[rows] = _list_tables(held[rows], sizes, total)
         elif total <= MOST_IMAGES and total * n_classes <= MOST_CELLS:
             gridded.setdefault(total.bit_length(), []).append(rows)
         else:
@@ -113,7 +113,7 @@ def _ways(size: int, most: int) -> FloatArray:
     return np.append(0.0, np.cumsum(np.log((size - chosen) / (chosen + 1))))
 
 
-def _listed(counts: IntArray, sizes: IntArray, total: int) -> FloatArray:
+def _list_tables(counts: IntArray, sizes: IntArray, total: int) -> FloatArray:
     """p-values of cliques of the same total."""
     ways = [_ways(size, total) for size in sizes.tolist()]
     left, weights = np.array([total]), np.zeros(1)

@@ -130,12 +130,12 @@ def _block(
     return expected, p_values, tests.astype(np.int8)
 
 
-def expected_images(cells: IntArray) -> FloatArray:
+def fit_expected(cells: IntArray) -> FloatArray:
     """Return what `interaction` expects, shape (n, n_classes), without testing it.
 
     Examples
     --------
-    >>> expected_images(np.array([[[40, 70], [10, 10], [10, 10], [40, 10]]])).round(1).tolist()
+    >>> fit_expected(np.array([[[40, 70], [10, 10], [10, 10], [40, 10]]])).round(1).tolist()
     [[38.5, 11.5]]
     """
     amounts, _, _ = _amounts(cells, signs(cells.shape[1].bit_length() - 1))

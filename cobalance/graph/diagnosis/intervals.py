@@ -31,7 +31,7 @@ def wilson(
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 
-def summed_interval(
+def sum_interval(
     coefficients: FloatArray, values: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[float, float]:
     """Interval of a sum of independent estimates times coefficients, from their own intervals.
@@ -47,7 +47,7 @@ def summed_interval(
     Examples
     --------
     >>> low, high = wilson(np.array([56.0, 48.0]), np.array([70.0, 80.0]))
-    >>> limits = summed_interval(np.array([1.0, -1.0]), np.array([56 / 70, 48 / 80]), low, high)
+    >>> limits = sum_interval(np.array([1.0, -1.0]), np.array([56 / 70, 48 / 80]), low, high)
     >>> [round(limit, 4) for limit in limits]  # Newcombe's example (a)
     [0.0524, 0.3339]
     """

@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import q_values
-from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, expected_images, interaction
+from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expected, interaction
 
 MISSING = -1
 EXPECTED = "expected_"
@@ -78,7 +78,7 @@ class Parts:
         return np.where(found, self._rows[depth][at], MISSING)
 
 
-def closed_cliques(cliques: Cliques, parts: Parts | None = None) -> BoolArray:
+def find_closed(cliques: Cliques, parts: Parts | None = None) -> BoolArray:
     """Return which cliques have no superset with the same count in every class.
 
     Of the cliques in the table: one of the largest size that was mined is always closed. As counts
@@ -93,7 +93,7 @@ def closed_cliques(cliques: Cliques, parts: Parts | None = None) -> BoolArray:
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 2], [9, 2], [5, 2]]),
     ...     np.array([9, 9]), ("lamp", "person"), ("day", "night"))
-    >>> closed_cliques(cliques).tolist()
+    >>> find_closed(cliques).tolist()
     [False, True, True]
     """
     parts = parts or Parts(cliques)
@@ -160,7 +160,7 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
         - ``own_p_value``, ``own_test``: of no interaction, see
           `cobalance.graph.diagnosis.interaction`
         - ``own_q_value``: Benjamini-Hochberg over all rows that have a p-value
-        - ``closed``: see `closed_cliques`
+        - ``closed``: see `find_closed`
 
     Examples
     --------
@@ -185,7 +185,7 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
             counts[:, 0] = cliques.class_sizes
             cells = presence_tables(counts)
             if not tests:
-                expected[rows[some]] = expected_images(cells)
+                expected[rows[some]] = fit_expected(cells)
                 continue
             found = interaction(cells, cliques.class_sizes)
             expected[rows[some]] = found.expected
@@ -205,7 +205,7 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
             "own_p_value": p_values,
             "own_q_value": q,
             "own_test": pd.Categorical.from_codes(codes, pd.Index(list(INTERACTION_TESTS))),
-            "closed": closed_cliques(cliques, parts),
+            "closed": find_closed(cliques, parts),
         }
     )
     return frame if tests else frame.drop(columns=["own_p_value", "own_q_value", "own_test"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.dataset.plans import edit_properties, stored_edit
+from cobalance.graph.dataset.plans import edit_properties, read_edit
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.lifecycle import QueryState, query_id
 from cobalance.graph.records import Edit
@@ -129,7 +129,7 @@ def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
     return [
         QueryProgress(
             **{name: value for name, value in row.items() if name not in _EDITED},
-            edit=stored_edit(row),
+            edit=read_edit(row),
         )
         for row in (row | {"concepts": tuple(row["concepts"])} for row in rows)
     ]

@@ -9,7 +9,7 @@ from cobalance.graph.database.schema import PLAN
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import state_with_names
-from cobalance.graph.dataset.plans import planned_again, planned_for_others
+from cobalance.graph.dataset.plans import find_outdated, replan_actions
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import StaleError
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -59,11 +59,11 @@ def bind_with_state(
 def _require_current(store: GraphStore, state: DatasetState, plan: str) -> None:
     """Raise unless a plan was made for the cliques, or the images to edit, of now."""
     (row,) = store.read(statements.PLAN, dataset=state.name, plan=plan)
-    changed = planned_for_others(state, row["plan"])
+    changed = find_outdated(state, row["plan"])
     if changed is not None:
         since = "was mined as it is" if changed == "cliques" else "had the images that it has"
         raise StaleError(
             f"The plan {plan!r} was made before {state.name!r} {since} now. ",
-            *planned_again(state, row["plan"]),
+            *replan_actions(state, row["plan"]),
             ".",
         )

@@ -1,10 +1,13 @@
-"""Compare the mined imbalances of two datasets in the store."""
+"""Compare the mined imbalances of two datasets, or of two splits of one."""
 
 from collections.abc import Sequence
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, mining_of
+from cobalance.graph.dataset.mining import MAX_CLIQUES
 from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.comparison import (
     STATUSES,
@@ -13,7 +16,9 @@ from cobalance.graph.diagnosis.comparison import (
     check_request,
     compare_cliques,
 )
-from cobalance.graph.errors import Action, OptionError, Text
+from cobalance.graph.diagnosis.splits import MAX_Q_VALUE, ComparedSplits
+from cobalance.graph.errors import Action, OptionError, Text, UnknownNameError
+from cobalance.graph.names import clean_name
 from cobalance.graph.queries import statements
 
 
@@ -73,7 +78,7 @@ def compare_imbalances(
     )
 
 
-def rebalanced_copies(store: GraphStore) -> dict[str, str]:
+def read_copies(store: GraphStore) -> dict[str, str]:
     """The original of each dataset that has a job's images, the latest written first."""
     return {row["copy"]: row["original"] for row in store.read(statements.COPIES)}
 
@@ -115,3 +120,58 @@ def _differences(
 
 def _all(options: MiningOptions) -> str:
     return "all" if options.common is None else ", ".join(options.common) or "none"
+
+
+def compare_dataset_splits(
+    store: GraphStore,
+    dataset: str,
+    first: str,
+    second: str,
+    *,
+    max_size: int | None = None,
+    max_q_value: float = MAX_Q_VALUE,
+) -> ComparedSplits:
+    """Compare two splits of a dataset, by the cliques of both together.
+
+    They are mined as the dataset was last, whether or not that was of one split.
+
+    Parameters
+    ----------
+    first, second : str
+        The splits, such as ``train`` and ``val``.
+    max_size : int, optional
+        Of the cliques; by default as the dataset was mined.
+    max_q_value : float
+        Of an imbalance that holds in a split.
+
+    Raises
+    ------
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    UnknownNameError
+        It has no image of a split.
+    OptionError
+        Both are the same split, or a number is out of range.
+    TooManyCliquesError
+        There are more than a million.
+    """
+    state = dataset_state(store, dataset)
+    state.require_complete()
+    first, second = clean_name(first), clean_name(second)
+    if first == second:
+        raise OptionError(f"{first!r} is named twice. Give two different splits.")
+    images = load_incidence(store, dataset, first), load_incidence(store, dataset, second)
+    for name, part in zip((first, second), images, strict=True):
+        if not len(part.labels):
+            known = [split for split in split_sizes(store, dataset) if split is not None]
+            raise UnknownNameError("split", name, known)
+    options = state.mining_options()
+    return ComparedSplits.of(
+        (first, second),
+        images,
+        max_size=options.max_size if max_size is None else max_size,
+        min_support=options.min_support,
+        common=options.common,
+        max_q_value=max_q_value,
+        max_cliques=MAX_CLIQUES,
+    )

@@ -111,10 +111,10 @@ def read_overview(
         edges=counted.pair_frame(pairs, ["concept_1", "concept_2", "images"]),
         class_sizes=counted.class_sizes,
         pair_class_sizes=counted.pair_class_sizes,
-        hidden_concepts=_found(rows) - len(rows),
-        hidden_edges=_found(pairs) - len(pairs),
+        hidden_concepts=_total(rows) - len(rows),
+        hidden_edges=_total(pairs) - len(pairs),
     )
 
 
-def _found(rows: Sequence[Row]) -> int:
+def _total(rows: Sequence[Row]) -> int:
     return int(rows[0]["found"]) if rows else 0

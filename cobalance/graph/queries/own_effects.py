@@ -1,4 +1,4 @@
-"""Top imbalances with what is their own, and without those that a larger clique repeats."""
+"""Imbalances beyond what their parts explain: the top ones, a few, or those that stand alone."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -9,9 +9,9 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.diagnosis.evidence import OWN
-from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects
+from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
-from cobalance.graph.diagnosis.summary import MAX_Q_VALUE
+from cobalance.graph.diagnosis.summary import MAX_Q_VALUE, MOST, summarize
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of
 
 _OWN_COLUMNS = [OWN, "own_over", "explained"]
@@ -39,7 +39,7 @@ def read_own_imbalances(
         As `read_imbalances` does.
     """
     cliques = load_cliques(store, dataset)
-    added = own_effects(cliques) if own else pd.DataFrame({"closed": closed_cliques(cliques)})
+    added = own_effects(cliques) if own else pd.DataFrame({"closed": find_closed(cliques)})
     limit = ranking.limit
     while True:
         frame = read_imbalances(store, dataset, replace(ranking, limit=limit))
@@ -118,7 +118,7 @@ def read_standing(store: GraphStore, dataset: str) -> pd.DataFrame:
     return pd.concat([frame, own[[*_OWN_COLUMNS, "own_q_value"]]], axis=1)
 
 
-def passing(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
+def filter_imbalances(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
     """The first rows of a table of imbalances that pass a ranking's filters, in their order."""
     names = frame["concepts"].map(frozenset)
     passed = names.map(frozenset(ranking.concepts).issubset).astype(bool)
@@ -133,3 +133,18 @@ def passing(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
     if ranking.max_q_value is not None:
         passed &= frame["q_value"] <= ranking.max_q_value
     return frame[passed].head(ranking.limit).reset_index(drop=True)
+
+
+def read_summary(
+    store: GraphStore, dataset: str, *, limit: int = MOST, max_q_value: float = MAX_Q_VALUE
+) -> pd.DataFrame:
+    """Read all cliques, and return those that stand on their own, as `summarize` does.
+
+    Raises
+    ------
+    StaleError
+        The dataset has not been mined, or has changed since.
+    OptionError
+        As `summarize` does.
+    """
+    return summarize(load_cliques(store, dataset), limit=limit, max_q_value=max_q_value)

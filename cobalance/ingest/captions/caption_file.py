@@ -12,7 +12,7 @@ from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.caption_columns import table_texts
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind
@@ -81,9 +81,9 @@ def with_captions(
         )
     known = len(np.unique(rows[captioned & (rows >= 0)]))
     others = found.keys[0][captioned & (rows < 0)].nunique()
-    note = f"{path}: captions of {known:,} of {counted(len(annotations.images), 'images')}"
+    note = f"{path}: captions of {known:,} of {inflect(len(annotations.images), 'images')}"
     if others:
-        note += f"; left out those of {counted(others, 'images')} that {file} does not load"
+        note += f"; left out those of {inflect(others, 'images')} that {file} does not load"
     return replace(
         annotations,
         texts=_merged(annotations.texts, rows, found.texts),

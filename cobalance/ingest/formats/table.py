@@ -12,7 +12,7 @@ from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest import frames
 from cobalance.ingest.captions.caption_columns import (
     caption_column,
@@ -76,7 +76,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     """
     problems = table.problems
     if table.n_rows == 0:
-        bad = f" ({counted(len(problems.messages), 'malformed records')} skipped)"
+        bad = f" ({inflect(len(problems.messages), 'malformed records')} skipped)"
         raise problems.fatal(
             f"has no rows{bad if problems.messages else ''}",
             "Give a file with a row for each image.",

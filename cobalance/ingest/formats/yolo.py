@@ -13,7 +13,7 @@ from cobalance.graph.errors import InputError, MissingExtraError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.formats.tree_reader import TreeReader
@@ -87,7 +87,7 @@ class Yolo(TreeReader):
                     collector.mention(image, place=place, **_in_pixels(found, size))
         progress("read", len(images), len(images))
         notes = [
-            f"{tree.path}: {first} and {split} share {counted(n, 'images')}, counted as {first}"
+            f"{tree.path}: {first} and {split} share {inflect(n, 'images')}, counted as {first}"
             for (split, first), n in shared.items()
             if n
         ]

@@ -10,7 +10,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN
 from cobalance.graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
 from cobalance.graph.errors import Action, Text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
@@ -147,9 +147,9 @@ def headline(
     'None of 89 combinations leans to a class.'
     """
     if not leaning or strongest is None:
-        return f"None of {counted(cliques, 'combinations')} leans to a class."
+        return f"None of {inflect(cliques, 'combinations')} leans to a class."
     verb = "leans" if leaning == 1 else "lean"
-    said = f"{leaning:,} of {counted(cliques, 'combinations')} {verb}"
+    said = f"{leaning:,} of {inflect(cliques, 'combinations')} {verb}"
     return f"{said}. {describe_lean(strongest, class_sizes, shown)}"
 
 
@@ -197,7 +197,7 @@ def describe_disagreements(frame: pd.DataFrame) -> str:
     contradicted = int(frame["disagreement"].notna().sum())
     if not contradicted:
         return ""
-    return f"In {contradicted:,} of {counted(len(frame), 'rows')} counts and rates disagree."
+    return f"In {contradicted:,} of {inflect(len(frame), 'rows')} counts and rates disagree."
 
 
 def describe_leaning(leaning: int, unproven: int) -> str:

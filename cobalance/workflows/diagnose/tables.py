@@ -8,7 +8,7 @@ import pandas as pd
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
 
 COUNT_GAP = "count gap (ConBias)"
@@ -30,8 +30,8 @@ def describe_mining(options: MiningOptions) -> str:
     shown = "" if options.common == () else " that every class shows"
     if options.common:
         shown = f" that {' and '.join(options.common)} show{'s' * (len(options.common) == 1)}"
-    size = counted(options.max_size, "concepts")
-    support = counted(options.min_support, "images")
+    size = inflect(options.max_size, "concepts")
+    support = inflect(options.min_support, "images")
     often = f", in at least {support} of a class" if options.min_support > 1 else ""
     level = "" if options.confidence == 0.95 else f" Intervals of {options.confidence:.4g}."
     return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"

@@ -15,7 +15,7 @@ from cobalance.evaluation.training.run import Recipe
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.options import Options, read_options
-from cobalance.graph.plugins import EXTRAS, needed_extras
+from cobalance.graph.plugins import EXTRAS, list_extras
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 
 Labels = Literal["class", "concepts"]
@@ -105,7 +105,7 @@ class RunSettings(Options):
         plugins = [METHODS[method], LEARNERS[self.learner]]
         if "features" in options:
             plugins.append(FEATURES[options["features"]])
-        return ([name for name in EXTRAS if name in needed_extras(plugins)] or ["evaluate"])[-1]
+        return ([name for name in EXTRAS if name in list_extras(plugins)] or ["evaluate"])[-1]
 
 
 def declared(method: str) -> MethodPlugin:

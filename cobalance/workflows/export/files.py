@@ -17,7 +17,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress
 from cobalance.graph.whole_files import replacing
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.folders import Folders
 
@@ -72,7 +72,7 @@ class WrittenExport:
         >>> WrittenExport(Path("a"), None, counts, 2_340_000, datetime(2030, 1, 1)).text
         '1 real image, 20 generated images, 2 real images left out; 2.3 MB'
         """
-        named = [counted(count, name) for name, count in self.counts.items() if count]
+        named = [inflect(count, name) for name, count in self.counts.items() if count]
         return f"{', '.join(named)}; {self.bytes / 1e6:,.1f} MB"
 
 

@@ -135,7 +135,7 @@ def _read(roots: ImageRoots, uri: str) -> bytes:
     try:
         return roots.find(uri).read()
     except ImageFileError as error:
-        raise OSError(error.worded(in_environment)) from error
+        raise OSError(error.render(in_environment)) from error
 
 
 def _check_target(folders: Folders, folder: Path) -> None:

@@ -13,7 +13,7 @@ from cobalance.graph.marks.applying import apply_tags
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import (
     drop_image_texts,
     rename_image_texts,
@@ -151,6 +151,6 @@ def describe_load(dataset: str, report: IngestReport) -> str:
     'cars: 4 images new, 1 changed, 0 deleted, 2 as before.'
     """
     return (
-        f"{dataset}: {counted(report.created, 'images')} new, {report.updated:,} changed, "
+        f"{dataset}: {inflect(report.created, 'images')} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
     )

@@ -12,7 +12,7 @@ from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.safe_text import mask_credentials, safe_text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import unsigned
 from cobalance.workflows.folders import Folders, change_added, usable
@@ -52,7 +52,7 @@ class FoundImages:
     hidden: Path | None
 
     def described(self) -> tuple[Part, ...]:
-        """The same in sentences, with the setting that mends it; see `graph.errors.worded`."""
+        """The same in sentences, with the setting that mends it; see `graph.errors.render`."""
         if not self.named:
             return ("Images: none names a file, so that none can be shown, edited or exported.",)
         files = f"{self.looked_for:,} files"
@@ -74,7 +74,7 @@ class FoundImages:
                 *(Setting("images"), "."),
             ]
         if self.named < self.images:
-            said += [f" {counted(self.images - self.named, 'images')} without a file's name."]
+            said += [f" {inflect(self.images - self.named, 'images')} without a file's name."]
         return tuple(said)
 
 

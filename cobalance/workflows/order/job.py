@@ -10,7 +10,7 @@ from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.names import splits_of
 from cobalance.graph.dataset.plans import read_plan, read_plan_options, read_plan_sizes
 from cobalance.graph.dataset.read import read_image_concepts
@@ -120,7 +120,7 @@ def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ..
     sizes = read_plan_sizes(store, dataset, name)
     if sizes is None:
         return ("Choose cliques that have a gap.",)
-    cliques, mining = load_cliques(store, dataset), mined_with(store, dataset)
+    cliques, mining = load_cliques(store, dataset), read_mining_options(store, dataset)
     rows = PlanOptions(*sizes).rows(cliques)
     return parts_of(no_images(dataset, cliques, rows, sizes[0], mining))
 

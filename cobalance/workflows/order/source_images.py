@@ -8,11 +8,11 @@ from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.read import ClassImages, read_class_images
 from cobalance.graph.errors import OptionError, Setting, StaleError
 from cobalance.graph.records import PlannedQuery
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.workflows.load.found_images import looked_in
 from cobalance.workflows.load.image_places import file_identity
@@ -26,7 +26,7 @@ def source_images(store: GraphStore, dataset: str, job: JobSettings) -> dict[str
     split = job.split
     if split is None:
         try:
-            split = mined_with(store, dataset).split
+            split = read_mining_options(store, dataset).split
         except StaleError:  # the plan is older than the images
             split = None
     return read_class_images(store, dataset, split=split)
@@ -88,7 +88,7 @@ def check_sources(
             *(Setting("without_images", True), "."),
         )
     raise OptionError(
-        f"{needs} has a file that is found: {found:,} of {counted(looked_for, 'files')} looked for "
+        f"{needs} has a file that is found: {found:,} of {inflect(looked_for, 'files')} looked for "
         f"are there; {looked_in(places)}. Set ",
         Setting("images"),
         " to the folder, ZIP file or URL that has them. Where workers elsewhere have them, or the "

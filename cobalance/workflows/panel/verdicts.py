@@ -13,7 +13,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.audits.reading import audits_of_dataset
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.panel.audit_results import CORRECTED, audit_rates
 
 
@@ -78,8 +78,8 @@ def unsupported_queries(
         f"{n:,} {said}" for said, n in sorted(Counter(said for _, said in left).items())
     )
     return (
-        f"No audit supports the imbalances of {counted(len(left), 'queries')} of "
-        f"{len(queries):,} ({counted(sum(n for n, _ in left), 'images')}): {how}."
+        f"No audit supports the imbalances of {inflect(len(left), 'queries')} of "
+        f"{len(queries):,} ({inflect(sum(n for n, _ in left), 'images')}): {how}."
     )
 
 

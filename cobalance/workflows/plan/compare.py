@@ -17,7 +17,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.errors import Words, check_known
 from cobalance.graph.progress import Progress, silent
@@ -180,7 +180,7 @@ def compare_dataset(
     """
     progress("read cliques", 0, None)
     cliques = load_cliques(store, dataset, max_size=options.max_size)
-    incidence = load_incidence(store, dataset, mined_with(store, dataset).split)
+    incidence = load_incidence(store, dataset, read_mining_options(store, dataset).split)
     every = np.arange(len(cliques))
     progress("plan", 0, None)
     planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()

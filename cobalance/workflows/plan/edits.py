@@ -26,7 +26,7 @@ from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
@@ -106,7 +106,7 @@ def plan_counterfactual_dataset(
 
 def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> OptionError:
     """The error where no image is left to edit, with the reasons, and what takes images in."""
-    reasons = "; ".join(counted(n, reason) for reason, n in left_out.items())
+    reasons = "; ".join(inflect(n, reason) for reason, n in left_out.items())
     settings = {NO_DERIVATIVES: "plan.no_derivatives", CHILDREN: "plan.children"}
     keep = [Setting(name, "keep") for reason, name in settings.items() if reason in left_out]
     remedy = [part for setting in keep for part in (" and ", setting)][1:]

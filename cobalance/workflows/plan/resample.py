@@ -11,7 +11,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, mined_with
+from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.errors import check_known
 from cobalance.graph.progress import Progress, silent
@@ -70,7 +70,7 @@ def resample_dataset(
     smallest, largest = options.resolve(cliques)
     sizes = cliques.sizes()
     chosen = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
-    split = mined_with(store, dataset).split
+    split = read_mining_options(store, dataset).split
     images, incidence = listed_images(store, dataset, split, progress)
     effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
     return Resampled(listed(images, incidence, cliques, chosen, baseline, seed), effect)

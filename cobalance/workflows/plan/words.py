@@ -12,7 +12,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.evidence import disagreements
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared, sizes_of
 
@@ -49,8 +49,8 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
 def describe_plan(plan: Plan) -> str:
     """Summarize a plan in one sentence."""
     by_class = ", ".join(f"{n:,} {name}" for name, n in plan.images_by_class().items())
-    images = counted(plan.images, "images") + (f" ({by_class})" if by_class else "")
-    return f"The plan asks for {images} in {counted(len(plan.queries), 'queries')}."
+    images = inflect(plan.images, "images") + (f" ({by_class})" if by_class else "")
+    return f"The plan asks for {images} in {inflect(len(plan.queries), 'queries')}."
 
 
 def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
@@ -112,7 +112,7 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
     )
     more = len(rows) - len(shown)
     return (
-        f"The plan widens {counted(len(rows), 'gaps')}: {named}"
+        f"The plan widens {inflect(len(rows), 'gaps')}: {named}"
         + (f" and {more:,} more" if more else "")
         + "."
     )
@@ -163,8 +163,8 @@ def no_images(
     >>> import numpy as np
     >>> found = Cliques(np.array([[0, -1], [1, -1], [0, 1]]), np.array([[2, 1], [1, 2], [1, 1]]),
     ...                 np.array([3, 3]), ("cow", "road"), ("country", "urban"))
-    >>> from cobalance.graph.errors import worded
-    >>> print(worded(no_images("cars", found, np.array([2]), 2, MiningOptions())))
+    >>> from cobalance.graph.errors import render
+    >>> print(render(no_images("cars", found, np.array([2]), 2, MiningOptions())))
     No gap to close: every class shows each of its cliques in as many images. Gaps remain in 2 \
 smaller cliques: to close them, too, plan with min_size=1.
     """
@@ -179,7 +179,7 @@ smaller cliques: to close them, too, plan with min_size=1.
         )
     said = "No gap to close: every class shows each of its cliques in as many images."
     if smaller := int(has_gap[cliques.sizes() < min_size].sum()):
-        said += f" Gaps remain in {counted(smaller, 'smaller cliques')}: to close them, too, "
+        said += f" Gaps remain in {inflect(smaller, 'smaller cliques')}: to close them, too, "
         return (f"{said}plan with ", Setting("min_size", 1), ".")
     return said
 
@@ -204,5 +204,5 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
         return ""
     return (
         "The plan balances counts, not rates: the rates contradict "
-        f"{f'{contradicted:,}' if contradicted else 'none'} of its {counted(planned, 'cliques')}."
+        f"{f'{contradicted:,}' if contradicted else 'none'} of its {inflect(planned, 'cliques')}."
     )

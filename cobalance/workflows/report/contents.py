@@ -31,7 +31,7 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
-from cobalance.graph.queries.summary import read_summary
+from cobalance.graph.queries.own_effects import read_summary
 from cobalance.workflows.panel.verdicts import read_corrections
 from cobalance.workflows.plan.words import describe_balance
 

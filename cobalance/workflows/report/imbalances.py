@@ -6,7 +6,7 @@ import pandas as pd
 
 from cobalance.graph.diagnosis.evidence import EVIDENCE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, q_text, rate_texts
 from cobalance.workflows.concept_graph.colors import CLASS_COLORS
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis, of_overview
@@ -72,7 +72,7 @@ def largest(found: Contents) -> str:
     for label, which in (("most", "over_represented"), ("too few", "under_represented")):
         gap.append(Column(label, frame[which].astype(object).tolist()))
     told = [Column(name, words) for name, words in disagreement_texts(frame).items()]
-    caption = f"The first {counted(len(frame), 'combinations')} by evidence"
+    caption = f"The first {inflect(len(frame), 'combinations')} by evidence"
     said = f"{describe_order(EVIDENCE)} {describe_disagreements(frame)}"
     return section(
         "Imbalances by evidence",

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.errors import worded
-from cobalance.graph.wording import counted
+from cobalance.graph.errors import render
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import (
@@ -65,14 +65,14 @@ def headline(found: Contents) -> list[list[str]]:
     warnings = (not_compared(sizes, found.mining.split), small_classes(sizes, found.mining))
     warned = [[warning] for warning in warnings if warning]
     if not found.totals.cliques:
-        return [[worded(no_clique(found.dataset, found.mining, sizes))], *warned]
+        return [[render(no_clique(found.dataset, found.mining, sizes))], *warned]
     images: list[str] = []
     for name, n in [*sizes.items()][:MAX_CLASSES]:
         images += [", " if images else "", Name(name), f" {n:,}"]
     more = f" and {len(sizes) - MAX_CLASSES:,} more" if len(sizes) > MAX_CLASSES else ""
     own = len(found.own)
     leaning = describe_leaning(found.totals.leaning, found.totals.unproven)
-    said = [f"Of {counted(found.totals.cliques, 'combinations')} of concepts {leaning}"]
+    said = [f"Of {inflect(found.totals.cliques, 'combinations')} of concepts {leaning}"]
     if own:
         least = "at least " if own == MOST else ""
         verb = "stands on its" if own == 1 else "stand on their"
@@ -121,7 +121,7 @@ def _dataset(found: Contents) -> str:
     facts = [
         ("Name", found.dataset),
         ("Source", found.source or "unknown"),
-        ("Images", f"{sum(found.sizes.values()):,} in {counted(len(found.sizes), 'classes')}"),
+        ("Images", f"{sum(found.sizes.values()):,} in {inflect(len(found.sizes), 'classes')}"),
         ("Concepts", f"{found.concepts:,}, and {found.pairs:,} pairs that share an image"),
         ("Combinations", f"{found.totals.cliques:,}, of {found.totals.concepts:,} concepts"),
         ("Mined", describe_mining(found.mining)),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
-from cobalance.graph.errors import worded
-from cobalance.graph.wording import counted
+from cobalance.graph.errors import render
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import cell_text, change_text, change_texts, is_missing
 from cobalance.workflows.report.contents import Contents, PlanContents
 from cobalance.workflows.report.imbalances import MAX_CLASSES
@@ -26,7 +26,7 @@ def comparison(found: Contents) -> str:
         return ""
     totals = compared.summary.sum(numeric_only=True).astype(int)
     summary = compared.summary
-    closed = counted(int(totals.get("solved", 0)), "imbalances")
+    closed = inflect(int(totals.get("solved", 0)), "imbalances")
     names = {"introduced": "opened", "reduced": "smaller", "grown": "larger"}
     names |= {"unchanged": "unchanged", "absent": "absent"}
     others = ", ".join(f"{int(totals.get(name, 0)):,} {label}" for name, label in names.items())
@@ -58,7 +58,7 @@ def comparison(found: Contents) -> str:
     return section(
         f"Before and after: {other}",
         paragraph(said),
-        *(paragraph(worded(note)) for note in compared.notes),
+        *(paragraph(render(note)) for note in compared.notes),
         table("By number of concepts", by_size),
         table("Combinations whose gaps change most", largest) if len(rows) else "",
     )
@@ -71,8 +71,8 @@ def plan(found: Contents) -> str:
         return ""
     total = sum(plan.images.values())
     said = (
-        f"The plan {plan.name!r}, by {plan.planner}, asks for {counted(total, 'images')} in "
-        f"{counted(plan.queries, 'queries')}."
+        f"The plan {plan.name!r}, by {plan.planner}, asks for {inflect(total, 'images')} in "
+        f"{inflect(plan.queries, 'queries')}."
     )
     by_class = [Column("class", [*plan.images]), Column("images", [*plan.images.values()], True)]
     return section(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from cobalance.graph.errors import CobalanceError, OptionError, needs_extra
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 
 def gpu_numbers(gpus: str) -> list[int]:
@@ -27,7 +27,7 @@ def gpu_numbers(gpus: str) -> list[int]:
     missing = [number for number in wanted if number not in there]
     if missing or not wanted:
         raise OptionError(
-            f"--gpus {gpus!r}: this machine has {counted(len(there), 'GPUs')} that torch can use. "
+            f"--gpus {gpus!r}: this machine has {inflect(len(there), 'GPUs')} that torch can use. "
             "Leave the option out to work without."
         )
     return wanted

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.graph.counting.changes import MOST_CANDIDATES, changed_images, update_mined
+from cobalance.graph.counting.changes import MOST_CANDIDATES, find_changes, update_mined
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 
@@ -67,7 +67,7 @@ def assert_mined(found: Cliques, after: list[Image], chosen: Options) -> None:
 
 @given(images, images)
 def test_the_images_that_changed(before: list[Image], after: list[Image]) -> None:
-    added, removed = changed_images(incidence_of(before), incidence_of(after))
+    added, removed = find_changes(incidence_of(before), incidence_of(after))
     assert contents(added) == Counter(after) - Counter(before)
     assert contents(removed) == Counter(before) - Counter(after)
 

@@ -20,7 +20,7 @@ from cobalance.graph.counting.engines import expansion
 from cobalance.graph.counting.engines.choice import choose_engine
 from cobalance.graph.counting.engines.compiled import intrinsics
 from cobalance.graph.counting.engines.compiled.intrinsics import entry_point, stored
-from cobalance.graph.counting.engines.compiled.threads import shared
+from cobalance.graph.counting.engines.compiled.threads import run_shared
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 
@@ -374,9 +374,9 @@ def test_stored_code_is_for_these_very_sources() -> None:
 
 
 def test_threads_share_one_queue_and_pass_errors_on() -> None:
-    assert Counter(shared(3, lambda n: n % 4, range(40))) == dict.fromkeys(range(4), 10)
+    assert Counter(run_shared(3, lambda n: n % 4, range(40))) == dict.fromkeys(range(4), 10)
     with pytest.raises(ZeroDivisionError):
-        list(shared(2, lambda n: 1 // n, [1, 0, 1]))
-    endless = shared(2, abs, itertools.repeat(1, 10**5))
+        list(run_shared(2, lambda n: 1 // n, [1, 0, 1]))
+    endless = run_shared(2, abs, itertools.repeat(1, 10**5))
     assert next(endless) == 1
     endless.close()

@@ -2,15 +2,12 @@
 
 import itertools
 from collections import Counter
-from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.errors import OptionError
 
 ENTRIES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), max_size=40)
 
@@ -105,20 +102,3 @@ def test_cooccurrence_counts_images_with_both(entries: list[tuple[int, int]]) ->
     } == edges
     assert graph.concept_pairs.tolist() == sorted(graph.concept_pairs.tolist())
     assert graph.class_concept.tolist() == sorted(graph.class_concept.tolist())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([3], [0], [0], ["a"], ["y"]), r"images\[0\] is 3, outside 0\.\.0"),
-        (([0], [-1], [0], ["a"], ["y"]), r"concept_codes\[0\] is -1, outside 0\.\.0"),
-        (([0], [0], [1], ["a"], ["y"]), r"labels\[0\] is 1, outside 0\.\.0"),
-        (([0], [0, 0], [0], ["a"], ["y"]), "images has 1 values and concept_codes 2"),
-        (([0.5], [0], [0], ["a"], ["y"]), "images has dtype float64"),
-        (([], [], [], ["a", "a"], ["y"]), "concepts holds 'a' twice"),
-        (([], [], [], ["a"], ["y", "y"]), "classes holds 'y' twice"),
-    ],
-)
-def test_bad_input_is_refused(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        build_incidence(*arguments)

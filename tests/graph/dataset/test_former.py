@@ -33,7 +33,7 @@ def parts(store, dataset):
 
 def test_only_images_that_changed_are_counted(store, dataset, records, dump):
     write(store, dataset, records)
-    assert mine(store, dataset).counted() == "Counted 160 images."
+    assert mine(store, dataset).describe() == "Counted 160 images."
     assert parts(store, dataset) == [0]
 
     shown = (Mention("brand new"), Mention("concept 0"))
@@ -45,7 +45,7 @@ def test_only_images_that_changed_are_counted(store, dataset, records, dump):
     write(store, dataset, now, replace=True)
     assert parts(store, dataset) == [-1, 0]
     report = mine(store, dataset)
-    assert report.counted() == "Counted 17 changed images of 155."
+    assert report.describe() == "Counted 17 changed images of 155."
     assert parts(store, dataset) == [0]
     followed, found = dump(dataset), load_cliques(store, dataset)
 
@@ -76,7 +76,7 @@ def test_a_copy_follows_the_dataset_it_was_made_from(store, dataset, records):
     mine(store, dataset)
     copy = f"{dataset} renamed"
     write(store, copy, records[3:])
-    assert mine(store, copy, since=dataset).counted() == "Counted 3 changed images of 157."
+    assert mine(store, copy, since=dataset).describe() == "Counted 3 changed images of 157."
     followed = load_cliques(store, copy)
     mine(store, copy)
     np.testing.assert_array_equal(load_cliques(store, copy).counts, followed.counts)

@@ -168,4 +168,4 @@ def load_shuffled(annotations: Annotations, seed: int) -> SplitIncidence:
     split = some.images["split"].cat
     return SplitIncidence(
         incidence_of(some), split.codes.to_numpy(dtype=np.int64), tuple(split.categories)
-    ).ordered()
+    ).sort_images()

@@ -18,9 +18,9 @@ from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
+from cobalance.graph.queries.comparison import compare_dataset_splits
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
-from cobalance.graph.queries.splits import compare_dataset_splits
 
 OPTIONS = MiningOptions(max_size=3)
 PER_CLASS = 3

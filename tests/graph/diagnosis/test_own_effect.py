@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, exact_interaction, interaction
-from cobalance.graph.diagnosis.own_effect import closed_cliques, own_effects
+from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.summary import communities, summarize
 from cobalance.graph.errors import OptionError
 
@@ -148,7 +148,7 @@ def test_a_missing_part_leaves_the_effect_unknown():
     frame = own_effects(cliques)
     assert frame["own_p_value"].isna().tolist() == [False, True]
     assert frame["own_test"].tolist()[1] == "none"
-    assert closed_cliques(cliques).all()
+    assert find_closed(cliques).all()
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (9, 0), (9, 4)])

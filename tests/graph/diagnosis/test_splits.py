@@ -10,11 +10,10 @@ from statsmodels.stats.multitest import multipletests
 
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import build_incidence
-from cobalance.graph.counting.splits import split_cliques
 from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.comparison import compare_cliques
 from cobalance.graph.diagnosis.difference import differences
-from cobalance.graph.diagnosis.splits import ComparedSplits
+from cobalance.graph.diagnosis.splits import ComparedSplits, split_cliques
 from cobalance.graph.errors import OptionError
 
 

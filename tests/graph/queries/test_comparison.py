@@ -14,7 +14,7 @@ from cobalance.graph.errors import (
     OptionError,
     StaleError,
     UnknownNameError,
-    worded,
+    render,
 )
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.merge import AcceptedImage, write_rebalanced
@@ -222,7 +222,7 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
     assert notes() == ()
     changed = records_of(counts | {"x": (4, 2)})  # one more
     load(changed, MiningOptions(max_size=1))
-    said = worded(*notes())
+    said = render(*notes())
     assert said.startswith(note)
     assert f"Run `rebalance({job!r}, into={after!r})`, and compare again." in said
     copy()
@@ -231,12 +231,12 @@ def test_a_copy_of_an_older_version_is_noted(store, load, dataset):
         class_name=changed.images["class_name"].where(changed.images["id"] != "y b 0", "a")
     )
     load(Annotations(relabelled, changed.mentions), MiningOptions(max_size=1))
-    assert worded(notes()[0]).startswith(note)
+    assert render(notes()[0]).startswith(note)
     copy()
     fewer = records_of({"x": (4, 1), "y": (2, 1)})
     write_annotations(store, before, fewer, source="a test", replace=True)
     mine_dataset(store, before, MiningOptions(max_size=1), max_cliques=100)
-    assert worded(notes()[0]).startswith(note)
+    assert render(notes()[0]).startswith(note)
     # Another dataset than that it was made for has nothing to do with it.
     assert compare_imbalances(store, after, before).notes == ()
 

@@ -16,7 +16,7 @@ from cobalance.graph.queries.imbalances import (
     read_imbalances,
     read_imbalances_of,
 )
-from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
+from cobalance.graph.queries.own_effects import filter_imbalances, read_own_effects, read_standing
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 from tests.unequal import images, rows_of
@@ -88,7 +88,9 @@ def test_a_ranking_is_the_one_of_the_table(store, load, random_annotations):
         pd.testing.assert_frame_equal(
             found, expected.reset_index(drop=True), check_dtype=False, check_categorical=False
         )
-        assert passing(read_imbalances(store, dataset, everything(ranking)), ranking).equals(found)
+        assert filter_imbalances(
+            read_imbalances(store, dataset, everything(ranking)), ranking
+        ).equals(found)
     names = table["concepts"].tolist()[::-7]
     by_name = read_imbalances_of(store, dataset, [*names, ("not mined",)])
     assert by_name["concepts"].tolist() == names

@@ -7,7 +7,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs import statements
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.queries.comparison import rebalanced_copies
+from cobalance.graph.queries.comparison import read_copies
 from cobalance.graph.queries.progress import dataset_progress
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
@@ -36,4 +36,4 @@ def test_from_nothing_to_a_mined_copy(store, dataset):
     assert reached(copy) == {"planned", "ordered", "made"}
     mine_dataset(store, copy, MiningOptions(max_size=1), max_cliques=10)
     assert reached() == reached(copy) == {"planned", "ordered", "made", "compared"}
-    assert rebalanced_copies(store)[copy] == dataset
+    assert read_copies(store)[copy] == dataset

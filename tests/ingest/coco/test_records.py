@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cobalance.graph.errors import UnknownNameError, worded
+from cobalance.graph.errors import UnknownNameError, render
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions, VocabularyOptions
 
@@ -183,7 +183,7 @@ def test_malformed_file(case, on_error, write, failure):
     error = failure(write(content), options, "coco-instances")
     assert (error.record or "").startswith(record or "")
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
+    assert remedy in render(error.remedy)
 
 
 @pytest.mark.parametrize("missing", ["images", "annotations", "categories"])
@@ -236,7 +236,7 @@ def test_missing_list(write, failure):
     content = {name: values for name, values in INSTANCES.items() if name != "categories"}
     error = failure(write(json.dumps(content)), FAIL)
     assert error.reason == "has no list 'categories'"
-    assert "input_format" in worded(error.remedy)
+    assert "input_format" in render(error.remedy)
 
 
 def test_top_level_is_a_list(write, failure):
@@ -247,20 +247,20 @@ def test_top_level_is_a_list(write, failure):
 def test_captions_given_as_instances(write, failure):
     error = failure(write(json.dumps(CAPTIONS)), FAIL, "coco-instances")
     assert "captions" in error.reason
-    assert "input_format='coco-captions'" in worded(error.remedy)
+    assert "input_format='coco-captions'" in render(error.remedy)
 
 
 def test_instances_given_as_captions(write, failure):
     error = failure(write(json.dumps(INSTANCES)), FAIL_CAPTIONS, "coco-captions")
     assert "instances" in error.reason
-    assert "input_format='coco-instances'" in worded(error.remedy)
+    assert "input_format='coco-instances'" in render(error.remedy)
 
 
 def test_no_class_option_lists_the_three(write, failure):
     error = failure(write(WHOLE), ReadOptions())
     assert error.reason == "does not say which class an image has"
     for flag in ("classes.categories", "classes.file", "classes.captions"):
-        assert flag in worded(error.remedy)
+        assert flag in render(error.remedy)
 
 
 def test_unknown_class_category_lists_the_known(write):
@@ -272,7 +272,7 @@ def test_unknown_class_category_lists_the_known(write):
 def test_no_vocabulary(write, failure):
     error = failure(write(json.dumps(CAPTIONS)), ReadOptions(classes=WORDS))
     assert "no vocabulary" in error.reason
-    assert "vocabulary.file" in worded(error.remedy)
+    assert "vocabulary.file" in render(error.remedy)
 
 
 def test_annotations_of_skipped_records_are_counted(write):

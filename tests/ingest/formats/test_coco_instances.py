@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cobalance.graph.dataset.contents import image_digests
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
 from cobalance.ingest.load import read_annotations
@@ -210,4 +210,4 @@ def test_limits_on_records(on_error, write, failure):
     few = ReadOptions(on_error=on_error, limits=ReadLimits(mentions=annotations - 1))
     error = failure(path, few)
     assert error.reason == f"has more than {annotations - 1} annotations"
-    assert worded(error.remedy) == "If that is meant, set limits.mentions higher."
+    assert render(error.remedy) == "If that is meant, set limits.mentions higher."

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions, VocabularyOptions
@@ -113,7 +113,7 @@ def test_captions_are_asked_for_and_not_there(write, failure):
     ):
         error = failure(path, options)
         assert "no column looks like captions (columns: file_name, label, tags)" in error.reason
-        assert "table.caption" in worded(error.remedy)
+        assert "table.caption" in render(error.remedy)
 
 
 def test_jsonl(write):
@@ -227,7 +227,7 @@ def test_rows_of_an_image_that_disagree(write, failure):
     path = write("id,label,tags,scores\na,cat,sofa,0.5\na,dog,bed,0.5\na,cat,lamp,0.25\n")
     error = failure(path)
     assert error.record == "line 3"
-    assert "rows that differ in their concepts alone" in worded(error.remedy)
+    assert "rows that differ in their concepts alone" in render(error.remedy)
     annotations = read_annotations(path, ReadOptions(on_error="skip"))
     assert len(annotations.skipped) == 1
     (record,) = records(annotations)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, TableOptions
 
@@ -123,8 +123,8 @@ def test_malformed_record(case, separator, write, failure):
     error = failure(write(content))
     assert error.record == record
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
-    assert "on_error='skip'" in worded(error.remedy)
+    assert remedy in render(error.remedy)
+    assert "on_error='skip'" in render(error.remedy)
 
 
 @pytest.mark.parametrize("case", RECORDS)
@@ -152,7 +152,7 @@ def test_malformed_file(case, on_error, write, failure):
     error = failure(write(content), ReadOptions(on_error=on_error))
     assert error.record == record
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
+    assert remedy in render(error.remedy)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_malformed_file(case, on_error, write, failure):
 def test_option_names_no_column(option, setting, write, failure):
     error = failure(write(HEADER + ROW), ReadOptions(table=TableOptions(**option)))
     assert error.reason == "there is no column 'foo'"
-    assert worded(error.remedy) == f"Set {setting} to one of: image_id, label, concepts."
+    assert render(error.remedy) == f"Set {setting} to one of: image_id, label, concepts."
 
 
 def test_same_fault_is_counted(write, failure):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 
 GOOD = '{"image_id": "a", "label": "cat", "concepts": ["sofa", "bed"]}\n'
 
@@ -72,4 +72,4 @@ def test_json_that_is_no_jsonl(content, reason, write, failure):
     error = failure(write(content))
     assert error.record == "line 1"
     assert reason in error.reason or "truncated" in error.reason
-    assert "on each line" in worded(error.remedy)
+    assert "on each line" in render(error.remedy)

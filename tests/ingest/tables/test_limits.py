@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, OptionError, worded
+from cobalance.graph.errors import InputError, OptionError, render
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadLimits, ReadOptions, TableOptions
 from cobalance.ingest.trees import LONGEST_LINE
@@ -46,7 +46,7 @@ def test_columns(write_wide, tmp_path, failure):
     form = "list-attr" if write_wide is wide_list_attr else None
     error = failure(path, input_format=form)
     assert error.reason == "has more than 10,000 columns"
-    assert worded(error.remedy) == "If that is meant, set limits.columns higher."
+    assert render(error.remedy) == "If that is meant, set limits.columns higher."
     write_wide(path, 2_000)
     few = ReadOptions(limits=ReadLimits(columns=1_500))
     assert "1,500 columns" in failure(path, few, form).reason

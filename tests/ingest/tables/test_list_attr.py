@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.ingest.options import ReadOptions, TableOptions
 from cobalance.ingest.preview import sample_table
 
@@ -50,7 +50,7 @@ def test_malformed_file(case, write, failure):
     error = failure(write(content), OPTIONS, "list-attr")
     assert error.record == record
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
+    assert remedy in render(error.remedy)
 
 
 def test_count_missing(write, failure):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, TableOptions
 from cobalance.ingest.preview import sample_table
@@ -154,7 +154,7 @@ def test_malformed_file(case, tmp_path, failure):
     error = failure(save(tmp_path / "data", columns))
     assert error.record is None
     assert reason in error.reason
-    assert remedy in worded(error.remedy)
+    assert remedy in render(error.remedy)
 
 
 @pytest.mark.parametrize("item", [lambda name: name, lambda name: {"concept": name}])
@@ -172,7 +172,7 @@ def test_column_of_an_unusable_type(tmp_path, failure):
     path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]], "day": [day]})
     error = failure(path, ReadOptions(table=TableOptions(split="day")))
     assert error.reason == "the column 'day' holds date32[day], which cannot be used"
-    assert "table.split" in worded(error.remedy)
+    assert "table.split" in render(error.remedy)
 
 
 def test_cut_off_and_garbage(tmp_path, failure):
@@ -182,7 +182,7 @@ def test_cut_off_and_garbage(tmp_path, failure):
         path.write_bytes(content)
         error = failure(path)
         assert "is no Parquet file that can be read" in error.reason
-        assert "again" in worded(error.remedy)
+        assert "again" in render(error.remedy)
 
 
 def test_two_columns_of_one_name(tmp_path, failure):

@@ -15,7 +15,7 @@ from cobalance.generation.planning.planners import plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import imbalance_table as imbalance_of
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.workflows.diagnose.findings import describe_disagreements, headline, no_clique
 from cobalance.workflows.diagnose.tables import imbalance_table
 from cobalance.workflows.plan.words import (
@@ -80,8 +80,8 @@ def test_the_finding_without_any_combination() -> None:
     ],
 )
 def test_why_there_is_no_clique(options, sizes, said):
-    assert said in worded(no_clique("zoo", options, sizes), in_shell)
-    assert worded(no_clique("zoo", options, sizes), in_app)
+    assert said in render(no_clique("zoo", options, sizes), in_shell)
+    assert render(no_clique("zoo", options, sizes), in_app)
 
 
 def data(**shown):
@@ -208,5 +208,5 @@ def test_a_planner_that_leaves_its_gaps_is_not_said_to_have_none():
     options = PlanOptions(1, 1)
     planned = plan(found, "minimal", options, {"tolerance": 0.2})
     assert not planned.images
-    said = worded(no_images("cars", found, options.rows(found), 1, MiningOptions()))
+    said = render(no_images("cars", found, options.rows(found), 1, MiningOptions()))
     assert said.startswith("Its gaps (1) stay: they are within the planner's tolerance")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ClassOptions, ReadOptions
@@ -39,7 +39,7 @@ def named(*uris: str | None) -> Annotations:
 
 
 def told(found: FoundImages) -> str:
-    return worded(found.described(), in_python)
+    return render(found.described(), in_python)
 
 
 @pytest.mark.parametrize("place", [".", "images"])

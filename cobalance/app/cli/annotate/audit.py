@@ -22,7 +22,7 @@ from cobalance.graph.audits.reading import Audit, audits_of_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.names import clean_name
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 from cobalance.workflows.login import page_address
@@ -121,7 +121,7 @@ def audit(
             made = draw_audit(store, folder, run, sample)
             out.print(_address(made), markup=False, soft_wrap=True)
             notes.print(
-                f"{counted(len(made.labels), 'labels')} for {counted(len(made.people), 'people')}, "
+                f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, "
                 "at this address of `cobalance app`, or as a table: cobalance annotate audit "
                 f"{run} --sheet --format csv. Results: cobalance annotate audit {run} --results",
                 markup=False,
@@ -130,7 +130,7 @@ def audit(
         found = _find(store, run, which)
         if answers is not None:
             taken = take_answers(store, found, _read_answers(answers))
-            notes.print(f"{counted(taken, 'answers')} taken.", markup=False)
+            notes.print(f"{inflect(taken, 'answers')} taken.", markup=False)
             frame = audit_progress(store, found)
         elif sheet:
             frame = answer_sheet(store, found)

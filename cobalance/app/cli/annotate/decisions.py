@@ -10,7 +10,7 @@ from cobalance.app.cli.shared.options import assignments_option, notes, opened_s
 from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 
 def accept(run: RunId) -> None:
@@ -98,7 +98,7 @@ def _decide(run: str, *, accepted: bool) -> None:
 
 def _say(report: IngestReport, dataset: str) -> None:
     notes.print(
-        f"{counted(report.updated, 'images')} of {dataset} changed. "
+        f"{inflect(report.updated, 'images')} of {dataset} changed. "
         f"Count them again: cobalance mine {dataset}",
         markup=False,
     )

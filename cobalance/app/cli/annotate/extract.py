@@ -13,7 +13,7 @@ from cobalance.app.cli.annotate.propose import (
     chosen_chat,
 )
 from cobalance.app.cli.shared.options import DatasetName, notes, opened_store, out, output_folder
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 
@@ -53,8 +53,8 @@ def extract(
     out.print(done.run, markup=False)
     usage = done.usage
     notes.print(
-        f"{counted(done.concepts, 'concepts')} in captions of {counted(done.images, 'images')}. "
-        f"{counted(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
+        f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "
+        f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
         f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out.",
         markup=False,
     )

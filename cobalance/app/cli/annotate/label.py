@@ -23,7 +23,7 @@ from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.settings import Settings
 
@@ -169,7 +169,7 @@ def label(
             asked = LabelSettings.read(read_run(store, run).settings)
             calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
             notes.print(
-                f"{counted(calls, 'questions')} with an image will be sent to "
+                f"{inflect(calls, 'questions')} with an image will be sent to "
                 f"{order.endpoint.host}, at most {at_once} at once.",
                 markup=False,
             )
@@ -189,7 +189,7 @@ def label(
         notes.print(f"Make it count: cobalance annotate accept {run}", markup=False)
         return
     notes.print(
-        f"{counted(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
+        f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
         f"then: cobalance annotate runs {run}",
         markup=False,
     )

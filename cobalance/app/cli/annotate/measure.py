@@ -20,7 +20,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 if TYPE_CHECKING:
     from cobalance.annotation.measuring.truth import GroundTruth
@@ -140,12 +140,12 @@ def _means(found: "Measured") -> pd.DataFrame:
 
 def _say(found: "Measured") -> None:
     of = found.macro["auc"]
-    lines = [f"Mean AUC {of.value:.3f} over {counted(of.n, 'concepts')}"]
+    lines = [f"Mean AUC {of.value:.3f} over {inflect(of.n, 'concepts')}"]
     if of.left_out:
         lines.append(f"{of.left_out} without both images that show it and others left out")
     if found.unmatched_concepts:
         lines.append(f"no ground truth for {', '.join(found.unmatched_concepts)}")
     if found.unmatched_images:
-        lines.append(f"{counted(found.unmatched_images, 'images')} not in the ground truth")
+        lines.append(f"{inflect(found.unmatched_images, 'images')} not in the ground truth")
     lines += [f"{n:,} rows {reason} left out" for reason, n in found.left_out.items()]
     notes.print("; ".join(lines) + ".", markup=False)

@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.options import (
     output_folder,
 )
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel
@@ -163,8 +163,8 @@ def propose(
     out.print(done.run, markup=False)
     usage = done.usage
     notes.print(
-        f"{counted(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
-        f"{counted(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
+        f"{inflect(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
+        f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
         f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out. Near synonyms by "
         f"{done.compared_by}.",
         markup=False,

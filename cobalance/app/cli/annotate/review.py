@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.tables import Format, as_text, check_output, write
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
 
@@ -73,14 +73,14 @@ def review(
             said = ", ".join(
                 f"{states.count(state)} {state}" for state in ("accepted", "rejected", "merged")
             )
-            notes.print(f"{counted(len(decisions), 'attributes')} decided: {said}.")
+            notes.print(f"{inflect(len(decisions), 'attributes')} decided: {said}.")
             notes.print(f"Look for them: cobalance annotate label {dataset}", markup=False)
             return
     frame = reviewing.review_frame(attributes)
     if csv is not None:
         write_text(as_text(guard_formulas(frame), Format.CSV), csv)
         notes.print(
-            f"{counted(len(frame), 'attributes')} written. Fill in the column decision, then: "
+            f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
             f"cobalance annotate review {dataset} --from {csv}",
             markup=False,
         )

@@ -19,7 +19,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 
@@ -87,7 +87,7 @@ def clusters(
     write_frame(found.shifts, format_, output, out)
     if found.without:
         notes.print(
-            f"Without captions, and in no cluster: {counted(found.without, 'images')}.",
+            f"Without captions, and in no cluster: {inflect(found.without, 'images')}.",
             markup=False,
         )
     if report is not None:
@@ -96,7 +96,7 @@ def clusters(
 
 def _say(report: IngestReport, dataset: str) -> None:
     notes.print(
-        f"{counted(report.updated, 'images')} of {dataset} changed. To count concepts again: "
+        f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
         f"cobalance mine {quote(dataset)}",
         markup=False,
     )

@@ -8,7 +8,7 @@ from cobalance.app.cli.shared.ids import EvaluationId, JobId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, notes, opened_store, out
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.graph.errors import needs_extra
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 
@@ -45,7 +45,7 @@ def artefact(
         )
     frame = done.scores.drop(columns=["method", "seed"])
     write_frame(frame, format_, output, out)
-    notes.print(f"Of {counted(len(done.edited), 'test images')} that were edited.", markup=False)
+    notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.", markup=False)
 
 
 def cam(
@@ -86,7 +86,7 @@ def cam(
     write_frame(done.scores.drop(columns=["method", "seed"]), format_, output, out)
     if done.without_regions:
         notes.print(
-            f"{counted(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
+            f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
             "their object, and no share. Name it with --object.",
             markup=False,
         )

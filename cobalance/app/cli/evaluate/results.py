@@ -25,7 +25,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 
@@ -154,7 +154,7 @@ def export(
             baseline=baseline,
             title=title or f"Evaluations{'' if which is None else f' of {which}'}",
         )
-    out.print(f"{file}: {counted(rows, 'rows')}.", markup=False)
+    out.print(f"{file}: {inflect(rows, 'rows')}.", markup=False)
 
 
 def delete(
@@ -164,7 +164,7 @@ def delete(
     """Delete evaluations with their scores, predictions, activation maps and checkpoints."""
     from cobalance.workflows.evaluate.stored import delete_evaluations
 
-    what = counted(len(evaluations), "evaluations")
+    what = inflect(len(evaluations), "evaluations")
     if not yes:
         typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
     with opened_store() as (store, _):

@@ -22,7 +22,7 @@ from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def score(
                     store, predictions_folder(), dataset, inputs, scored.frame, chosen
                 )
                 notes.print(
-                    f"Kept as {counted(len(kept), 'evaluations')}: {', '.join(kept)}\n"
+                    f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"
                     f"Next: cobalance evaluate show {kept[0]}",
                     markup=False,
                 )

@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.studies.reading import Study, studies_of_job
 from cobalance.graph.studies.writing import close_study
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.login import page_address
 from cobalance.workflows.settings import Settings
 
@@ -77,7 +77,7 @@ def study(
                 soft_wrap=True,
             )
             notes.print(
-                f"{counted(len(made.pairs), 'pairs')} for {counted(len(made.people), 'people')}, "
+                f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
                 "--results",
                 markup=False,

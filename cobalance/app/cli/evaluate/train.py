@@ -17,7 +17,7 @@ from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
 
@@ -164,7 +164,7 @@ def train(
             "them once more.",
             markup=False,
         )
-    what = counted(len(ordered.ids), "evaluations")
+    what = inflect(len(ordered.ids), "evaluations")
     shown = f"cobalance evaluate show {quote(datasets[0])}"
     if here:
         notes.print(f"{what} ended. Next: {shown}", markup=False)

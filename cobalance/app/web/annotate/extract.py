@@ -16,7 +16,7 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 
@@ -44,11 +44,11 @@ def show(current: CurrentDataset) -> None:
     try:
         images, questions = current.read(captions_of, limit)
     except OptionError as error:  # no captions
-        empty_state("No captions to read", escape(error.worded(in_app)))
+        empty_state("No captions to read", escape(error.render(in_app)))
         return
     st.markdown(
         f"**{questions:,} questions**, one for each different caption of "
-        f"{counted(images, 'images')}. A concept counts where its words stand in the caption, and "
+        f"{inflect(images, 'images')}. A concept counts where its words stand in the caption, and "
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
     name = user_name()
@@ -60,7 +60,7 @@ def show(current: CurrentDataset) -> None:
         )
         usage = done.usage
         return (
-            f"{counted(done.concepts, 'concepts')} in captions of {counted(done.images, 'images')};"
+            f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')};"
             f" {done.inferred:,} that no caption names are left out. Accept the run under “Runs”. "
             + usage_of(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
         )

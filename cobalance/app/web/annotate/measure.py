@@ -21,7 +21,7 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.measure import (
@@ -131,7 +131,7 @@ def _draw_run(found: Measured) -> None:
             st.metric(
                 _title(name),
                 "none" if pd.isna(mean.value) else f"{mean.value:.3f}",
-                help=f"Mean over {counted(mean.n, 'concepts')}"
+                help=f"Mean over {inflect(mean.n, 'concepts')}"
                 + (f"; {mean.left_out} left out, that have none." if mean.left_out else "."),
             )
     draw_table(
@@ -159,7 +159,7 @@ def _draw_run(found: Measured) -> None:
         listed = ", ".join(shorten(one) for one in found.unmatched_concepts[:20])
         said.append(f"There is no ground truth for {escape(listed)}.")
     if found.unmatched_images:
-        said.append(f"{counted(found.unmatched_images, 'images')} of the run are not in it.")
+        said.append(f"{inflect(found.unmatched_images, 'images')} of the run are not in it.")
     said += [f"{n:,} rows {escape(why)} are left out." for why, n in found.left_out.items()]
     if said:
         st.caption(" ".join(said))

@@ -16,7 +16,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 
@@ -93,7 +93,7 @@ def show(current: CurrentDataset) -> None:
         usage = done.usage
         left_out = f" Left out: {', '.join(done.left_out)}." if done.left_out else ""
         return (
-            f"{counted(done.attributes, 'attributes')} wait under “Review”, {done.flagged} of them "
+            f"{inflect(done.attributes, 'attributes')} wait under “Review”, {done.flagged} of them "
             f"flagged.{left_out} "
             + usage_of(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
         )

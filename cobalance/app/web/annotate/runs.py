@@ -24,7 +24,7 @@ from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels, delete_annotations
 
@@ -119,7 +119,7 @@ def _describe(run: AnnotationRun) -> None:
     if run.created_by:
         said.append(f"ordered by {escape(shorten(run.created_by, 60))}")
     if run.kind != "propose":
-        said.append(f"{run.done:,} of {counted(run.chunks, 'chunks')} scored")
+        said.append(f"{run.done:,} of {inflect(run.chunks, 'chunks')} scored")
     if run.outdated:
         said.append("the dataset's images have changed since")
     st.caption(f"{escape(shorten(run.model, 120))}: {'; '.join(said)}.")
@@ -182,7 +182,7 @@ def _decide(run: AnnotationRun, *, accepted: bool) -> None:
             decided_by=name,
             progress=progress,
         )
-        return f"{counted(report.updated, 'images')} changed. Mine the dataset to count them anew."
+        return f"{inflect(report.updated, 'images')} changed. Mine the dataset to count them anew."
 
     verb = "Accepting" if accepted else "Rejecting"
     tasks.start(_task(run.dataset), f"{verb} the run {run.id[:6]}", work)

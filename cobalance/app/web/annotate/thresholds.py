@@ -18,7 +18,7 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.annotations.runs import AnnotationRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds
 
@@ -53,7 +53,7 @@ def show(current: CurrentDataset, run: AnnotationRun) -> None:
         alt="Images of each concept",
     )
     if len(found) and (unreadable := int(found["unreadable"].max())):
-        st.caption(f"{counted(unreadable, 'images')} could not be read: left out.")
+        st.caption(f"{inflect(unreadable, 'images')} could not be read: left out.")
     concept = st.session_state.get(CONCEPT)
     if settings.rule == "threshold" and concept is not None:
         st.caption(f"Images with the highest, middling and lowest scores of “{escape(concept)}”:")

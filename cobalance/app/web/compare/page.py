@@ -24,8 +24,8 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.graph.errors import OptionError, worded
-from cobalance.graph.queries.comparison import compare_imbalances, rebalanced_copies
+from cobalance.graph.errors import OptionError, render
+from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.workflows.cells import change_texts, to_csv
 
 ROWS = 1000
@@ -84,10 +84,10 @@ def page() -> None:
         return
     with totals:
         for note in found.notes:
-            st.info(escape(worded(note, in_app)), icon=":material/info:")
+            st.info(escape(render(note, in_app)), icon=":material/info:")
         draw_totals(found)
     with story:
-        copies = rebalanced_copies(before.store)
+        copies = read_copies(before.store)
         draw_story(before, after.state, rebalanced=copies.get(after.name) == before.name)
     with left:
         _table(before, after, filters, found)
@@ -105,7 +105,7 @@ def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any
 
 def first_dataset(names: Sequence[str]) -> str:
     """The dataset that the page opens on: the original of the latest rebalanced one, if any."""
-    return next(iter(rebalanced_copies(session.store()).values()), names[0])
+    return next(iter(read_copies(session.store()).values()), names[0])
 
 
 def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
@@ -116,7 +116,7 @@ def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[s
     likely : str or None
         The dataset to take where none was made from the other.
     copies : mapping of str to str
-        From `cobalance.graph.queries.comparison.rebalanced_copies`.
+        From `cobalance.graph.queries.comparison.read_copies`.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
     comparable = listed[near] == {"classes": listed[name]["classes"], "state": "ready"}
     named_alike = near.startswith(name) or name.startswith(near)
     likely = near if comparable and named_alike else None
-    return pair_of(name, likely, rebalanced_copies(before.store))
+    return pair_of(name, likely, read_copies(before.store))
 
 
 def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset | None:

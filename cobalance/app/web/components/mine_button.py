@@ -78,6 +78,6 @@ def start(dataset: str, options: MiningOptions) -> None:
 
     def work(progress: Progress) -> str:
         report = mine(opened, dataset, options, max_cliques=MAX_CLIQUES, progress=progress)
-        return f"{report.counted()} Found {sum(report.by_size.values()):,} cliques."
+        return f"{report.describe()} Found {sum(report.by_size.values()):,} cliques."
 
     tasks.start(f"mine {dataset}", f"Mining {dataset}", work)

@@ -30,9 +30,9 @@ from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
+from cobalance.graph.queries.own_effects import read_summary
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
-from cobalance.graph.queries.summary import read_summary
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose.facets import Facet, read_communities
@@ -268,7 +268,7 @@ def _selection_bar() -> None:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         st.space("stretch")
-        number, noun = counted(len(selected), "cliques").split()
+        number, noun = inflect(len(selected), "cliques").split()
         st.markdown(f"**{number}** {noun} selected", width="content")
         st.button("Clear", on_click=url.clear, key="_clear")
         if st.button("Plan the missing images", type="primary", key="_to_plan"):

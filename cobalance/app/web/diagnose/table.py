@@ -22,11 +22,11 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.diagnosis.evidence import OWN
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
-from cobalance.graph.queries.own_effects import passing, read_own_effects, read_standing
-from cobalance.graph.wording import counted
+from cobalance.graph.queries.own_effects import filter_imbalances, read_own_effects, read_standing
+from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 
@@ -44,7 +44,7 @@ def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
     repeats, opened = int(folded["repeats"].map(len).sum()), False
     if repeats or st.session_state.get(REPEATS):
         opened = st.checkbox(
-            f"Show repeats: {counted(repeats, 'rows')} with the same images as others",
+            f"Show repeats: {inflect(repeats, 'rows')} with the same images as others",
             **in_url(REPEATS),
             help="A combination within a larger one, with the same counts in every class, has the "
             "same images. Such rows are shown as the largest, and how many it stands for.",
@@ -59,7 +59,7 @@ def read_rows(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
 def read_folded(current: CurrentDataset, ranking: Ranking) -> pd.DataFrame:
     """Read the rows of an order; those with the same images are one."""
     if ranking.by == OWN:
-        return passing(current.read(read_standing), ranking)
+        return filter_imbalances(current.read(read_standing), ranking)
     return current.read(read_folded_imbalances, ranking)
 
 
@@ -72,7 +72,7 @@ def draw(
             empty_state("No clique fits", "Loosen a filter above.")
         else:
             why = no_clique(current.name, current.mining, current.class_sizes)
-            empty_state("No clique", escape(worded(why, in_app)))
+            empty_state("No clique", escape(render(why, in_app)))
         return
     classes = list(current.class_sizes)
     cliques = frame["concepts"].tolist()

@@ -9,7 +9,7 @@ from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations
@@ -54,7 +54,7 @@ def _dialog(found: Sequence[Evaluation]) -> None:
         "Deletes their scores, predictions, activation maps and checkpoints. Outdated, failed and "
         "cancelled ones are chosen at first; running ones must be cancelled before."
     )
-    label = f"Delete {counted(len(chosen), 'evaluations')}"
+    label = f"Delete {inflect(len(chosen), 'evaluations')}"
     if st.button(label, type="primary", key="_evaluate_delete_now", disabled=not chosen):
         try:
             require_editor()

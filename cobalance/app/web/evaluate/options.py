@@ -19,7 +19,7 @@ from cobalance.evaluation.training.presets import PRESETS
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.options import Options
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import readable
 from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files
@@ -103,4 +103,4 @@ def send_shortcuts() -> Shortcuts | None:
 def _some(concepts: Sequence[str]) -> str:
     named = ", ".join(shorten(one, 40) for one in concepts[:_SHOWN])
     more = len(concepts) - _SHOWN
-    return f"{named} and {counted(more, 'others')}" if more > 0 else named or "none"
+    return f"{named} and {inflect(more, 'others')}" if more > 0 else named or "none"

@@ -23,7 +23,7 @@ from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.evaluations.reading import origin_of
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 
 MOST_SEEDS = 20
@@ -42,7 +42,7 @@ def show(current: CurrentDataset) -> None:
     total = runs * len(order.seeds or ())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            f"Train {counted(total, 'models')}",
+            f"Train {inflect(total, 'models')}",
             type="primary",
             key="_train",
             disabled=not total or not whole or not may_edit(),
@@ -204,7 +204,7 @@ def _say_ordered() -> None:
         new = len(ordered.ids) - len(ordered.known)
         before = f" {len(ordered.known):,} were ordered before." if ordered.known else ""
         st.success(
-            f"{counted(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
+            f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
             icon=":material/check:",
         )
 

@@ -17,7 +17,7 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.evaluation.reports.formats import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.evaluate.export import exported
 from cobalance.workflows.evaluate.results import HEADLINE, name_rows, newest, scores_frame
 
@@ -80,7 +80,7 @@ def _say_outdated(scored: Sequence[Evaluation]) -> None:
     if outdated:
         verb = "is" if outdated == 1 else "are"
         st.warning(
-            f"{counted(outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
+            f"{inflect(outdated, 'results')} of {len(scored):,} {verb} outdated: images of their "
             "datasets have changed since. Train these models again.",
             icon=":material/history:",
         )

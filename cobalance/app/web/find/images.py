@@ -10,7 +10,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.marks.tags import marks_of_images
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 MOST = 100
 """The most images that are drawn at once."""
@@ -31,7 +31,7 @@ def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> No
         return
     shown = images.head(MOST)
     more = "" if len(shown) == len(images) else f" The first {MOST} are shown."
-    st.markdown(f"**{counted(len(images), 'images')}**{more}")
+    st.markdown(f"**{inflect(len(images), 'images')}**{more}")
     _grid(current, shown, label)
     tagging.draw(current, images["id"].tolist())
 

@@ -18,7 +18,7 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.embeddings.stored import stored_at
 from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
 
@@ -52,7 +52,7 @@ def page() -> None:
         return
     without = sum(current.class_sizes.values()) - len(found.images)
     if without > 0:
-        st.caption(f"{counted(without, 'images')} have no embedding and are not here.")
+        st.caption(f"{inflect(without, 'images')} have no embedding and are not here.")
     if view == MAP:
         embedding_map.show(current, _places(found, key))
     elif view == SIMILAR:
@@ -111,7 +111,7 @@ def _duplicates(current: CurrentDataset, found: Embedded, key: tuple[DatasetStat
     across = groups[groups["classes"] != groups["class"]]["group"].nunique()
     number = groups["group"].nunique()
     st.markdown(
-        f"**{counted(len(groups), 'images')} in {counted(number, 'groups')}**; {across:,} of the "
+        f"**{inflect(len(groups), 'images')} in {inflect(number, 'groups')}**; {across:,} of the "
         "groups have images of several classes: the same picture with different labels, perhaps."
     )
     listed = groups.groupby("group").agg(images=("id", "size"), classes=("classes", "first"))

@@ -11,7 +11,7 @@ from cobalance.generation.jobs.words import FilterWords
 from cobalance.graph.jobs.candidate_pages import Candidate
 from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage
 from cobalance.graph.jobs.lifecycle import CandidateState
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import listed
 
 MASK_EDGE = "#E69F00"
@@ -80,7 +80,7 @@ def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate
         st.caption(escape(standing(chosen, group, words)))
     elif group.pending:
         draw_badge("pending")
-        said = counted(group.pending, "candidates")
+        said = inflect(group.pending, "candidates")
         st.caption(f"{said} so far. The best is chosen once all are made.")
     elif group.made:
         st.caption("None is chosen.")

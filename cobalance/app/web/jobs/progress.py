@@ -20,7 +20,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
 PER_PAGE = 50
@@ -174,7 +174,7 @@ def _controls(job: Job) -> None:
         advice = "Queue the failed queries again; what was accepted stays."
         button("Retry failed", "_retry_job", retry_job, advice)
     if job.short:
-        advice = f"Queue {counted(job.short, 'queries')} again that lack accepted images."
+        advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
 
 
@@ -230,4 +230,4 @@ def _queries(job: Job) -> None:
     if pages > 1:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.pagination(pages, **number_in_url("queries_page"), width=320)
-            st.caption(counted(total, "queries"))
+            st.caption(inflect(total, "queries"))

@@ -20,7 +20,7 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.merge import merge_job
 
 _REAL = {
@@ -198,8 +198,8 @@ def _start(
     def work(progress: Progress) -> str:
         found = read_job(store, job.id)
         merged = merge_job(store, settings.folders(), found, into, result=result, progress=progress)
-        real = "the images" if merged.real is None else counted(merged.real, "images")
-        made = counted(merged.generated, "generated ones")
+        real = "the images" if merged.real is None else inflect(merged.real, "images")
+        made = inflect(merged.generated, "generated ones")
         said = [f"{merged.dataset}: {real} of {dataset} and {made}."]
         return " ".join([*said, *merged.remarks])
 

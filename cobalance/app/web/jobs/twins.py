@@ -29,7 +29,7 @@ from cobalance.graph.jobs.edited_images import (
     read_edited,
 )
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 FROM = "from_query"  # the query parameter: the number of a query, from 1
 PER_PAGE = 4
@@ -40,7 +40,7 @@ REFRESH_S = 4
 
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
-    st.caption(f"{counted(edited(job), 'images')} edited.")
+    st.caption(f"{inflect(edited(job), 'images')} edited.")
     refreshing(REFRESH_S if job.is_active else None)(_twins)(
         job.id, sum(job.queries.values()), words_of(job)
     )

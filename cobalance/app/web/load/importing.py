@@ -21,7 +21,7 @@ from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import worded
+from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
@@ -264,7 +264,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
         images = find_images(
             settings.folders(), found.annotations, file, within=roots, progress=progress
         )
-        return f"{describe_load(request.dataset, report)} {worded(images.described(), in_app)}"
+        return f"{describe_load(request.dataset, report)} {render(images.described(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
     st.session_state[LOADING] = request.dataset

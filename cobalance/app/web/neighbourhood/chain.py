@@ -10,7 +10,7 @@ from cobalance.app.web.widgets.theme import bold
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.neighbourhood import Link, Neighbourhood
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 
 def link_in_words(link: Link) -> str:
@@ -24,7 +24,7 @@ def link_in_words(link: Link) -> str:
     **cow** – **road**: 1,530 images show both.
     """
     chain = " – ".join(bold(name) for name in link.concepts)
-    counts = [counted(images, "images") for images in link.images]
+    counts = [inflect(images, "images") for images in link.images]
     if not counts:
         return chain
     verb = "show" if link.images[0] != 1 else "shows"

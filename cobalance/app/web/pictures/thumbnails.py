@@ -219,7 +219,7 @@ class ImageFiles:
             return list(threads.map(pictures, images))
 
     def _instead(self, problem: ImageFileError, uri: str | None, size_px: int) -> Picture:
-        said = problem.worded(self._words)
+        said = problem.render(self._words)
         image = placeholder(said, uri, size_px)
         return Picture(_jpeg(image, sharp=True), *image.size, said)
 

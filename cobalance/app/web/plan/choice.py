@@ -27,7 +27,7 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import readable
 from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all
@@ -219,7 +219,7 @@ def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:
 def describe_choice(cliques: Cliques, request: PlanRequest, rows: IntArray) -> None:
     """Draw how many cliques are chosen, and how many of them were not mined."""
     leaning, unproven = _leaning(cliques, request, rows)
-    text = f"{counted(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
+    text = f"{inflect(len(rows), 'cliques')}: {describe_leaning(leaning, unproven)}"
     if request.choice.cliques is not None:
         unknown = len(request.choice.cliques) - len(rows)
         if unknown:

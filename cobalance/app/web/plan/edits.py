@@ -26,7 +26,7 @@ from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.workflows.order.job import order_plan
@@ -119,7 +119,7 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             ):
                 url.go_to("diagnose")
             return None
-        st.caption(f"{counted(len(selected), 'cliques')} selected.")
+        st.caption(f"{inflect(len(selected), 'cliques')} selected.")
         changes["cliques"] = selected
     return changes
 
@@ -248,8 +248,8 @@ def _create(
             created_by=by,
         )
         return (
-            f"Created a job for {counted(made.plan.images, 'images')} of "
-            f"{counted(len(made.selection.sources), 'images')} to edit."
+            f"Created a job for {inflect(made.plan.images, 'images')} of "
+            f"{inflect(len(made.selection.sources), 'images')} to edit."
         )
 
     tasks.start(key, f"Creating the job {name}", work)

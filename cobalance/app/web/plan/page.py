@@ -40,10 +40,10 @@ from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.errors import CobalanceError, worded
+from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries
@@ -67,7 +67,7 @@ def page() -> None:
         cliques: Cliques = current.read(load_cliques)
     if not len(cliques.counts):
         why = no_clique(current.name, current.mining, current.class_sizes)
-        empty_state("No clique", escape(worded(why, in_app)))
+        empty_state("No clique", escape(render(why, in_app)))
         return
     request = choose(current, cliques)
     chosen = chosen_rows(cliques, request)
@@ -85,7 +85,7 @@ def page() -> None:
         smallest = request.options.min_size
         why = no_images(current.name, cliques, chosen, smallest, current.mining)
         icon = ":material/check_circle:"
-        empty_state("Nothing to make", escape(worded(why, in_app)), icon=icon)
+        empty_state("Nothing to make", escape(render(why, in_app)), icon=icon)
         return
     head = summary.place()
     told = st.container()
@@ -270,8 +270,8 @@ def _create(
             created_by=by,
         )
         return (
-            f"Created a job for {counted(plan.images, 'images')} in "
-            f"{counted(len(plan.queries), 'queries')}."
+            f"Created a job for {inflect(plan.images, 'images')} in "
+            f"{inflect(len(plan.queries), 'queries')}."
         )
 
     tasks.start(_task_key(current), f"Creating the job {name}", work)

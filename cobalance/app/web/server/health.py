@@ -65,7 +65,7 @@ class DatabaseProbe:
         except (DriverError, Neo4jError, ValueError):
             return "It does not answer."
         except StoreUnavailableError as error:
-            return error.worded(in_environment)
+            return error.render(in_environment)
         except CobalanceError:
             return "Its settings cannot be used; the log says why."
         return None

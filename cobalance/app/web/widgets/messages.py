@@ -62,7 +62,7 @@ def show_error(error: CobalanceError) -> None:
     """Show an error's message as plain text: names in it may hold any characters."""
     with st.container(border=True):
         st.markdown(":red[:material/error:] **This did not work**")
-        st.text(error.worded(in_app))
+        st.text(error.render(in_app))
 
 
 def empty_state(

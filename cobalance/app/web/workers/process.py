@@ -31,7 +31,7 @@ def main() -> None:
     try:
         run_worker(Settings.from_environment(), idle_s=IDLE_S, say=_say, progress_bars=_progress)
     except CobalanceError as error:
-        _say(error.worded(in_environment))
+        _say(error.render(in_environment))
         sys.exit(1)
 
 

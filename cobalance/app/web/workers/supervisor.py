@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from cobalance.graph.errors import OptionError
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.login import is_loopback
 from cobalance.workflows.settings import Settings
 
@@ -276,7 +276,7 @@ class LocalWorkers:
                 )
             if len(running) >= most:
                 raise OptionError(
-                    f"This app may start {counted(most, 'workers')}, and as many run. Whoever "
+                    f"This app may start {inflect(most, 'workers')}, and as many run. Whoever "
                     "runs it can raise COBALANCE_WORKERS."
                 )
             number = next(n for n in range(1, most + 1) if n not in running)

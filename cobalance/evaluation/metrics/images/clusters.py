@@ -20,7 +20,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.intervals import summed_interval, wilson
+from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import Options
@@ -237,7 +237,7 @@ def _shift(
         if rest[row] == 0:  # all images are in this cluster
             shifts[row] = 0.0
         elif sizes[row]:
-            low, high = summed_interval(
+            low, high = sum_interval(
                 np.array([1.0, -1.0]),
                 np.array([shares[row], others[row]]),
                 np.array([limits[0][row], other_limits[0][row]]),

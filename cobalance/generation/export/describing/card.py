@@ -13,7 +13,7 @@ import pandas as pd
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
 from cobalance.generation.output.rows import CONSENT
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 NAME = "README.md"
 
@@ -89,11 +89,11 @@ def summary(facts: CardFacts) -> str:
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
     if facts.format == "weights":
         return (
-            f"Weights of the {counted(real, 'real images')} of {facts.name} that balance its "
+            f"Weights of the {inflect(real, 'real images')} of {facts.name} that balance its "
             "classes within combinations of concepts, written by cobalance."
         )
-    beside = f" beside {counted(real, 'real ones')}" if real else " alone"
-    what = f"{counted(made, 'generated images')}{beside}"
+    beside = f" beside {inflect(real, 'real ones')}" if real else " alone"
+    what = f"{inflect(made, 'generated images')}{beside}"
     return f"{facts.name}, rebalanced by cobalance: {what}."
 
 
@@ -170,7 +170,7 @@ def _images(facts: CardFacts) -> str:
 def _other_counts(facts: CardFacts) -> str:
     in_table = {"real images", "generated images"}
     others = (item for item in sorted(facts.counts.items()) if item[0] not in in_table)
-    return _list(counted(n, name) for name, n in others)
+    return _list(inflect(n, name) for name, n in others)
 
 
 def _limits(facts: CardFacts) -> Sequence[str]:
@@ -189,7 +189,7 @@ def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
     given = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
     told = [
-        f"{counted(n, 'images')} of people were painted on this basis: {escaped(str(basis))}"
+        f"{inflect(n, 'images')} of people were painted on this basis: {escaped(str(basis))}"
         for basis, n in sorted(given.items(), key=str)
         if basis
     ]
@@ -235,7 +235,7 @@ def _generation(generated: pd.DataFrame) -> str:
         for versions in sorted(software):
             listed = ", ".join(f"{key} {value}" for key, value in json.loads(versions).items())
             facts += [f"Software: {escaped(listed)}"] if listed else []
-        parts.append(f"{counted(len(rows), 'images')}:\n\n{_list(facts)}")
+        parts.append(f"{inflect(len(rows), 'images')}:\n\n{_list(facts)}")
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 UNKNOWN = "unknown"
 
@@ -46,8 +46,8 @@ class TextCounts:
         told = []
         if self.captions.total():
             told.append(
-                f"{counted(self.captions[False], 'real images')} and "
-                f"{counted(self.captions[True], 'generated images')} have captions."
+                f"{inflect(self.captions[False], 'real images')} and "
+                f"{inflect(self.captions[True], 'generated images')} have captions."
             )
         if self.edited.total():
             told.append(

@@ -83,7 +83,7 @@ def mine(
         singles = projection.count_items(incidence, workers)
     else:
         singles = incidence.class_concept_counts()
-    codes = _kept_concepts(singles, incidence.classes, common, min_support)
+    codes = _select_concepts(singles, incidence.classes, common, min_support)
     yield codes[:, None], singles[:, codes].T
     if engine == "numba":
         rarest_first = codes[np.argsort(singles[:, codes].sum(axis=0), kind="stable")]
@@ -94,7 +94,7 @@ def mine(
         yield from expansion.mine(incidence.restrict(kept), codes, min_support, max_size)
 
 
-def _kept_concepts(
+def _select_concepts(
     singles: IntArray, classes: tuple[str, ...], common: Collection[str] | None, min_support: int
 ) -> IntArray:
     """Return the concepts with enough support that occur with every class in `common`."""

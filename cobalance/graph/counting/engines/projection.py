@@ -11,7 +11,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.engines.compiled import rows as kernels
 from cobalance.graph.counting.engines.compiled.intrinsics import is_compiled
 from cobalance.graph.counting.engines.compiled.pairs import mine_pairs
-from cobalance.graph.counting.engines.compiled.threads import available_cores, parts, shared
+from cobalance.graph.counting.engines.compiled.threads import available_cores, parts, run_shared
 from cobalance.graph.counting.engines.compiled.tree import mine_from
 from cobalance.graph.counting.incidence import Incidence
 
@@ -51,7 +51,7 @@ def count_items(incidence: Incidence, threads: int) -> IntArray:
         kernels.count_items(incidence.indptr, incidence.indices, incidence.labels, *part, counts)
         return counts
 
-    counts = list(shared(threads, count, parts(len(incidence.labels), threads)))
+    counts = list(run_shared(threads, count, parts(len(incidence.labels), threads)))
     total: IntArray = np.sum(counts, axis=0)
     return total
 
@@ -95,7 +95,7 @@ def mine(
 
     found = []
     entries = np.zeros(root.node.end, dtype=np.int64)
-    for pairs, counts in shared(threads, count_band, _bands(root.space, threads)):
+    for pairs, counts in run_shared(threads, count_band, _bands(root.space, threads)):
         found.append(pairs)
         np.add.at(entries, pairs[:, 0], counts.sum(axis=1, dtype=np.int64))
         yield np.sort(codes[pairs], axis=1), counts
@@ -125,7 +125,7 @@ def mine(
         )
         return block
 
-    yield from shared(threads, mine_batch, _batches(root, partner_starts, threads))
+    yield from run_shared(threads, mine_batch, _batches(root, partner_starts, threads))
 
 
 def _bands(space: IntArray, threads: int) -> list[tuple[int, int]]:
@@ -168,7 +168,7 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     def fill(t: int) -> int:
         return int(kernels.fill_rows(*source, ranks, *images[t], end, at[t], until[t], rows))
 
-    longest = max(shared(threads, fill, range(threads)))
+    longest = max(run_shared(threads, fill, range(threads)))
 
     lengths = _row_parts(rows, end, threads)
     number = np.zeros((threads, end), dtype=np.int64)
@@ -177,7 +177,7 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     def count(t: int) -> None:
         kernels.count_occurrences(rows, *lengths[t], end, 2, number[t], behind[t])
 
-    list(shared(threads, count, range(threads)))
+    list(run_shared(threads, count, range(threads)))
     at, _, ends = _places(number)
     wide = np.uint32 if len(rows) <= np.iinfo(np.uint32).max else np.int64
     occurrences: IntArray = np.empty(int(number.sum()), dtype=wide)
@@ -185,7 +185,7 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     def locate(t: int) -> None:
         kernels.fill_occurrences(rows, *lengths[t], end, 2, at[t], occurrences)
 
-    list(shared(threads, locate, range(threads)))
+    list(run_shared(threads, locate, range(threads)))
     starts = np.append(0, ends)
     node = kernels.Node(rows, end, np.arange(len(class_ends)), class_ends, class_ends)
     return _Root(node, longest, occurrences, starts, behind.sum(axis=0))

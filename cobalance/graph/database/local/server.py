@@ -228,9 +228,9 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         answer = json.loads(launched.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
         output = error.stderr if isinstance(error, subprocess.CalledProcessError) else ""
-        raise _failed(home, (output.strip() or str(error)).splitlines()[-1]) from error
+        raise _start_error(home, (output.strip() or str(error)).splitlines()[-1]) from error
     if "error" in answer:
-        raise _failed(home, answer["error"])
+        raise _start_error(home, answer["error"])
 
 
 def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) -> Endpoint:
@@ -248,10 +248,10 @@ def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) 
         progress(STAGE, round(waited_s), None)
         time.sleep(_POLL_S)
     last = ServerState.read(home.state)
-    raise _failed(home, (last and last.reason) or "its process ended without an error message")
+    raise _start_error(home, (last and last.reason) or "its process ended without an error message")
 
 
-def _failed(home: Home, reason: str) -> StoreUnavailableError:
+def _start_error(home: Home, reason: str) -> StoreUnavailableError:
     return full_disk(home.folder) or StoreUnavailableError(
         f"The local Neo4j in {home.folder} did not start: {reason.rstrip('.')}. "
         f"Its log is {home.log}; to use another server, set ",

@@ -4,11 +4,9 @@ from cobalance.graph.database.query import Query
 from cobalance.graph.queries.catalogue import (
     cliques,
     concepts,
-    counterfactuals,
     edges,
     evaluations,
     images,
-    overview,
     plans,
     recounts,
 )
@@ -16,10 +14,6 @@ from cobalance.graph.registry import Registry
 
 CATALOGUE: Registry[Query] = Registry("query")
 
-_THEMES = (
-    *(recounts, cliques, concepts, overview, edges, images, plans, counterfactuals),
-    evaluations,
-)
-for _theme in _THEMES:
+for _theme in (recounts, cliques, concepts, edges, images, plans, evaluations):
     for _query in _theme.QUERIES:
         CATALOGUE.register(_query.name, _query)

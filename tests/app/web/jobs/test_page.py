@@ -17,7 +17,7 @@ from cobalance.app.web.jobs.origin import provenance_of
 from cobalance.app.web.state import tasks
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
@@ -492,7 +492,11 @@ def test_accepted_images_become_a_dataset_to_compare_and_diagnose(
     assert "10 generated ones" in shown_text(app)
     dataset_state(store, name).require_mined()
     assert sum(class_sizes(store, name).values()) == 30
-    assert mined_with(store, name) == mined_with(store, cars) == MiningOptions(max_size=3)
+    assert (
+        read_mining_options(store, name)
+        == read_mining_options(store, cars)
+        == MiningOptions(max_size=3)
+    )
     (counted,) = store.read(
         "MATCH (i:Image {dataset: $d, synthetic: true})-[:GENERATED_BY]->(:Job {id: $job}) "
         "RETURN count(i) AS images",

@@ -8,7 +8,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.state import tasks
-from cobalance.graph.dataset.cliques import mined_with
+from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.ingest.captions.image_texts import read_image_texts
@@ -113,7 +113,7 @@ def test_from_a_file_to_cliques(loading, store, dataset) -> None:
     app.button(key="_mine_now").click().run()
     run_tasks(app)
     assert "Found 3 cliques" in shown_text(app).replace("\\", "")
-    assert mined_with(store, dataset).max_size == 2
+    assert read_mining_options(store, dataset).max_size == 2
     app.button(key="_ds_mine").click().run()
     assert app.number_input(key="_mine_size").value == 2
 
@@ -127,7 +127,7 @@ def test_a_loaded_file_is_mined_and_diagnosed_next(loading, store, dataset) -> N
     assert not app.exception
     assert [title.value for title in app.title] == ["Diagnose"]
     run_tasks(app)
-    assert mined_with(store, dataset).max_size == 3
+    assert read_mining_options(store, dataset).max_size == 3
 
 
 def test_another_file_is_loaded_next(loading, dataset) -> None:

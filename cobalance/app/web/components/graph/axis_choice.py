@@ -6,7 +6,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
 
 
@@ -62,5 +62,5 @@ differs as much.
     one, other = (escape(shorten(name)) for name in found.pair)
     said = f"{one} and {other} differ most in their concepts' rates, beyond the margin of error"
     if ties := found.strongest.ties:
-        said += f"; {counted(ties, 'more pairs')} {'differs' if ties == 1 else 'differ'} as much"
+        said += f"; {inflect(ties, 'more pairs')} {'differs' if ties == 1 else 'differ'} as much"
     return f"{said}."

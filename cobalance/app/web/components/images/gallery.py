@@ -14,7 +14,7 @@ from cobalance.app.web.state.url import came_back, in_url, number_in_url
 from cobalance.app.web.widgets.tables import draw_table, grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.concept_graph.colors import class_colors
 
@@ -142,7 +142,7 @@ def _one_class(
     of_all = "" if kept == total else f" · a sample of {kept:,}"
     size = current.class_sizes.get(class_name, 0)
     share = f" · {total / size:.1%} of the class" if size else ""
-    st.markdown(f"**{escape(class_name)}** · {counted(total, 'images')}{share}{of_all}")
+    st.markdown(f"**{escape(class_name)}** · {inflect(total, 'images')}{share}{of_all}")
     if not total:
         st.caption("No image of this class shows them together.")
         return []

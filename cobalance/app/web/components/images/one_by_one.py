@@ -9,7 +9,7 @@ import streamlit as st
 from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 from cobalance.workflows.panel.study_answers import Asked, first_open
 
 IMAGE_PX = 1600
@@ -87,7 +87,7 @@ class Questions(Generic[T]):
         at = min(back_at, unanswered) if back_in == self.place else unanswered
         answered = sum(task.answer is not None for task in tasks)
         st.progress(
-            answered / max(len(tasks), 1), f"{answered:,} of {counted(len(tasks), 'questions')}"
+            answered / max(len(tasks), 1), f"{answered:,} of {inflect(len(tasks), 'questions')}"
         )
         if closed:
             st.info(closed, icon=":material/lock:")

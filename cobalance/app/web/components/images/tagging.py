@@ -16,7 +16,7 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 ROLES = {
     "tag": "A mark alone",
@@ -47,7 +47,7 @@ def draw(current: CurrentDataset, ids: Sequence[str]) -> None:
         role = st.selectbox(
             "What it does", list(ROLES), format_func=ROLES.__getitem__, key="_tags_role"
         )
-        number = counted(len(ids), "images")
+        number = inflect(len(ids), "images")
         off = not tag
         asked = (current, tag, role, ids)
         st.button(f"Tag {number}", on_click=_tag, args=asked, disabled=off, key="_tags_add")
@@ -70,14 +70,14 @@ def _tag(current: CurrentDataset, tag: str, role: str, ids: Sequence[str]) -> No
         access.require_editor()
         tagged = tag_images(current.store, current.name, tag, ids, by=access.user_name())
         set_role(current.store, current.name, tag, role)  # type: ignore[arg-type]
-        st.session_state[_DONE] = f"{counted(tagged, 'images')} tagged {tag}."
+        st.session_state[_DONE] = f"{inflect(tagged, 'images')} tagged {tag}."
 
 
 def _untag(current: CurrentDataset, tag: str, _role: str, ids: Sequence[str]) -> None:
     with errors_kept(_ERROR):
         access.require_editor()
         lost = untag_images(current.store, current.name, tag, ids)
-        st.session_state[_DONE] = f"{counted(lost, 'images')} lost {tag}."
+        st.session_state[_DONE] = f"{inflect(lost, 'images')} lost {tag}."
 
 
 def _note(current: CurrentDataset, image: str, text: str) -> None:

@@ -56,7 +56,7 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
         try:
             check_consent(settings, ())
         except OptionError as error:  # not yet given: nothing went wrong
-            st.info(escape(error.worded(in_app)), icon=":material/front_hand:")
+            st.info(escape(error.render(in_app)), icon=":material/front_hand:")
             return None
         kept = settings.model_dump(mode="json", exclude_unset=True)
         st.caption(escape(describe(kept)))

@@ -9,7 +9,7 @@ from cobalance.app.web.state.access import require_editor
 from cobalance.app.web.widgets.messages import errors_kept
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
-from cobalance.graph.wording import counted
+from cobalance.graph.wording import inflect
 
 
 def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem: str) -> None:
@@ -38,6 +38,6 @@ def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem
 
     with st.container(horizontal=True):
         if active:
-            draw(f"Cancel {counted(len(active), what)}", f"_cancel_{what}", cancel_task, active)
+            draw(f"Cancel {inflect(len(active), what)}", f"_cancel_{what}", cancel_task, active)
         if ended:
-            draw(f"Run {counted(len(ended), what)} again", f"_retry_{what}", retry_task, ended)
+            draw(f"Run {inflect(len(ended), what)} again", f"_retry_{what}", retry_task, ended)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobalance.graph.counting.engines.compiled.intrinsics import compiled, ones, prefetch
+from cobalance.graph.counting.engines.compiled.intrinsics import compile_inner, ones, prefetch
 from cobalance.graph.counting.engines.compiled.rows import AHEAD
-from cobalance.graph.counting.engines.compiled.state import Found, put, with_room
+from cobalance.graph.counting.engines.compiled.state import Found, with_room, write_members
 
 # Costs in increments of a table of pairs, which are 1.4 ns where this was measured: a Xeon whose
 # AVX-512 counts ones. Elsewhere other choices would be a little better; the result is the same.
@@ -29,7 +29,7 @@ class Bitmaps(NamedTuple):
     labels: Any  # the class of each segment
 
 
-@compiled
+@compile_inner
 def cost_of_pair(segment_rows):
     """Return the cost of intersecting one pair of items."""
     words = 0
@@ -38,7 +38,7 @@ def cost_of_pair(segment_rows):
     return words * WORD + segment_rows.size * SEGMENT
 
 
-@compiled
+@compile_inner
 def bitmaps_of(node):
     """Return the bitmaps of a node's rows."""
     rows, end, ends = node.rows, node.end, node.ends
@@ -61,7 +61,7 @@ def bitmaps_of(node):
     return Bitmaps(bitmaps, word_ends, node.labels.copy())
 
 
-@compiled
+@compile_inner
 def rows_behind(ends, occurrences):
     """Count the occurrences of an item in each segment of a node."""
     segment_rows = np.zeros(ends.size, np.int64)
@@ -73,7 +73,7 @@ def rows_behind(ends, occurrences):
     return segment_rows
 
 
-@compiled
+@compile_inner
 def bitmaps_behind(node, occurrences, segment_rows, local, kept):
     """Return the bitmaps of a child node without writing its rows.
 
@@ -98,8 +98,8 @@ def bitmaps_behind(node, occurrences, segment_rows, local, kept):
     return Bitmaps(words[:kept], word_ends, node.labels.copy())
 
 
-@compiled
-def shared(one, other):
+@compile_inner
+def count_shared(one, other):
     """Count the rows that two bitmaps share."""
     total = np.uint64(0)
     for word in range(one.size):
@@ -107,27 +107,27 @@ def shared(one, other):
     return total
 
 
-@compiled
-def shared_rows(one, other, word_ends, tally):
+@compile_inner
+def tally_shared(one, other, word_ends, tally):
     """Count the rows that two bitmaps share in each segment; return the largest count."""
     best = np.int64(0)
     start = 0
     for segment in range(word_ends.size):
         last = word_ends[segment]
-        tally[segment] = shared(one[start:last], other[start:last])
+        tally[segment] = count_shared(one[start:last], other[start:last])
         best = max(best, np.int64(tally[segment]))
         start = last
     return best
 
 
-@compiled
+@compile_inner
 def intersect(one, other, out):
     """Write the intersection of two bitmaps."""
     for word in range(out.size):
         out[word] = one[word] & other[word]
 
 
-@compiled
+@compile_inner
 def count_bitmaps(bitmaps, min_support, n_classes, cells):
     """Count all pairs of items, as `graph.counting.engines.compiled.pairs.count_band` does."""
     items = len(bitmaps.words)
@@ -136,7 +136,7 @@ def count_bitmaps(bitmaps, min_support, n_classes, cells):
     found = 0
     for a in range(items - 1):
         for b in range(a + 1, items):
-            best = shared_rows(bitmaps.words[a], bitmaps.words[b], bitmaps.ends, tally)
+            best = tally_shared(bitmaps.words[a], bitmaps.words[b], bitmaps.ends, tally)
             if best >= min_support:
                 counts = with_room(counts, found, found + 1)
                 set_counts(counts, found, bitmaps.labels, tally)
@@ -145,7 +145,7 @@ def count_bitmaps(bitmaps, min_support, n_classes, cells):
     return cells[:found], counts[:found]
 
 
-@compiled
+@compile_inner
 def set_counts(counts, row, labels, tally):
     """Write the counts of all classes: those of the segments, zero for the others."""
     for label in range(counts.shape[1]):
@@ -154,7 +154,7 @@ def set_counts(counts, row, labels, tally):
         counts[row, labels[segment]] = tally[segment]
 
 
-@compiled
+@compile_inner
 def mine_bitmaps(search, bitmaps, codes, near, size, found):
     """Mine the cliques of `size` + 3 or more members below a node, depth first (Eclat).
 
@@ -209,11 +209,11 @@ def mine_bitmaps(search, bitmaps, codes, near, size, found):
                 other = candidates[level, y]
                 if not near[item * items + other]:
                     continue
-                if shared_rows(meets[level, x], meets[level, y], ends, tally) < min_support:
+                if tally_shared(meets[level, x], meets[level, y], ends, tally) < min_support:
                     continue
                 members = with_room(members, used, used + 1)
                 counts = with_room(counts, used, used + 1)
-                put(members, used, prefix, size + 1 + level, codes[item], codes[other])
+                write_members(members, used, prefix, size + 1 + level, codes[item], codes[other])
                 set_counts(counts, used, labels, tally)
                 used += 1
                 if level + 1 < depth:

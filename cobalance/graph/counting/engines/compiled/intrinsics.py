@@ -15,12 +15,12 @@ from numba.extending import intrinsic as numba_intrinsic
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def compiled(function: Function) -> Function:
+def compile_inner(function: Function) -> Function:
     """Compile a function into the compiled functions that call it."""
     return cast(Function, numba.njit(nogil=True)(function))
 
 
-def stored(function: Function) -> Function:
+def compile_cached(function: Function) -> Function:
     """Compile on first call; keep the machine code on disk where some folder is writable.
 
     numba tries NUMBA_CACHE_DIR, then ``__pycache__``, then the user's cache folder, and raises
@@ -38,7 +38,7 @@ def entry_point(factory: Callable[[str], Callable[..., Any]]) -> Callable[..., A
     numba would use stored code for as long as the function's own file stays the same, though what
     it calls has changed in another file. But the values in its closure are part of the key.
     """
-    return stored(factory(_digest_of_sources()))
+    return compile_cached(factory(_digest_of_sources()))
 
 
 def _digest_of_sources() -> str:

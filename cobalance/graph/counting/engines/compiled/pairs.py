@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobalance.graph.counting.engines.compiled.intrinsics import compiled, entry_point, prefetch
+from cobalance.graph.counting.engines.compiled.intrinsics import (
+    compile_inner,
+    entry_point,
+    prefetch,
+)
 from cobalance.graph.counting.engines.compiled.rows import AHEAD
 
 # A table with more cells than this for each pair to count is better replaced by a list of the cells
@@ -30,7 +34,7 @@ class Scratch(NamedTuple):
     touched: Any  # int64
 
 
-@compiled
+@compile_inner
 def scratch_for(n_cells, n_classes):
     """Return scratch memory for up to `n_cells`; untouched pages cost nothing."""
     return Scratch(
@@ -42,14 +46,14 @@ def scratch_for(n_cells, n_classes):
     )
 
 
-@compiled
+@compile_inner
 def table_fits(n_cells, segments, n_pairs, scratch):
     """Whether one dense table per segment is worth its memory."""
     n_table = n_cells * segments
     return n_table <= scratch.table.size and n_table <= CELLS_PER_PAIR * n_pairs
 
 
-@compiled
+@compile_inner
 def count_band(node, low, high, n_pairs, min_support, limit, n_classes, scratch):
     """Count the pairs (a, b) of a node with low <= a < high.
 
@@ -63,7 +67,7 @@ def count_band(node, low, high, n_pairs, min_support, limit, n_classes, scratch)
     return count_sparse(node, low, high, min_support, limit, n_classes, scratch)
 
 
-@compiled
+@compile_inner
 def count_dense(node, low, high, min_support, limit, n_classes, scratch):
     """Count in one dense table per segment, then scan every cell."""
     rows, end, ends, table = node.rows, node.end, node.ends, scratch.table
@@ -81,10 +85,10 @@ def count_dense(node, low, high, min_support, limit, n_classes, scratch):
                     for y in range(x + 1, stop):
                         table[base + rows[y]] += np.uint32(1)
             start = stop + 1
-    return kept_cells(end, low, high, node.labels, min_support, limit, n_classes, scratch)
+    return select_cells(end, low, high, node.labels, min_support, limit, n_classes, scratch)
 
 
-@compiled
+@compile_inner
 def count_behind(node, occurrences, local, kept, min_support, limit, n_classes, scratch):
     """Count the pairs of the rows that `project` would write, without writing them."""
     rows, end, ends, table = node.rows, node.end, node.ends, scratch.table
@@ -115,11 +119,11 @@ def count_behind(node, occurrences, local, kept, min_support, limit, n_classes, 
             base = np.uint64((segments - 1) * size + np.int64(row[x]) * kept)
             for y in range(x + 1, length):
                 table[base + row[y]] += np.uint32(1)
-    return kept_cells(kept, 0, kept, labels[:segments], min_support, limit, n_classes, scratch)
+    return select_cells(kept, 0, kept, labels[:segments], min_support, limit, n_classes, scratch)
 
 
-@compiled
-def kept_cells(end, low, high, labels, min_support, limit, n_classes, scratch):
+@compile_inner
+def select_cells(end, low, high, labels, min_support, limit, n_classes, scratch):
     """Return the cells to keep and their counts from the tables of all segments."""
     table, cells = scratch.table, scratch.cells
     size = (high - low) * end
@@ -138,7 +142,7 @@ def kept_cells(end, low, high, labels, min_support, limit, n_classes, scratch):
     return cells[:found], counts
 
 
-@compiled
+@compile_inner
 def count_sparse(node, low, high, min_support, limit, n_classes, scratch):
     """Count segment by segment in one table to find cells to keep, then count those again."""
     best, count, cells, touched = scratch.best, scratch.count, scratch.cells, scratch.touched
@@ -172,7 +176,7 @@ def count_sparse(node, low, high, min_support, limit, n_classes, scratch):
     return cells[:found], counts
 
 
-@compiled
+@compile_inner
 def scatter_listing(node, start, last, low, high, table, touched):
     """Count in a zeroed table, list the cells touched and return their number."""
     rows, end = node.rows, node.end
@@ -193,7 +197,7 @@ def scatter_listing(node, start, last, low, high, table, touched):
     return found
 
 
-@compiled
+@compile_inner
 def scatter_kept(node, start, last, low, high, places, counts, label):
     """Count kept cells into rows of `counts`; `places` numbers them from 1, 0 for none."""
     rows, end = node.rows, node.end

@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobalance.graph.counting.engines.compiled.intrinsics import compiled, prefetch, stored
+from cobalance.graph.counting.engines.compiled.intrinsics import (
+    compile_cached,
+    compile_inner,
+    prefetch,
+)
 
 AHEAD = 16  # occurrences between asking for a row and reading it
 
@@ -31,7 +35,7 @@ class Node(NamedTuple):
     segment_rows: Any  # how many rows each has
 
 
-@stored
+@compile_cached
 def count_items(indptr, indices, labels, first, last, counts):
     """Count the images from first to last of each class with each concept."""
     for image in range(first, last):
@@ -40,7 +44,7 @@ def count_items(indptr, indices, labels, first, last, counts):
             row[indices[position]] += 1
 
 
-@stored
+@compile_cached
 def row_space(indptr, labels, first, last, space):
     """Add up the entries of images first..last in each class, END markers included."""
     for image in range(first, last):
@@ -49,7 +53,7 @@ def row_space(indptr, labels, first, last, space):
             space[labels[image]] += length + 1
 
 
-@stored
+@compile_cached
 def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows):
     """Write images first..last as rows grouped by class; return the length of the longest.
 
@@ -78,7 +82,7 @@ def fill_rows(indptr, indices, labels, ranks, first, last, end, at, until, rows)
     return longest
 
 
-@stored
+@compile_cached
 def count_occurrences(rows, first, last, end, behind, number, space):
     """Count, per item, the rows with at least `behind` later items, and those items."""
     start = first
@@ -92,7 +96,7 @@ def count_occurrences(rows, first, last, end, behind, number, space):
         start = stop + 1
 
 
-@stored
+@compile_cached
 def fill_occurrences(rows, first, last, end, behind, at, occurrences):
     """Write the positions counted by `count_occurrences`, ascending per item."""
     start = first
@@ -107,7 +111,7 @@ def fill_occurrences(rows, first, last, end, behind, at, occurrences):
         start = stop + 1
 
 
-@compiled
+@compile_inner
 def project(node, occurrences, local, kept, out):
     """Copy the items after each occurrence of an item: the rows of a child node.
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobalance.graph.counting.engines.compiled.intrinsics import compiled
+from cobalance.graph.counting.engines.compiled.intrinsics import compile_inner
 from cobalance.graph.counting.engines.compiled.rows import Node
 
 
@@ -45,7 +45,7 @@ class Levels(NamedTuple):
     following: Any  # the item that makes the next child
 
 
-@compiled
+@compile_inner
 def levels_for(depth, room, items, n_classes, rows, occurrences):
     """Return `depth` empty levels; memory that is never touched costs nothing."""
     deep = depth > 1
@@ -64,7 +64,7 @@ def levels_for(depth, room, items, n_classes, rows, occurrences):
     )
 
 
-@compiled
+@compile_inner
 def node_at(levels, level, segments):
     """Return the node of one level."""
     return Node(
@@ -76,14 +76,14 @@ def node_at(levels, level, segments):
     )
 
 
-@compiled
+@compile_inner
 def nothing_found(max_size, n_classes):
     """Return an empty result buffer."""
     members = np.empty((1024, max_size), np.int32)
     return Found(members, np.empty((1024, n_classes), np.uint32), 0)
 
 
-@compiled
+@compile_inner
 def with_room(array, used, needed):
     """Return the array, or a longer copy if it is too short."""
     if needed <= len(array):
@@ -95,8 +95,8 @@ def with_room(array, used, needed):
     return longer
 
 
-@compiled
-def put(members, row, prefix, size, a, b):
+@compile_inner
+def write_members(members, row, prefix, size, a, b):
     """Write one clique: the `size` codes of the prefix and two more, ascending, padded with -1."""
     for place in range(size + 2, members.shape[1]):
         members[row, place] = -1
@@ -109,14 +109,16 @@ def put(members, row, prefix, size, a, b):
         members[row, hole] = code
 
 
-@compiled
+@compile_inner
 def record(found, prefix, size, codes, items, cells, cell_counts):
     """Append the prefix with each pair of items in `cells`, which holds ``a * items + b``."""
     used = found.used
     members = with_room(found.members, used, used + cells.size)
     counts = with_room(found.counts, used, used + cells.size)
     for t in range(cells.size):
-        put(members, used + t, prefix, size, codes[cells[t] // items], codes[cells[t] % items])
+        write_members(
+            members, used + t, prefix, size, codes[cells[t] // items], codes[cells[t] % items]
+        )
         for label in range(counts.shape[1]):
             counts[used + t, label] = cell_counts[t, label]
     return Found(members, counts, used + cells.size)

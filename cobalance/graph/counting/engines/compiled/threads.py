@@ -28,7 +28,7 @@ def parts(length: int, number: int) -> list[tuple[int, int]]:
     return list(pairwise(length * part // number for part in range(number + 1)))
 
 
-def shared(
+def run_shared(
     threads: int, function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Generator[Result]:
     """Return the result of each task as it comes; a thread that is free takes the next one.
@@ -38,7 +38,7 @@ def shared(
 
     Examples
     --------
-    >>> sorted(shared(2, abs, [-1, 2, -3]))
+    >>> sorted(run_shared(2, abs, [-1, 2, -3]))
     [1, 2, 3]
     """
     if threads == 1:

@@ -13,7 +13,7 @@ from cobalance.graph.counting.engines.compiled.bitmaps import (
     mine_bitmaps,
     rows_behind,
 )
-from cobalance.graph.counting.engines.compiled.intrinsics import compiled, entry_point
+from cobalance.graph.counting.engines.compiled.intrinsics import compile_inner, entry_point
 from cobalance.graph.counting.engines.compiled.pairs import (
     count_band,
     count_behind,
@@ -42,7 +42,7 @@ TOP = np.int64(0)
 UNKNOWN = np.int64(0)
 
 
-@compiled
+@compile_inner
 def renumber(near, codes, local, out_codes):
     """Number the items marked in `near` from 0; the others get the new END, which is returned."""
     kept = 0
@@ -58,7 +58,7 @@ def renumber(near, codes, local, out_codes):
     return kept
 
 
-@compiled
+@compile_inner
 def triples(cells, items):
     """Count candidate triples: two kept pairs with the same first item."""
     number = np.zeros(items, np.int64)
@@ -69,7 +69,7 @@ def triples(cells, items):
     return total
 
 
-@compiled
+@compile_inner
 def list_occurrences(levels, level, node):
     """List the occurrences of each item of a node, and start at its first child."""
     at = np.zeros(node.end, np.int64)
@@ -84,7 +84,7 @@ def list_occurrences(levels, level, node):
     levels.following[level] = 0
 
 
-@compiled
+@compile_inner
 def mine_node(search, levels, level, n_pairs, found):
     """Count a node's pairs; then mine below it by bitmaps, or prepare it for its children."""
     node = node_at(levels, level, levels.segments[level])
@@ -110,7 +110,7 @@ def mine_node(search, levels, level, n_pairs, found):
     return found
 
 
-@compiled
+@compile_inner
 def mark(levels, level, cells):
     """Mark the pairs of a node that are kept."""
     items = levels.items[level]
@@ -121,7 +121,7 @@ def mark(levels, level, cells):
     return near
 
 
-@compiled
+@compile_inner
 def mine_child(search, levels, level, parent, occurrences, kept, entries, found):
     """Mine the child at `level`, of `kept` items numbered by ``search.local``.
 
@@ -156,7 +156,7 @@ def mine_child(search, levels, level, parent, occurrences, kept, entries, found)
     return mine_node(search, levels, level, n_pairs, found)
 
 
-@compiled
+@compile_inner
 def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_rows, n_pairs, found):
     """Mine a child by bitmaps; its rows are written only if they are needed."""
     kept, codes, local = levels.items[level], levels.codes[level], search.local
@@ -178,7 +178,7 @@ def mine_child_by_bitmaps(search, levels, level, parent, occurrences, segment_ro
     return found
 
 
-@compiled
+@compile_inner
 def mine_below(search, levels, found):
     """Mine the children of the node at level 0, depth first."""
     level = 0

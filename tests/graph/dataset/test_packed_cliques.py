@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.dataset import clique_table
+from cobalance.graph.dataset import cliques as module
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -13,7 +13,7 @@ from cobalance.graph.errors import StaleError
 def test_the_packed_cliques_are_those_of_the_nodes(
     store, load, random_annotations, monkeypatch, dump
 ):
-    monkeypatch.setattr(clique_table, "CLIQUES_PER_PART", 7)
+    monkeypatch.setattr(module, "CLIQUES_PER_PART", 7)
     options = MiningOptions(max_size=3, min_support=2, split="train")
     dataset = load(random_annotations(300, n_concepts=12), options)
     nodes = store.read(

@@ -1,0 +1,44 @@
+"""Nodes that hold packed numbers and texts, for reading many of them at once."""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cobalance.graph.arrays import IntArray
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.database.statements import write_statement
+from cobalance.graph.database.store import GraphStore
+
+_QUICKLY = 1  # zlib's level: a sixth of the bytes, in a tenth of the time of the thorough one
+
+
+def write_packed(
+    store: GraphStore, node: Node, dataset: str, writer: str, rows: Sequence[list[Any]]
+) -> None:
+    """Create nodes from rows of key and properties, in one transaction of the dataset's writer."""
+    text = write_statement(node)
+    store.write_all(text, len(rows), dataset=dataset, writer=writer, targets=[], rows=list(rows))
+
+
+def pack(numbers: IntArray, dtype: np.dtype[Any]) -> bytes:
+    """Compress numbers."""
+    return zlib.compress(np.ascontiguousarray(numbers, dtype=dtype).tobytes(), _QUICKLY)
+
+
+def unpack(packed: Iterable[bytes], dtype: np.dtype[Any]) -> IntArray:
+    """Read the numbers of some parts, one after the other."""
+    return np.frombuffer(b"".join(map(zlib.decompress, packed)), dtype=dtype)
+
+
+def pack_texts(texts: Sequence[str | None]) -> bytes:
+    """Compress texts."""
+    return zlib.compress(json.dumps(texts).encode(), _QUICKLY)
+
+
+def unpack_texts(packed: bytes | None) -> list[str]:
+    """Read texts; none of none."""
+    texts: list[str] = [] if packed is None else json.loads(zlib.decompress(packed))
+    return texts
