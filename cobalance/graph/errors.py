@@ -102,7 +102,7 @@ class CobalanceError(Exception):
     """
 
     words: Words = str
-    """How ``str(error)`` words settings and actions."""
+    """Wording of settings and actions in ``str(error)``."""
 
     def __init__(self, *parts: Part) -> None:
         self.parts = parts
@@ -117,7 +117,7 @@ class CobalanceError(Exception):
 
 
 class DataError(CobalanceError):
-    """Data that does not allow what was asked, such as a plan for a dataset of one class."""
+    """Data that does not allow an operation, such as a plan for a dataset of one class."""
 
 
 class InputError(DataError):
@@ -212,7 +212,7 @@ class DuplicateNameError(CobalanceError):
 
 
 class StoreError(CobalanceError):
-    """The graph database cannot do what was asked."""
+    """The graph database refused or failed."""
 
 
 class StoreUnavailableError(StoreError, MachineError):
@@ -292,7 +292,7 @@ class TooManyCliquesError(CobalanceError):
 
 
 class JobBlockedError(CobalanceError):
-    """A job cannot continue until someone fixes what the message names."""
+    """A job cannot continue until someone fixes the cause that the message names."""
 
 
 class OutOfMemoryError(MachineError):

@@ -17,7 +17,7 @@ def install_command(extras: str) -> str:
 
 @cache
 def _origin() -> tuple[str, str]:
-    """What this copy was installed from, and pip's option for it."""
+    """The source of this installation, and pip's option for it."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit

@@ -36,7 +36,7 @@ def path_options(kind: type[Options]) -> list[str]:
 
 
 def read_options(kind: type[OptionsT], values: Mapping[str, Any], what: str) -> OptionsT:
-    """Check the given values of options; `what` names their owner, as in ``"The filter clip"``.
+    """Validate options; `what` names their owner in messages, such as ``"The filter clip"``.
 
     Raises
     ------

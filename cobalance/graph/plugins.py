@@ -81,7 +81,7 @@ class Declarations(Registry[Any], Generic[RecordT]):
             self.register(name, module)
 
     def __getitem__(self, name: str) -> RecordT:
-        """The declaration of a name; UnknownNameError where there is none."""
+        """Return a declaration by its name. Raises UnknownNameError."""
         record = self._attribute(name, "PLUGIN")
         if not isinstance(record, Declaration) or record.name != name:
             raise TypeError(

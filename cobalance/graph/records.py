@@ -1,4 +1,4 @@
-"""Annotation records: what readers return and the graph loads, one by one or as frames."""
+"""Annotations, one by one as records or all as frames."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -80,7 +80,7 @@ class ImageRecord:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a generation query asks of one image: to show another group, and all else unchanged.
+    """Edit of one image: to show another group, with all else unchanged.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Edit:
 
 
 class Counterfactual(NamedTuple):
-    """What was asked of an image, and what came of it.
+    """Edit of one image to show a group, with the accepted results.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class PlannedQuery(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Annotations as two frames, images and mentions: what a reader returns and the graph loads.
+    """Annotations as two frames, images and mentions, from a reader to the graph.
 
     A million records as objects would be gigabytes; as columns they are tens of megabytes, and
     filters, renames and counts are vector operations.

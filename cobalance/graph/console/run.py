@@ -260,7 +260,7 @@ def _timeout_error(timeout_s: float) -> QueryTimeoutError:
 def _translate_error(
     error: Neo4jError | DriverError, timeout_s: float, database: str, text: str
 ) -> CobalanceError:
-    """The driver's error as ours, with what to do."""
+    """Translate a driver error into ours, with its remedy."""
     unavailable = unavailable_error(error, database)
     if unavailable is not None:
         return unavailable

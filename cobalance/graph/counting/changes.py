@@ -61,7 +61,7 @@ def update_mined(
     common: Collection[str] | None,
     max_cliques: int,
 ) -> tuple[Cliques, int] | None:
-    """Mine `after` by counting the images that differ from those that were mined before.
+    """Update mined cliques by counting only the images that changed.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _hashes(
 
 
 def _adds_up(before: Incidence, after: Incidence, added: Incidence, removed: Incidence) -> bool:
-    """Whether counts of single concepts are those of `after`, as equal hashes alone do not say."""
+    """Verify the difference by concept counts, as two different images may share a hash."""
     names = sorted({*before.concepts, *after.concepts}), before.classes
     left, right = (
         _counts(whole, *names) + _counts(part, *names)

@@ -75,7 +75,7 @@ def update_cliques(
 def select_cliques(
     cliques: Cliques, *, min_support: int = 1, common: Collection[str] | None = None
 ) -> Cliques:
-    """Keep what `mine_cliques` keeps with these options, of complete counts.
+    """Apply minimum support and common classes to complete counts, as `mine_cliques` does.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The nodes of what people note of a dataset: tags, notes, images left out, saved views."""
+"""Nodes of people's notes on a dataset: tags, notes, excluded images, saved views."""
 
 from datetime import datetime
 

@@ -205,7 +205,7 @@ def _text(cypher: Cypher) -> str:
 def _our_errors(
     uri: str, username: str, database: str, folder: Path | None = None
 ) -> Iterator[None]:
-    """Raise the driver's errors as ours, with what to do."""
+    """Translate driver errors into ours, with their remedies."""
     try:
         yield
     except (Neo4jError, DriverError) as error:

@@ -1,4 +1,4 @@
-"""Mined cliques in the store: their packed copy, totals, and what they were mined from.
+"""Mined cliques in the store: their packed copy, totals, images and options.
 
 Reading 76,522 clique nodes with their edges takes seconds, reading the packed copy milliseconds.
 Mining writes both, and records in both what was mined.
@@ -27,7 +27,7 @@ _MEMBER, _COUNT = np.dtype("<i4"), np.dtype("<i8")
 
 @dataclass(frozen=True)
 class CliqueTotals:
-    """Numbers of cliques: those of one concept, all, and those with a gap above 0.
+    """Numbers of cliques: of one concept, of any size, and with a gap above 0.
 
     Also those that lean to a class, with a q-value of at most 0.05, and of the others those that
     have a gap, too.

@@ -1,4 +1,4 @@
-"""The images of each class and each concept as packed lists, for finding those that show several.
+"""Packed image lists of each class and concept, to find images that show several concepts.
 
 Asking each image of the rarest concept for the others takes a second where a hundred thousand show
 it. Loading writes these lists beside the images; they name the digest of the images that they are
@@ -109,7 +109,7 @@ def _lists(
 
 
 def _both(few: IntArray, many: IntArray) -> IntArray:
-    """Return what is in both lists, each of which ascends."""
+    """Intersect two ascending lists."""
     at = np.searchsorted(many, few)
     at[at == len(many)] = 0
     both: IntArray = few[many[at] == few]

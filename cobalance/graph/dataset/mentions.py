@@ -22,7 +22,7 @@ def replace_mentions(
     *,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Replace all mentions of some sources, such as models, by those that they find now.
+    """Replace all mentions of some sources, such as models, by their new ones.
 
     Mentions of other sources stay as they are: where one has an image's concept already, the new
     mention is left out. Without any new mentions the former graph is back. Only images that change

@@ -35,7 +35,7 @@ _STATISTICS = [name for name in schema.CLIQUE.property_names if name != "digest"
 
 @dataclass(frozen=True)
 class MiningReport:
-    """What mining found and changed in the store.
+    """Cliques that mining found, and changes in the store.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class MiningReport:
     changed: int | None
 
     def describe(self) -> str:
-        """How many images were counted, as a sentence."""
+        """Say how many images were counted."""
         if self.changed is None:
             return f"Counted {self.images:,} images."
         return f"Counted {self.changed:,} changed images of {self.images:,}."
 
 
 class Counted(NamedTuple):
-    """Cliques, how many concepts are not common to the classes, and `MiningReport.changed`."""
+    """Cliques, number of concepts that are not common to the classes, `MiningReport.changed`."""
 
     cliques: Cliques
     left_out: int
@@ -95,7 +95,7 @@ class CountedImages(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldImages:
-    """Images in memory, and what was mined before some of them changed, if it can be followed."""
+    """Images in memory, with earlier cliques that may be updated instead of counting anew."""
 
     images: SplitIncidence
     former: tuple[Cliques, Incidence] | None = None

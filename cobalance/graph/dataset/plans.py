@@ -160,7 +160,7 @@ def edit_properties(edit: Edit | None) -> dict[str, Any]:
 
 
 def read_edit(row: Mapping[str, Any]) -> Edit | None:
-    """The edit that `edit_properties` stored with a query; None where it edits no image."""
+    """Read a query's edit from its properties; None where it edits no image."""
     if row["source_image"] is None:
         return None
     return Edit(
@@ -172,7 +172,7 @@ def read_edit(row: Mapping[str, Any]) -> Edit | None:
 
 
 def _digest(position: int, query: PlannedQuery) -> int:
-    """Digest of what a query holds beside its key; signed, 64 bits."""
+    """Digest a query's content beside its key, as a signed number of 64 bits."""
     if query.edit is None:
         return query.n
     content = [position, query.n, query.concepts, *astuple(query.edit)[1:]]
@@ -183,7 +183,7 @@ def _digest(position: int, query: PlannedQuery) -> int:
 def find_outdated(
     state: DatasetState, plan: Mapping[str, Any]
 ) -> Literal["images", "cliques"] | None:
-    """What a plan was made for that the dataset has other ones of now; None if it is up to date.
+    """Find what changed in the dataset since a plan was made: images, cliques, or None.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
     state : DatasetState
         The plan's dataset, as it is now.
     plan : mapping
-        The properties of the plan's node; one of an earlier version of the program has fewer.
+        The properties of the plan's node.
 
     Examples
     --------

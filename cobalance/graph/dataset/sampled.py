@@ -261,7 +261,7 @@ def sync_sample(
     sample: SplitIncidence | None,
     progress: Progress,
 ) -> None:
-    """Make the dataset's image nodes and packed lists those of a sample; none where it is None.
+    """Replace the dataset's image nodes and packed lists by those of a sample, or by none.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def sync_sample(
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:
-    """The images that the graph keeps of those that were mined."""
+    """Choose images to keep in the graph from those that were mined."""
     priority = priorities(images.ids, sample.seed)
     return images.take(sample_rows(images.incidence, priority, cliques, sample.per_class))
 

@@ -111,7 +111,7 @@ class DatasetState:
             raise StaleError(f"{self.name!r} {reason}. ", Action("mine", self.name), ".")
 
     def require_all_images(self, what: str) -> None:
-        """Raise unless the graph has all images, as `what` takes ("Exporting")."""
+        """Raise unless the graph has all images; `what` needs them ("Exporting")."""
         if self.sample is not None:
             raise OptionError(
                 f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
@@ -119,7 +119,7 @@ class DatasetState:
             )
 
     def mining_options(self, **given: Any) -> MiningOptions:
-        """The options that the dataset was last mined with, or the usual ones; those given first.
+        """Options of the last mining, or the defaults, with those given in their place.
 
         Examples
         --------

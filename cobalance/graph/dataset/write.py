@@ -46,7 +46,7 @@ from cobalance.graph.records import Annotations, plain_values
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Numbers of images that an ingest changed; `kept` are those that the annotations lack."""
+    """Numbers of images that a load changed; `kept` counts stored images not in the annotations."""
 
     created: int
     updated: int

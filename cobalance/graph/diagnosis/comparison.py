@@ -19,7 +19,7 @@ BALANCED = "balanced"
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Imbalances of one dataset compared with those of another.
+    """Comparison of the imbalances of two datasets.
 
     An imbalance is a clique with a gap of at least the smallest one that was asked for. A clique
     that is absent from a dataset has no counts there: one of its concepts is not common to the

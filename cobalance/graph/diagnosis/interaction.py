@@ -1,4 +1,4 @@
-"""Interaction of a combination with the class, beyond what its parts explain.
+"""Interaction of a combination with the class, beyond the effects of its parts.
 
 The images of a dataset form a table of 2^k cells a class: presence or absence of each of the k
 concepts of a clique. The hierarchical log-linear model with every interaction but the highest
@@ -37,7 +37,7 @@ BLOCK = 1 << 21  # cells at a time: bounds the memory
 
 @dataclass(frozen=True, eq=False)
 class Interaction:
-    """What the parts of combinations explain, and the test of the rest.
+    """Expected images by the parts of combinations, and tests of the difference.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _block(
 
 
 def fit_expected(cells: IntArray) -> FloatArray:
-    """Return what `interaction` expects, shape (n, n_classes), without testing it.
+    """Return the expected images of `interaction`, shape (n, n_classes), without the test.
 
     Examples
     --------

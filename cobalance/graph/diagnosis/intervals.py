@@ -11,7 +11,7 @@ NORMAL_95 = 1.959963984540054
 def wilson(
     hits: FloatArray, n: FloatArray, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Wilson's interval of each proportion; NaN where there is none.
+    """Wilson's interval of each proportion; NaN for one of nothing.
 
     Unlike a bootstrap, it has a width for a group of one image, and for one that is all right.
 

@@ -1,4 +1,4 @@
-"""What of each clique's imbalance is its own, and which cliques are closed."""
+"""Own effects of cliques beyond their parts, and closed cliques."""
 
 from collections.abc import Sequence
 
@@ -131,7 +131,7 @@ def presence_tables(counts: IntArray) -> IntArray:
 
 
 def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
-    """Return what of each clique's imbalance its parts explain, and what is its own.
+    """Split each clique's imbalance into the part that its subsets explain and its own effect.
 
     Parameters
     ----------

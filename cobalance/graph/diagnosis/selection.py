@@ -1,4 +1,4 @@
-"""Select cliques by a filter or by name, and fold those that have the same images."""
+"""Select cliques by a filter or by name, and fold cliques of the same images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ MAX_Q_VALUE = 0.05
 def compare_splits(
     first: Cliques, second: Cliques, *, max_q_value: float = MAX_Q_VALUE
 ) -> pd.DataFrame:
-    """Compare the imbalances of cliques in two splits: those that differ most surely first.
+    """Compare the imbalances of cliques in two splits, the surest difference first.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def read_clique_images(
     skip: int = 0,
     limit: int = 50,
 ) -> pd.DataFrame:
-    """Return what the query ``images-of-clique`` returns, a hundred times as fast for large counts.
+    """Answer the query ``images-of-clique``, a hundred times as fast for large counts.
 
     The names come from the graph, in the state that the caller has read: they are not checked.
     """
@@ -36,7 +36,7 @@ def read_clique_images(
 def count_in_images(
     store: GraphStore, dataset: str, concepts: Sequence[str], split: str | None = None
 ) -> pd.DataFrame:
-    """Return what the query ``imbalance-of-concepts`` returns: images with all of them, by class.
+    """Count the images of each class with all the concepts: query ``imbalance-of-concepts``.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class ConsoleQuery:
 
 
 def names_in(store: GraphStore, result: ConsoleResult) -> dict[str, str]:
-    """The names of a result's nodes by element id, those of relationships' other ends included."""
+    """Read the names of a result's nodes and of the other ends of its relationships, by id."""
     names, ends = dict[str, str](), dict[str, None]()
     left: list[Any] = [value for row in result.rows for value in row]
     while left:
@@ -103,7 +103,7 @@ def search_saved(words: str) -> list[str]:
 
 
 def saved_queries() -> pd.DataFrame:
-    """The query catalogue as a table: name, parameters, what each query answers."""
+    """List the query catalogue as a table: name, parameters, question answered."""
     return pd.DataFrame(
         [(name, describe_parameters(query), query.purpose) for name, query in CATALOGUE.items()],
         columns=["query", "parameters", "answers"],

@@ -17,7 +17,7 @@ MOST_COMPARED = 200
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """Counts and residuals of all concepts in all classes, those that lean most first.
+    """Counts and residuals of all concepts in all classes, the furthest from independence first.
 
     Parameters
     ----------

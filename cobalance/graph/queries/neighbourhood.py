@@ -182,7 +182,7 @@ def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
 def _reach(
     start: Sequence[str], asked: Sequence[str], found: Sequence[Row]
 ) -> tuple[set[str], set[str]]:
-    """Name the concepts that are shown, and those of `asked` that are among them."""
+    """Find the concepts within reach of `start`, and the expanded ones among them."""
     neighbours: dict[str, list[str]] = {name: [] for name in asked}
     for row in found:
         neighbours[row["concept"]].append(row["neighbour"])
@@ -224,7 +224,7 @@ def _class_node_row(class_name: str, images: int, of_class: Sequence[Row]) -> Ro
 
 
 def _attributes(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Rows as plain values, without those that are missing."""
+    """Yield rows as plain values, without missing ones."""
     columns = [plain_values(frame[name]) for name in frame.columns]
     for values in zip(*columns, strict=True):
         named = zip(map(str, frame.columns), values, strict=True)
@@ -232,7 +232,7 @@ def _attributes(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _for_xml(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers and texts of a row, each fit for XML; what names its ends is left out."""
+    """Numbers and texts of a row, cleaned for XML, without the names of its ends."""
     return {
         _clean(name): _clean(value) if isinstance(value, str) else value
         for name, value in row.items()

@@ -60,7 +60,7 @@ class NodeDetails:
 
 
 def name_of(labels: Sequence[str], properties: Mapping[str, Any]) -> str:
-    """What people call a node: its name, its concepts, else its own id or its label.
+    """Name a node for people: by its name, its concepts, else its own id or its label.
 
     Examples
     --------
@@ -87,22 +87,22 @@ def name_of(labels: Sequence[str], properties: Mapping[str, Any]) -> str:
 
 
 def read_node(store: GraphStore, element_id: str) -> NodeDetails | None:
-    """The node with this element id; None if it is gone."""
+    """Read a node by its element id; None if it is gone."""
     return _details(store.read(NODE_BY_ID.text, id=element_id))
 
 
 def read_concept(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
-    """A concept by its name; None if there is none."""
+    """Read a concept by its name; None if it does not exist."""
     return _details(store.read(CONCEPT_BY_NAME.text, dataset=dataset, name=name))
 
 
 def read_class(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
-    """A class by its name; None if there is none."""
+    """Read a class by its name; None if it does not exist."""
     return _details(store.read(CLASS_BY_NAME.text, dataset=dataset, name=name))
 
 
 def read_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str]:
-    """The names of up to `MOST_NAMED` nodes by element id; those that are gone have none."""
+    """Read the names of up to `MOST_NAMED` nodes by element id; deleted ones are left out."""
     if not element_ids:
         return {}
     rows = store.read(NODES_BY_IDS.text, ids=list(element_ids)[:MOST_NAMED])

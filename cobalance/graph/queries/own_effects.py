@@ -1,4 +1,4 @@
-"""Imbalances beyond what their parts explain: the top ones, a few, or those that stand alone."""
+"""Own effects of imbalances: of the top ones, of a few, and a summary."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -138,7 +138,7 @@ def filter_imbalances(frame: pd.DataFrame, ranking: Ranking) -> pd.DataFrame:
 def read_summary(
     store: GraphStore, dataset: str, *, limit: int = MOST, max_q_value: float = MAX_Q_VALUE
 ) -> pd.DataFrame:
-    """Read all cliques, and return those that stand on their own, as `summarize` does.
+    """Summarize a dataset by the cliques that stand on their own.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from cobalance.graph.queries import statements
 
 @dataclass(frozen=True)
 class DatasetProgress:
-    """What the graph has of a dataset beyond its images and cliques.
+    """Progress of a dataset beyond mining: plan, job, images, comparison, evaluation.
 
     For a dataset that a job rebalanced, what came before is that job's.
 

@@ -90,7 +90,7 @@ def with_images(overview: Overview, added: Iterable[Images]) -> Overview:
 def read_steps(
     store: GraphStore, before: str, first: Overview, after: str | None = None
 ) -> list[Step]:
-    """Read the steps from a dataset's concept graph to that of what was made from it.
+    """Read the steps from a dataset's concept graph to that of its rebalanced copy.
 
     Parameters
     ----------

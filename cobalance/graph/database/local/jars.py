@@ -32,7 +32,7 @@ def ensure_jars(
     lock: JarLock | None = None,
     progress: Progress = silent,
 ) -> list[Path]:
-    """Return the locked jars as files in `folder`, downloading those that are missing or damaged.
+    """Return the locked jars in `folder`; download missing and damaged ones.
 
     Each call compares every file with its SHA-256, which takes 0.1 s in all. A complete folder is
     not written to, so it may be a read-only copy. If several processes call this at once, one

@@ -1,4 +1,4 @@
-"""Evaluations: what rebalancing did to the models that are trained on the result."""
+"""Evaluations: effects of rebalancing on the models trained on the result."""
 
 from cobalance.graph.database.query import Parameter
 from cobalance.graph.queries.catalogue.parameters import dataset_query

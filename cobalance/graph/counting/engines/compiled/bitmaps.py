@@ -147,7 +147,7 @@ def count_bitmaps(bitmaps, min_support, n_classes, cells):
 
 @compile_inner
 def set_counts(counts, row, labels, tally):
-    """Write the counts of all classes: those of the segments, zero for the others."""
+    """Write a clique's count in every class, zero for classes without a segment."""
     for label in range(counts.shape[1]):
         counts[row, label] = 0
     for segment in range(labels.size):

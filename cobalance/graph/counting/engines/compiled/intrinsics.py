@@ -55,7 +55,7 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let compiled functions call what `function` generates, without its first argument."""
+    """Declare a numba intrinsic, called without the first argument of `function`."""
     return cast(Callable[..., Any], numba_intrinsic(function))
 
 
