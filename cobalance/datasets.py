@@ -302,7 +302,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
         Raises
         ------
-        OptionError, StaleError
+        DataError, StaleError
             They have different classes, or one has not been mined.
         """
         name = clean_name(other) if isinstance(other, str) else other.name

@@ -363,7 +363,7 @@ def compare(before: Imbalances, after: Imbalances, *, min_gap: int = 1) -> Compa
 
     Raises
     ------
-    OptionError
+    DataError
         They have different classes.
     """
     return Comparison(compare_cliques(before.cliques, after.cliques, min_gap=min_gap, limit=ALL))

@@ -6,7 +6,7 @@ import pytest
 import cobalance as cb
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.unequal import images, rows_of
 
 
@@ -89,7 +89,7 @@ def test_two_diagnoses_are_compared(found):
     assert change.notes == ()
     assert "<table" in change._repr_html_()
     other = cb.from_frame(pd.DataFrame({"label": ["x", "y"], "tags": ["cow", "cow"]}))
-    with pytest.raises(OptionError, match="different classes"):
+    with pytest.raises(DataError, match="different classes"):
         cb.compare(found, cb.imbalances(other))
 
 

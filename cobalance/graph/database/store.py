@@ -33,6 +33,7 @@ from cobalance.graph.database.migrations import migrate
 from cobalance.graph.database.query import Statement
 from cobalance.graph.errors import (
     Action,
+    ConflictError,
     ConstraintViolatedError,
     Setting,
     StoreError,
@@ -189,9 +190,9 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             yield session
 
 
-def other_writer() -> StoreError:
+def other_writer() -> ConflictError:
     """The error for a dataset that another process has started to write."""
-    return StoreError(
+    return ConflictError(
         "Another process is writing the same dataset. What is written stays; try again when "
         "the other process has ended."
     )

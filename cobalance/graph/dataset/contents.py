@@ -101,7 +101,6 @@ def image_digests(annotations: Annotations) -> IntArray:
     digests = np.empty(len(images), dtype=np.uint64)
     for first, end, places in rows.blocks():
         found = _hash_rows(images[fields].iloc[first:end])
-        # Real images keep the digests that they had before images could be generated.
         found = found ^ np.where(images["synthetic"].iloc[first:end], _SYNTHETIC, np.uint64(0))
         if len(mentions):
             # A product before the sum: content cannot move between image and mentions unseen.

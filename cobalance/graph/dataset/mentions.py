@@ -9,7 +9,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import IngestReport, write_annotations
-from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 
@@ -40,14 +39,9 @@ def replace_mentions(
     ------
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
-    OptionError
-        A new mention is of another source.
     StoreError
         Another process writes the same dataset at the same time, or the database fails.
     """
-    foreign = sorted(set(found["source"]) - set(sources))
-    if foreign:
-        raise OptionError(f"Mentions of {foreign[0]!r} are not among those to replace.")
     held = read_annotations(store, dataset, progress)
     mentions = held.mentions
     is_old = mentions["source"].isin(list(sources)).to_numpy()

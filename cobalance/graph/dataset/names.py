@@ -11,7 +11,7 @@ from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, UnknownNameError
 
 _IDS = 10_000  # ids in a query
 Names = Mapping[Node, Sequence[str]]
@@ -68,14 +68,14 @@ def _raise_unknown(store: GraphStore, dataset: str, names: Names, found: Row) ->
 
 
 def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
-    """Raise OptionError unless the dataset has all of these images."""
+    """Raise DataError unless the dataset has all of these images."""
     unknown: list[str] = []
     for batch in batches(sorted(set(ids)), 10_000):
         rows = store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=list(batch))
         unknown += [row["id"] for row in rows]
     if unknown:
         others = f", and {len(unknown) - 1:,} more" if unknown[1:] else ""
-        raise OptionError(
+        raise DataError(
             f"{dataset!r} has no image {unknown[0]!r}{others}, which is to be edited. Plan for the "
             "images that it has."
         )

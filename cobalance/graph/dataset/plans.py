@@ -273,7 +273,7 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     ------
     NotFoundError
         There is no such dataset.
-    UnknownNameError
+    OptionError
         The dataset has no plan of this name.
     StaleError
         The plan was made before the dataset was mined as it is now; or, where it edits images,

@@ -113,7 +113,7 @@ def load_incidence(store: GraphStore, dataset: str, split: str | None = None) ->
 
     Raises
     ------
-    OptionError
+    DataError
         The dataset was counted elsewhere.
     """
     return load_images(store, dataset).of_split(split)
@@ -127,7 +127,7 @@ def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
 
     Raises
     ------
-    OptionError
+    DataError
         The dataset was counted elsewhere.
     """
     state = find_dataset(store, dataset)

@@ -139,12 +139,11 @@ def write_sampled(
 
     Raises
     ------
-    OptionError
-        The dataset has all of its images in the graph.
     ConflictError
-        It has other images, and they are not to be replaced.
+        The dataset has all of its images in the graph; it has other images, and they are not to be
+        replaced; or another process writes it, too.
     StoreError
-        Another process writes the same dataset at the same time, or the database fails.
+        The database fails.
     """
     images, digests = annotations.images, image_digests(annotations)
     held = dataclasses.replace(
@@ -171,9 +170,9 @@ def dry_run_sampled(
     Raises
     ------
     OptionError
-        The name cannot name a dataset, or the graph has all of its images.
+        The name cannot name a dataset.
     ConflictError
-        It has other images, and they are not to be replaced.
+        The graph has all of its images, or has others, and they are not to be replaced.
     StaleError
         A rename of the dataset did not end.
     """
@@ -290,7 +289,7 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
     (row,) = store.read(statements.DATASET, dataset=state.name)
     images = int(row["dataset"].get("images", 0))
     if state.sample is None and (images or read_digests(store, schema.IMAGE, state.name)):
-        raise OptionError(
+        raise ConflictError(
             f"The graph has all images of {state.name!r}. Load a sample into another dataset, or ",
             Action("drop_dataset", state.name),
             " first.",

@@ -10,7 +10,14 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import Action, NotFoundError, OptionError, StaleError, StoreError
+from cobalance.graph.errors import (
+    Action,
+    ConflictError,
+    DataError,
+    NotFoundError,
+    OptionError,
+    StaleError,
+)
 from cobalance.graph.names import clean_name
 
 MAX_NAME = 200  # characters
@@ -113,7 +120,7 @@ class DatasetState:
     def require_all_images(self, what: str) -> None:
         """Raise unless the graph has all images; `what` needs them ("Exporting")."""
         if self.sample is not None:
-            raise OptionError(
+            raise DataError(
                 f"{what} takes all images of {self.name!r}, and the graph keeps a sample of them: "
                 f"{self.sample:,} of each clique and class. Load them all into another dataset."
             )
@@ -205,10 +212,10 @@ def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: 
         raise invalidate(store, name, guards)
 
 
-def invalidate(store: GraphStore, name: str, digest: str) -> StoreError:
+def invalidate(store: GraphStore, name: str, digest: str) -> ConflictError:
     """Clear a digest after concurrent writes, and return the error to raise."""
     store.write(statements.UPDATE_DATASET, dataset=name, values={digest: None})
-    return StoreError(
+    return ConflictError(
         f"Another process has written or dropped {name!r} at the same time. Try again "
         "when the other one has ended."
     )

@@ -12,8 +12,8 @@ MATCH (d:Dataset)
 RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
        COUNT { MATCH (:Class {dataset: d.name}) } AS classes,
        COUNT { MATCH (:Concept {dataset: d.name}) } AS concepts,
-       CASE WHEN d.cliques_digest IS NULL OR d.cliques IS NULL
-            THEN COUNT { MATCH (:Clique {dataset: d.name}) } ELSE d.cliques END AS cliques,
+       CASE WHEN d.cliques_digest IS NULL THEN COUNT { MATCH (:Clique {dataset: d.name}) }
+            ELSE d.cliques END AS cliques,
        CASE WHEN d.renaming_to IS NOT NULL OR d.digest IS NULL
                  OR coalesce(d.cooccurrence_digest <> d.digest, true) THEN 'interrupted'
             WHEN d.cliques_digest = d.digest THEN 'ready'
@@ -182,9 +182,8 @@ CLIQUE_TOTALS = Statement(
     "Number of cliques mined, as kept at mining.",
     """
 MATCH (d:Dataset {name: $dataset})
-RETURN coalesce(d.single_cliques, 0) AS concepts, coalesce(d.cliques, 0) AS cliques,
-  coalesce(d.imbalanced_cliques, 0) AS imbalanced, coalesce(d.leaning_cliques, 0) AS leaning,
-  coalesce(d.unproven_cliques, 0) AS unproven""",
+RETURN d.single_cliques AS concepts, d.cliques AS cliques, d.imbalanced_cliques AS imbalanced,
+  d.leaning_cliques AS leaning, d.unproven_cliques AS unproven""",
 )
 
 DELETE_UNMINED_IMAGES = Statement(

@@ -38,7 +38,7 @@ from cobalance.graph.dataset.state import (
     finish,
     invalidate,
 )
-from cobalance.graph.errors import Action, OptionError
+from cobalance.graph.errors import Action, ConflictError
 from cobalance.graph.mention_rows import BLOCK
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, plain_values
@@ -89,10 +89,10 @@ def write_annotations(
 
     Raises
     ------
-    OptionError
-        The graph keeps a sample of the dataset's images.
+    ConflictError
+        The graph keeps a sample of the dataset's images, or another process writes it, too.
     StoreError
-        Another process writes the same dataset at the same time, or the database fails.
+        The database fails.
     """
     state = make_dataset(store, dataset)
     _check_whole(state)
@@ -152,7 +152,9 @@ def dry_run(
     Raises
     ------
     OptionError
-        The name cannot name a dataset, or the graph keeps a sample of its images.
+        The name cannot name a dataset.
+    ConflictError
+        The graph keeps a sample of its images.
     StaleError
         A rename of the dataset did not end.
     """
@@ -168,7 +170,7 @@ def dry_run(
 
 def _check_whole(state: DatasetState) -> None:
     if state.sample is not None:
-        raise OptionError(
+        raise ConflictError(
             f"The graph keeps a sample of the images of {state.name!r}, and images cannot be added "
             "to it. Load them as a sample again, into another dataset, or ",
             Action("drop_dataset", state.name),

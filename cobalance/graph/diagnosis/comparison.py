@@ -8,7 +8,7 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.difference import differences
-from cobalance.graph.errors import OptionError, Text, check_known
+from cobalance.graph.errors import DataError, OptionError, Text, check_known
 
 COUNT_BEFORE, COUNT_AFTER = "count_before_", "count_after_"  # before a class's name: its columns
 
@@ -93,8 +93,10 @@ def compare_cliques(
 
     Raises
     ------
+    DataError
+        They have different classes.
     OptionError
-        They have different classes, or a number is out of range.
+        A number is out of range.
     UnknownNameError
         No such status.
 
@@ -137,7 +139,7 @@ def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
 def check_classes(
     before: str, sizes_before: dict[str, int], after: str, sizes_after: dict[str, int]
 ) -> None:
-    """Raise OptionError unless both datasets have the same classes."""
+    """Raise DataError unless both datasets have the same classes."""
     if sizes_before.keys() == sizes_after.keys():
         return
     clauses = [
@@ -148,7 +150,7 @@ def check_classes(
         )
         if only
     ]
-    raise OptionError(
+    raise DataError(
         f"{before!r} and {after!r} have different classes: {'; '.join(clauses)}. Compare two "
         "versions of one dataset."
     )

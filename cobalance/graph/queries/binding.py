@@ -28,7 +28,9 @@ def bind_named(
     UnknownNameError
         No such query, parameter, or class, concept or plan in the dataset.
     OptionError
-        A parameter is missing or of the wrong type, or the graph keeps too few images to count.
+        A parameter is missing or of the wrong type.
+    DataError
+        The query counts images, and the graph keeps a sample of them.
     NotFoundError, StaleError
         No such dataset, an ingest of it did not end, the query reads cliques that are not up to
         date, or a plan that was made for other cliques.

@@ -49,8 +49,10 @@ def compare_imbalances(
     ------
     NotFoundError, StaleError
         There is no such dataset, or one has not been mined or has changed since.
+    DataError
+        They have different classes.
     OptionError
-        They have different classes, one was mined to a smaller size than `max_size`, or a number
+        One was mined to a smaller size than `max_size`, or a number
         is out of range.
     UnknownNameError
         No such status.

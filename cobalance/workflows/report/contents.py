@@ -166,7 +166,7 @@ def read_contents(
     ------
     NotFoundError, StaleError
         There is no such dataset, or one has not been mined or has changed since.
-    OptionError
+    DataError
         The other dataset has different classes.
     UnknownNameError
         There is no such plan.

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
@@ -63,8 +61,3 @@ def test_mentions_are_added_replaced_and_removed(store, dataset, dump_of):
     assert names == {"sky", "tree", "sea"}
     write_annotations(store, dataset, Annotations.from_records(RECORDS), source="a test")
     assert dump_of(store, dataset) == before
-
-
-def test_a_foreign_source_is_refused(store, dataset):
-    with pytest.raises(OptionError, match="'x' are not among"):
-        replace_mentions(store, dataset, ["m"], found(("a", "b", "x", 1.0)))

@@ -14,7 +14,7 @@ from cobalance.graph.dataset.read import load_incidence, read_annotations
 from cobalance.graph.dataset.sampled import Sample, dry_run_sampled, write_sampled
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport, dry_run, write_annotations
-from cobalance.graph.errors import ConflictError, OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
@@ -68,7 +68,7 @@ def test_each_saved_query_answers_alike_or_refuses(store, both, ask_both):
         if set(query.parameters) - set(given) - {"dataset"} and not _bindable(query, needed):
             continue
         if query.counts_images:
-            with pytest.raises(OptionError, match="keeps a sample"):
+            with pytest.raises(DataError, match="keeps a sample"):
                 ask_both(name, sampled, needed)
             refused += 1
         elif name != "images-of-clique":
@@ -140,11 +140,11 @@ def test_splits_are_compared(store, both):
 
 def test_what_takes_all_images_is_refused(store, both):
     whole, sampled, annotations = both
-    with pytest.raises(OptionError, match="keeps a sample of them: 3 of each"):
+    with pytest.raises(DataError, match="keeps a sample of them: 3 of each"):
         read_annotations(store, sampled)
-    with pytest.raises(OptionError, match="keeps a sample"):
+    with pytest.raises(ConflictError, match="keeps a sample"):
         write_annotations(store, sampled, annotations, source="a test")
-    with pytest.raises(OptionError, match="has all images"):
+    with pytest.raises(ConflictError, match="has all images"):
         write_sampled(store, whole, annotations, Sample(), source="a test", replace=True)
 
 
@@ -177,9 +177,9 @@ def test_a_dry_run_says_what_a_load_would_do(store, dataset, random_annotations)
     with pytest.raises(ConflictError):
         dry_run_sampled(store, dataset, others)
     assert dry_run_sampled(store, dataset, others, replace=True) == IngestReport(50, 0, 40, 0, 0)
-    with pytest.raises(OptionError, match="keeps a sample"):
+    with pytest.raises(ConflictError, match="keeps a sample"):
         dry_run(store, dataset, others)
     drop_dataset(store, dataset)
     write_annotations(store, dataset, some, source="a test")
-    with pytest.raises(OptionError, match="has all images"):
+    with pytest.raises(ConflictError, match="has all images"):
         dry_run_sampled(store, dataset, some)

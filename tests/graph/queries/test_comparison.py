@@ -10,6 +10,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.diagnosis.comparison import BALANCED, COUNT_AFTER, COUNT_BEFORE, STATUSES
 from cobalance.graph.errors import (
+    DataError,
     NotFoundError,
     OptionError,
     StaleError,
@@ -249,7 +250,7 @@ def test_what_cannot_be_compared_is_refused(store, load, random_annotations):
     with pytest.raises(StaleError, match="not been mined"):
         compare_imbalances(store, before, after)
     mine_dataset(store, after, MiningOptions(max_size=2), max_cliques=10**6)
-    with pytest.raises(OptionError, match=r"only .* renamed' has 'class 3'"):
+    with pytest.raises(DataError, match=r"only .* renamed' has 'class 3'"):
         compare_imbalances(store, before, after)
     with pytest.raises(UnknownNameError, match="Known: absent"):
         compare_imbalances(store, before, before, statuses=["better"])

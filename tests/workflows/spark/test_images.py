@@ -10,7 +10,7 @@ from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import InputError, OptionError, StaleError, UnknownNameError
+from cobalance.graph.errors import DataError, InputError, StaleError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import read_overview
 from cobalance.ingest.spark.images import SparkOptions
@@ -90,9 +90,9 @@ def test_counts_and_samples_are_those_of_one_machine(store, both):
 
 def test_what_takes_the_images_says_where_they_are(store, both):
     _, there = both
-    with pytest.raises(OptionError, match="keeps a sample"):
+    with pytest.raises(DataError, match="keeps a sample"):
         load_incidence(store, there)
-    with pytest.raises(OptionError, match="keeps a sample"):
+    with pytest.raises(DataError, match="keeps a sample"):
         mine(store, there, MiningOptions(2), max_cliques=10**5, engine="memory")
     with pytest.raises(UnknownNameError, match="unknown split 'nowhere'"):
         mine(store, there, MiningOptions(2, split="nowhere"), max_cliques=10**5)

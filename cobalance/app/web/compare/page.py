@@ -24,7 +24,7 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
-from cobalance.graph.errors import OptionError, render
+from cobalance.graph.errors import DataError, OptionError, render
 from cobalance.graph.queries.comparison import compare_imbalances, read_copies
 from cobalance.workflows.cells import change_texts, to_csv
 
@@ -79,7 +79,10 @@ def page() -> None:
         filters |= {"statuses": _choose_statuses()}
     try:
         found: Comparison = before.read(compared, after.state, **filters, limit=ROWS)
-    except OptionError as error:  # such as different classes; another choice above mends it
+    except (
+        DataError,
+        OptionError,
+    ) as error:  # another choice above mends it
         show_error(error)
         return
     with totals:

@@ -21,8 +21,8 @@ WITH j, e, b, NOT coalesce(d.digest = e.train_digest AND o.digest = b.train_dige
   AND x.digest = e.test_digest, false) AS outdated
 ORDER BY b.training_set, e.created_at DESC, b.created_at DESC
 WITH j, outdated, e.train AS training_set, e.training_set AS images, e.test AS test,
-  e.method AS method, coalesce(e.settings_list, ['', e.settings]) AS listed, e.seed AS seed,
-  coalesce(b.settings_list, ['', b.settings]) AS before, head(collect([e, b])) AS pair
+  e.method AS method, e.settings_list AS listed, e.seed AS seed,
+  b.settings_list AS before, head(collect([e, b])) AS pair
 WITH j, outdated, training_set, images, test, method, listed, collect(DISTINCT before) AS befores,
   collect([before, pair]) AS pairs
 WITH collect({j: j, outdated: outdated, training_set: training_set, images: images, test: test,
@@ -65,7 +65,7 @@ CALL () {{
 WITH j, e WHERE e.scored_at IS NOT NULL AND e.training_set <> 'real'
 MATCH (b:Evaluation {{train: j.dataset, method: e.method}})
 WHERE b.training_set IN ['real', 'augmented']
-  AND coalesce(b.same_method, b.settings) = coalesce(e.same_method, e.settings)
+  AND b.same_method = e.same_method
 WITH j, e, b{_DIFFERENCES}"""
 
 # With a method, and by ERM on the same images.
@@ -76,7 +76,7 @@ CALL () {{
 }}
 WITH e WHERE e.scored_at IS NOT NULL AND e.method <> 'erm'
 MATCH (b:Evaluation {{train: e.train, method: 'erm', training_set: e.training_set}})
-WHERE coalesce(b.other_methods, b.settings) = coalesce(e.other_methods, e.settings)
+WHERE b.other_methods = e.other_methods
   AND coalesce(b.most_synthetic, -1) = coalesce(e.most_synthetic, -1)
 OPTIONAL MATCH (e)-[:OF]->(j:Job)
 WITH j, e, b{_DIFFERENCES}"""
