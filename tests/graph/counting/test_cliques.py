@@ -19,7 +19,7 @@ from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.engines import expansion
 from cobalance.graph.counting.engines.choice import choose_engine
 from cobalance.graph.counting.engines.compiled import intrinsics
-from cobalance.graph.counting.engines.compiled.intrinsics import entry_point, stored
+from cobalance.graph.counting.engines.compiled.intrinsics import compile_cached, entry_point
 from cobalance.graph.counting.engines.compiled.threads import run_shared
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.errors import OptionError, TooManyCliquesError, UnknownNameError
@@ -353,7 +353,7 @@ def test_compiling_without_a_folder_for_the_machine_code(monkeypatch: pytest.Mon
         return lambda function: function
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert stored(len) is len
+    assert compile_cached(len) is len
     assert asked == [True, False]
 
 
