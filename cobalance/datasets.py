@@ -18,6 +18,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES
 from cobalance.graph.dataset.names import class_sizes
+from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.evaluations.reading import list_evaluations
@@ -41,7 +42,7 @@ from cobalance.workflows.load.dataset import rename_dataset
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan.edits import plan_counterfactual_dataset
-from cobalance.workflows.plan.planners import keep_plan, plan_dataset
+from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.resample import resample_dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.writing import write_report
@@ -280,8 +281,10 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        cliques, name = load_cliques(self.graph, self.name), clean_name(name)
-        keep_plan(self.graph, self.name, name, plan.record, cliques, self.progress)
+        name, options = clean_name(name), plan.record.options
+        _, largest = options.resolve(load_cliques(self.graph, self.name))
+        record = replace(plan.record, options=replace(options, max_size=largest))
+        write_plan(self.graph, self.name, name, **record.write_arguments(), progress=self.progress)
         return replace(plan, name=name)
 
     def simulate(self, plan: Plan) -> Simulation:

@@ -107,8 +107,8 @@ class Plan(Result):
         by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
         queries = len(self.record.queries)
         said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
-        images = int(self.cliques.class_sizes.sum())
-        warnings = plan_warnings(self.record, self.summary, images)
+        smallest = self.record.options.min_size
+        warnings = plan_warnings(self.cliques, self.simulate().after, self.images, smallest)
         contradicted, _ = contradicted_by_rates(self.record, self.cliques)
         balance = describe_balance(self.record, self.cliques) if contradicted else ""
         notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]

@@ -25,7 +25,7 @@ def test_every_command_exists(page: str) -> None:
 
 def test_commands_are_found_and_faults_in_them() -> None:
     assert len(commands("README.md")) > 10
-    assert unknown_parts("cobalance plan cars --recipe resampled --limit 5") == []
+    assert unknown_parts("cobalance plan-edits cars --recipe resampled --limit 5") == []
     assert unknown_parts("cobalance plan cars --nonsense") == ["--nonsense"]
     assert unknown_parts("cobalance datasets drop cars") == []
     assert unknown_parts("cobalance datasets burn cars") == ["burn"]

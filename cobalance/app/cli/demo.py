@@ -155,7 +155,7 @@ def show_full(found: "FullDemo") -> None:
         "follow; training on the result reads no group.\n"
     )
     further = [
-        (f"cobalance imbalances {first.dataset} --compare {first.rebalanced}", "all changes"),
+        (f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"),
         (f"cobalance jobs {first.job.id}", "the job, query by query"),
         (f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"),
         (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),

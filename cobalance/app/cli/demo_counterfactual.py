@@ -76,7 +76,7 @@ def further_commands(found: CounterfactualDemo) -> Iterator[tuple[str, str]]:
     """Commands to try next, each with its purpose."""
     augmented, synthetic = DATASETS["all"], DATASETS["none"]
     job = quote(found.job.id)
-    yield f"cobalance imbalances {NAME} --compare {augmented}", "all changes"
+    yield f"cobalance compare datasets {NAME} {augmented}", "all changes"
     yield f"cobalance cypher counterfactual-twins -d {synthetic}", "who was made from which picture"
     yield f"cobalance cypher unpaired-counterfactuals -d {synthetic}", "what lacks a group: nothing"
     yield f"cobalance jobs {job}", "the job, query by query"
@@ -85,7 +85,7 @@ def further_commands(found: CounterfactualDemo) -> Iterator[tuple[str, str]]:
         "half of the pictures give way to pairs",
     )
     yield (
-        f"cobalance plan {NAME} --recipe {RECIPE} --concept cup --name cups",
+        f"cobalance plan-edits {NAME} --recipe {RECIPE} --concept cup --name cups",
         "only pictures with a cup",
     )
 

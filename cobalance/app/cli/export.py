@@ -196,6 +196,6 @@ def rebalance(
         others = f"{inflect(merged.real, 'images')} of {found.dataset}"
     notes.print(
         f"{merged.dataset}: {others} and {inflect(merged.generated, 'generated ones')}.\n"
-        f"Next: cobalance imbalances {quote(found.dataset)} --compare {quote(merged.dataset)}",
+        f"Next: cobalance compare datasets {quote(found.dataset)} {quote(merged.dataset)}",
         markup=False,
     )

@@ -1,7 +1,7 @@
 """Plans: generation queries, their options, and the planner protocol."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -180,6 +180,11 @@ class Plan:
             PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
             for query in self.queries
         ]
+
+    def write_arguments(self) -> dict[str, Any]:
+        """The arguments that `cobalance.graph.dataset.plans.write_plan` takes of a plan."""
+        own, limits = dict(self.planner_options), asdict(self.options)
+        return {"queries": self.rows(), "planner": self.planner, "planner_options": own, **limits}
 
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n; also source_image and caption where one is edited."""

@@ -59,6 +59,11 @@ def mining_of(state: DatasetState) -> MiningOptions:
 
 
 def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None) -> Cliques:
+    """Read the mined cliques back with their counts; see `read_cliques`."""
+    return read_cliques(store, dataset_state(store, dataset), max_size=max_size)
+
+
+def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None = None) -> Cliques:
     """Read the mined cliques back with their counts, in the kernel's order.
 
     Raises
@@ -68,15 +73,14 @@ def load_cliques(store: GraphStore, dataset: str, *, max_size: int | None = None
     OptionError
         It was mined to a smaller size than `max_size`.
     """
-    state = dataset_state(store, dataset)
-    options = mining_of(state)
-    if max_size is not None and max_size > options.max_size:
+    mined = mining_of(state).max_size
+    if max_size is not None and max_size > mined:
         raise OptionError(
-            f"{dataset!r} was mined up to size {options.max_size}, not {max_size}. ",
-            Action("mine", dataset, max_size=max_size),
+            f"{state.name!r} was mined up to size {mined}, not {max_size}. ",
+            Action("mine", state.name, max_size=max_size),
             ".",
         )
-    cliques = read_clique_table(store, state, options.max_size)
+    cliques = read_clique_table(store, state, mined)
     if max_size is None:
         return cliques
     kept = np.searchsorted(cliques.sizes(), max_size, side="right")  # they are in order of size

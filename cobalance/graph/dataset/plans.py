@@ -54,7 +54,7 @@ def write_plan(
     Parameters
     ----------
     min_size, max_size : int or None
-        Of its cliques; None where it edits images.
+        Of its cliques; not kept where it edits images.
     max_per_query, budget, largest_first
         The limits that it was made with, for `replan_actions` to repeat.
     planner_options : mapping, optional
@@ -90,7 +90,7 @@ def write_plan(
         "planner": planner,
         "mined_as": state.mined_as if needs_cliques else None,
         "images_digest": state.digest if edits else None,
-        "min_size": min_size,
+        "min_size": min_size if needs_cliques else None,
         "max_size": max_size,
         "images": sum(query.n for query in queries),
         "max_per_query": max_per_query,

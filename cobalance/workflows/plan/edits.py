@@ -100,7 +100,8 @@ def plan_counterfactual_dataset(
     made = choose_counterfactuals(store, captions, dataset, recipe, changes, progress)
     if made.selection.sources.empty:
         raise _nothing_left(dataset, recipe, made.selection.left_out)
-    keep_counterfactuals(store, dataset, recipe if name is None else name, made, progress)
+    kept_as = recipe if name is None else name
+    write_plan(store, dataset, kept_as, **made.plan.write_arguments(), progress=progress)
     return made
 
 
@@ -145,25 +146,6 @@ def choose_counterfactuals(
     return CounterfactualPlan(Plan(recipe, PlanOptions(), queries, kept), selection)
 
 
-def keep_counterfactuals(
-    store: GraphStore,
-    dataset: str,
-    name: str,
-    made: CounterfactualPlan,
-    progress: Progress = silent,
-) -> None:
-    """Write a plan that edits images to the graph under a name, in place of an earlier one."""
-    write_plan(
-        store,
-        dataset,
-        name,
-        made.plan.rows(),
-        planner=made.plan.planner,
-        planner_options=made.plan.planner_options,
-        progress=progress,
-    )
-
-
 def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions:
     """The plan options of a recipe, some changed.
 
@@ -180,7 +162,7 @@ def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions
         raise OptionError(
             f"The recipe {recipe} edits no images: it makes those of a planner's plan. ",
             Action("plan", ...),
-            f" without a recipe, or name one that edits images: {', '.join(editing)}.",
+            f" for it, or name one that edits images: {', '.join(editing)}.",
         )
     check_known("option of a plan", changes, [each.name for each in fields(usual)])
     return replace(usual, **changes)

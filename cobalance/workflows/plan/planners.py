@@ -12,34 +12,39 @@ from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.plans import write_plan
-from cobalance.graph.dataset.state import check_name
-from cobalance.graph.errors import OptionError
+from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
+from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.panel.verdicts import is_supported, query_verdicts
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan with its effect on each clique size.
+    """A plan, the counts that it was made for, and what audits say of it.
 
     Parameters
     ----------
     plan : Plan
         As kept in the graph.
-    summary : pandas.DataFrame
-        From `summarize_plan`: cliques, gaps before and after, and images, per size.
+    state : DatasetState
+        The dataset as it was planned for.
     cliques : Cliques
-        The counts that it was made for.
+        Its cliques.
     audited : list of str or None
         What audits say of the imbalance of each query; see `cobalance.workflows.panel.verdicts`.
     """
 
     plan: Plan
-    summary: pd.DataFrame
+    state: DatasetState
     cliques: Cliques
-    audited: list[Verdict | None] | None = None
+    audited: list[Verdict | None] | None
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Cliques, gaps before and after, and images, per size."""
+        return summarize_plan(self.cliques, self.plan)
 
 
 def plan_dataset(
@@ -72,21 +77,23 @@ def plan_dataset(
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined, the planner has no such option, or only
-        supported imbalances are wanted and nothing is audited.
+        The options ask for sizes that were not mined, or the planner has no such option.
+    DataError
+        Only supported imbalances are wanted and nothing is audited.
     StaleError
         The dataset has not been mined, or has changed since.
     """
     if name is not None:
         check_name(name, "plan")
     progress("read cliques", 0, None)
-    cliques = load_cliques(store, dataset, max_size=options.max_size)
+    state = dataset_state(store, dataset)
+    cliques = read_cliques(store, state, max_size=options.max_size)
     progress("plan", 0, None)
     made = plan(cliques, planner, options, planner_options)
     audited = query_verdicts(store, dataset, cliques, made.queries)
     if supported_only:
         if audited is None:
-            raise OptionError(
+            raise DataError(
                 f"No accepted run of {dataset!r} is audited, so no imbalance is known to be "
                 "supported. Audit one first, or plan for all imbalances."
             )
@@ -95,37 +102,6 @@ def plan_dataset(
             made = replace(made, proven=None, bound=None, note="")
         made = replace(made, queries=tuple(made.queries[at] for at in kept))
         audited = [audited[at] for at in kept]
-    keep_plan(store, dataset, planner if name is None else name, made, cliques, progress)
-    return Planned(made, summarize_plan(cliques, made), cliques, audited)
-
-
-def keep_plan(
-    store: GraphStore,
-    dataset: str,
-    name: str,
-    plan: Plan,
-    cliques: Cliques,
-    progress: Progress = silent,
-) -> None:
-    """Write a plan to the graph under a name, in place of an earlier one.
-
-    Parameters
-    ----------
-    cliques : Cliques
-        Those that it was made for.
-    """
-    min_size, max_size = plan.options.resolve(cliques)
-    write_plan(
-        store,
-        dataset,
-        name,
-        plan.rows(),
-        planner=plan.planner,
-        min_size=min_size,
-        max_size=max_size,
-        max_per_query=plan.options.max_per_query,
-        budget=plan.options.budget,
-        largest_first=plan.options.largest_first,
-        planner_options=plan.planner_options,
-        progress=progress,
-    )
+    kept_as = planner if name is None else name
+    write_plan(store, dataset, kept_as, **made.write_arguments(), progress=progress)
+    return Planned(made, state, cliques, audited)

@@ -6,6 +6,7 @@ import pandas as pd
 
 from cobalance.generation.planning.effects import widened_rows
 from cobalance.generation.planning.plan import Plan, PlannedImages
+from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -28,7 +29,8 @@ def describe_proof(found: Plan | PlannedImages) -> str:
 
 def plan_table(planned: "Planned") -> pd.DataFrame:
     """Effect of a plan per clique size, in the columns that fit a terminal."""
-    summary = planned.summary.reset_index().query("cliques > 0")
+    of_sizes = planned.summary
+    summary = of_sizes.reset_index().query("cliques > 0")
     return pd.DataFrame(
         {
             "size": summary["size"],
@@ -39,7 +41,7 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
             },
             **{
                 f"make {name.removeprefix('images_')}": summary[name]
-                for name in planned.summary.columns
+                for name in of_sizes.columns
                 if name.startswith("images_")
             },
         }
@@ -68,22 +70,39 @@ def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     return int((found > 0).sum()), len(planned)
 
 
-def plan_warnings(plan: Plan, summary: pd.DataFrame, images: int) -> list[str]:
-    """Warn of a plan that is larger than its dataset, and of gaps that it leaves alone and widens.
+def plan_notes(planned: "Planned") -> list[Text]:
+    """What people should know of a plan: balance, proof, what it makes worse, why it is empty."""
+    plan, cliques, state = planned.plan, planned.cliques, planned.state
+    after = simulate(cliques, plan.queries)
+    notes: list[Text] = [
+        describe_balance(plan, cliques),
+        describe_proof(plan),
+        describe_widened(cliques, after),
+        *plan_warnings(cliques, after, plan.images, plan.options.min_size),
+    ]
+    if not plan.images:
+        rows, smallest = plan.options.rows(cliques), plan.options.min_size
+        notes.append(no_images(state.name, cliques, rows, smallest, state.mining_options()))
+    return [note for note in notes if note]
+
+
+def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -> list[str]:
+    """Warn of a plan of more images than the dataset has, and of gaps that it leaves and widens.
 
     Parameters
     ----------
-    summary : pandas.DataFrame
-        From `cobalance.generation.planning.simulation.summarize_plan`.
+    before, after : Cliques
+        The counts without and with the plan's images.
     images : int
-        Of the dataset.
+        Of the plan.
+    min_size : int
+        Of the smallest clique that it balances.
     """
-    smallest = plan.options.min_size
-    left = summary.reset_index().query("size < @smallest")
-    before, after = int(left["total_gap_before"].sum()), int(left["total_gap_after"].sum())
+    smaller = before.sizes() < min_size
+    gap_before, gap_after = (int(one.gaps()[smaller].sum()) for one in (before, after))
     warnings = [
-        larger_than_dataset(plan.images, images),
-        smaller_gaps_grow(before, after, smallest),
+        larger_than_dataset(images, int(before.class_sizes.sum())),
+        smaller_gaps_grow(gap_before, gap_after, min_size),
     ]
     return [warning for warning in warnings if warning]
 

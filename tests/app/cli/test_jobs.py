@@ -26,7 +26,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
 
     said = run("rebalance", job).stderr
     assert f"{planned}-rebalanced" in said
-    compared = run("imbalances", planned, "--compare", f"{planned}-rebalanced", "-f", "csv")
+    compared = run("compare", "datasets", planned, f"{planned}-rebalanced", "-f", "csv")
     assert set(table(compared)["gap_after"]) == {0}
     assert "0 introduced" in compared.stderr
 

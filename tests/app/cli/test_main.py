@@ -161,14 +161,14 @@ def test_every_format_holds_the_same_table(run, mined, tmp_path):
 
 
 def test_summary_of_what_stands_on_its_own(run, mined):
-    rows = json.loads(run("imbalances", mined, "--summary", "--max-q", 1, "-f", "json").stdout)
+    rows = json.loads(run("summary", mined, "--max-q", 1, "-f", "json").stdout)
     assert {tuple(row["concepts"]) for row in rows} <= {("cow",), ("road",), ("cow", "road")}
     assert all(row["closed"] and row["own_effect"] > 0 for row in rows)
     assert rows
-    table = run("imbalances", mined, "--summary", "--max-q", 1, width=120).stdout
+    table = run("summary", mined, "--max-q", 1, width=120).stdout
     assert "own effect" in table
-    assert "None of" in run("imbalances", mined, "--summary", "--max-q", 0).stderr
-    run("imbalances", mined, "--summary", "--by", "lift", exit_code=2)
+    assert "None of" in run("summary", mined, "--max-q", 0).stderr
+    run("summary", mined, "--by", "lift", exit_code=2)
     own = json.loads(run("imbalances", mined, "--own", "-f", "json").stdout)
     plain = json.loads(run("imbalances", mined, "-f", "json").stdout)
     assert [{name: row[name] for name in plain[0]} for row in own] == plain
@@ -190,7 +190,7 @@ def test_two_splits(run, dataset, tmp_path):
     lines = [f"{i},{row}" for i, row in enumerate(rows)]
     file.write_text("\n".join(["id,split,class,concepts", *lines, ""]))
     run("ingest", file, "--dataset", dataset)
-    between = ("imbalances", dataset, "--between", "train", "val")
+    between = ("compare", "splits", dataset, "train", "val")
     found = {row["concepts"][0]: row for row in json.loads(run(*between, "-f", "json").stdout)}
     assert found.keys() == {"cow", "road"}
     assert [found["road"][f"count_first_{name}"] for name in ("country", "urban")] == [2, 9]
@@ -200,9 +200,9 @@ def test_two_splits(run, dataset, tmp_path):
     shown = run(*between, "--max-q", 0.5)
     assert "train \N{RIGHTWARDS ARROW} val" in shown.stderr
     assert "holds in" in shown.stdout
-    usage = run("imbalances", dataset, "--between", "train", "test", exit_code=2)
+    usage = run("compare", "splits", dataset, "train", "test", exit_code=2)
     assert "unknown split 'test'. Known: train, val." in usage.stderr
-    run("imbalances", dataset, "--between", "train", "train", exit_code=2)
+    run("compare", "splits", dataset, "train", "train", exit_code=2)
     run(*between, "--by", "lift", exit_code=2)
 
 
@@ -211,10 +211,10 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
     file = tmp_path / "more.csv"
     file.write_text(ROWS + "6,urban,cow\n7,country,road\n")
     run("ingest", file, "--dataset", other)
-    assert "has not been mined" in run("imbalances", mined, "--compare", other, exit_code=1).stderr
+    assert "has not been mined" in run("compare", "datasets", mined, other, exit_code=1).stderr
     run("mine", other)
     # cow: 2, 1 then 2, 2; road: 1, 3 then 2, 3; cow + road: 1, 1 both times.
-    done = run("imbalances", mined, "--compare", other, "--format", "json")
+    done = run("compare", "datasets", mined, other, "--format", "json")
     assert [(row["concepts"], row["status"], row["delta"]) for row in json.loads(done.stdout)] == [
         (["road"], "reduced", -1),
         (["cow"], "solved", -1),
@@ -224,20 +224,17 @@ def test_what_has_become_of_imbalances_in_another_dataset(run, store, mined, tmp
         "Sum of gaps: 3 \N{RIGHTWARDS ARROW} 1."
     )
     assert said in done.stderr
-    shown = run("imbalances", mined, "--compare", other, width=150).stdout
+    shown = run("compare", "datasets", mined, other, width=150).stdout
     assert said in shown
     assert "2 \N{RIGHTWARDS ARROW} 1" in shown
-    csv = run("imbalances", mined, "--compare", other, "-f", "csv", "--limit", "1")
+    csv = run("compare", "datasets", mined, other, "-f", "csv", "--limit", "1")
     assert len(csv.stdout.splitlines()) == 2
     assert "Smaller changes not listed: 1 (see --limit)" in csv.stderr
-    run("imbalances", mined, "--compare", other, "-f", "parquet", "-o", tmp_path / "t.parquet")
+    run("compare", "datasets", mined, other, "-f", "parquet", "-o", tmp_path / "t.parquet")
     assert pd.read_parquet(tmp_path / "t.parquet")["gap_after"].tolist() == [1, 0]
-    usage = run("imbalances", mined, "--compare", other, "--by", "lift", exit_code=2)
-    assert "--by does not go with --compare" in usage.stderr
-    assert (
-        "There is no dataset"
-        in run("imbalances", mined, "--compare", "nothing", exit_code=1).stderr
-    )
+    usage = run("compare", "datasets", mined, other, "--by", "lift", exit_code=2)
+    assert "No such option: --by" in usage.stderr
+    assert "There is no dataset" in run("compare", "datasets", mined, "nothing", exit_code=1).stderr
 
 
 def test_datasets_can_be_listed_shown_renamed_and_dropped(run, store, mined):
@@ -399,7 +396,7 @@ def test_debug_shows_the_traceback(run, place):
         ("ingest FILE --rename-class a", 2, "is not NAME=VALUE"),
         ("imbalances nope", 1, "There is no dataset 'nope'"),
         ("imbalances CARS --class nope", 2, "unknown class 'nope'"),
-        ("imbalances CARS --compare nope", 1, "There is no dataset 'nope'"),
+        ("compare datasets CARS nope", 1, "There is no dataset 'nope'"),
         ("datasets rename CARS CARS2", 1, "exists already"),
         ("enqueue nope", 1, "There is no dataset 'nope'"),
         ("enqueue CARS --plan nope", 2, "unknown plan 'nope'"),
@@ -499,7 +496,7 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
         assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
         run("plan", name, "--name", " mine ", "--min-size", 1)
         assert "mine" in run("cypher", "plans", "-d", name).stdout
-        assert "0 solved" in run("imbalances", name, "--compare", typed).stdout
+        assert "0 solved" in run("compare", "datasets", name, typed).stdout
         done = run("plan", name, "--name", " ", exit_code=2)
         assert "'' cannot name a plan" in done.stderr
         run("datasets", "rename", typed, f"{typed} 2 ")

@@ -45,7 +45,7 @@ def follow(run, done):
 
 
 def test_the_next_lines_lead_from_the_plan_to_the_job(run, captioned, store):
-    done = run("plan", captioned, "--recipe", "resampled", "--groups", "woman,man")
+    done = run("plan-edits", captioned, "--recipe", "resampled", "--groups", "woman,man")
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["edited", "3"] in rows
     assert ["to", "make:", "woman", "3"] in rows
@@ -71,7 +71,7 @@ def test_the_next_lines_lead_from_the_plan_to_the_job(run, captioned, store):
 
 def test_a_plan_as_json_is_a_file_to_order(run, captioned, store, tmp_path):
     file = tmp_path / "plan.json"
-    run("plan", captioned, "--recipe", "resampled", "-f", "json", "-o", file)
+    run("plan-edits", captioned, "--recipe", "resampled", "-f", "json", "-o", file)
     found = json.loads(file.read_text())
     assert found["planner"] == "resampled"
     assert found["summary"] == {
@@ -86,11 +86,12 @@ def test_a_plan_as_json_is_a_file_to_order(run, captioned, store, tmp_path):
     done = run(*ORDER, captioned, "--recipe", "resampled", "--plan-file", file, *BASIS)
     progress = read_query_progress(store, done.stdout.strip())
     assert [one.edit.source_image for one in progress] == list("112233")
-    assert run("plan", captioned, "--recipe", "resampled", "-f", "csv").stdout.count("\n") == 7
+    listed = run("plan-edits", captioned, "--recipe", "resampled", "-f", "csv").stdout
+    assert listed.count("\n") == 7
 
 
 def test_whole_images_are_chosen(run, captioned, store):
-    plan = ("plan", captioned, "--recipe", "resampled", "--name")
+    plan = ("plan-edits", captioned, "--recipe", "resampled", "--name")
     run(*plan, "ties", "--concept", "tie")
     assert [one.edit.source_image for one in read_plan(store, captioned, "ties")] == list("1122")
     run(*plan, "both", "--clique", "dog + tie", "--clique", '["nothing", "dog"]', exit_code=2)
@@ -109,7 +110,7 @@ def test_whole_images_are_chosen(run, captioned, store):
 
 def test_a_plan_for_other_images_is_made_again_with_its_options(run, captioned, tmp_path):
     chosen = ["--groups", "man,woman", "--clique", "dog + tie", "--captions", "one-group"]
-    run("plan", captioned, "--recipe", "resampled", *chosen)
+    run("plan-edits", captioned, "--recipe", "resampled", *chosen)
     (tmp_path / "more.csv").write_text(ROWS + "7,man,dog|tie,train\n")
     run("ingest", tmp_path / "more.csv", "--dataset", captioned)
     order = (*ORDER, captioned, "--recipe", "resampled", *BASIS)
@@ -135,36 +136,34 @@ def test_a_plan_for_other_images_is_made_again_with_its_options(run, captioned, 
         (["--recipe", "resampled", "--groups", "woman,dog"], "unknown group 'dog'. Known: man, w"),
         (["--recipe", "resampled", "--words", "nope"], "unknown word list 'nope'"),
         (["--recipe", "resampled", "--made", "some"], "unknown choice of what is made 'some'"),
-        (["--recipe", "resampled", "--budget", "9"], "--budget is an option of planners"),
-        (["--limit", "9"], "--limit chooses images to edit"),
+        (["--recipe", "resampled", "--budget", "9"], "No such option: --budget"),
+        (["--limit", "9"], "Missing option '--recipe'"),
         (["--recipe", "resampled", "--concept", "zebra"], "unknown concept 'zebra'"),
         (["--recipe", "resampled", "--clique", "[3]"], "is no list of names in JSON"),
         (["--recipe", "resampled", "--words", "women-also-snowboard"], "has no pairs, by which"),
     ],
 )
 def test_a_plan_that_cannot_be_made(run, captioned, options, said):
-    assert said in run("plan", captioned, *options, exit_code=2).stderr
+    assert said in run("plan-edits", captioned, *options, exit_code=2).stderr
 
 
 def test_captions_are_needed(run, dataset, tmp_path):
     (tmp_path / "people.csv").write_text(ROWS)
     run("ingest", tmp_path / "people.csv", "--dataset", dataset)
-    said = run("plan", dataset, "--recipe", "resampled", exit_code=2).stderr
+    said = run("plan-edits", dataset, "--recipe", "resampled", exit_code=2).stderr
     assert (
         "none of them has any. Run `cobalance ingest FILE --captions captions.json` to add" in said
     )
-    assert (
-        "4 images (2 man, 2 woman)"
-        in run(*("plan", dataset, "--recipe", "pinpoint", "--concept", "tie", "--limit", 2)).stdout
-    )
+    ties = ("--recipe", "pinpoint", "--concept", "tie", "--limit", 2)
+    assert "4 images (2 man, 2 woman)" in run("plan-edits", dataset, *ties).stdout
 
 
 def test_people_are_not_painted_without_consent(run, captioned, store):
     order = (*ORDER, captioned, "--recipe")
     said = run(*order, "resampled", exit_code=2).stderr
-    assert f"Run `cobalance plan '{captioned}' --recipe resampled`." in said
+    assert f"Run `cobalance plan-edits '{captioned}' --recipe resampled`." in said
     for recipe in ("resampled", "pinpoint", "resampled-control"):
-        run("plan", captioned, "--recipe", recipe)
+        run("plan-edits", captioned, "--recipe", recipe)
         said = run(*order, recipe, exit_code=2).stderr
         assert "--consent BASIS; it is kept with the job" in said
     said = run(*order, "pinpoint", *BASIS, exit_code=2).stderr
@@ -195,19 +194,22 @@ def test_a_recipe_that_edits_images_takes_no_other_plan(run, captioned):
 
 
 def test_planners_beside_each_other(run, cars):
-    options = ("--min-size", 1, "--planner", "minimal", "--set", "seconds=0.2")
-    done = run("plan", cars, "--compare", *options, "-f", "json")
-    found = {(row["planner"], row["setting"]): row for row in json.loads(done.stdout)}
+    order = ("compare", "planners", cars, "--min-size", 1, "--set", "minimal.seconds=0.2")
+    found = {
+        (row["planner"], row["setting"]): row
+        for row in json.loads(run(*order, "-f", "json").stdout)
+    }
     names = ["conbias", "minimal", "published", "over-sampling", "sub-sampling", "weights"]
     assert [planner for planner, setting in found if not setting] == names
     images = found["conbias", ""]["images"]
     assert found["conbias", f"budget={images}"]["gap_after"] == 0
     assert found["minimal", "tolerance=0.5"]["images"] < images
     assert found["minimal", "tolerance=0.5"]["dataset"] is None
-    said = run("plan", cars, "--compare", "--name", "x", exit_code=2).stderr
-    assert "--compare keeps no plan" in said
-    assert "minimal" in run("plan", cars, "--compare", *options).stdout
-    said = run("plan", cars, *options, "--set", "max_per_class=1", exit_code=2).stderr
+    assert "minimal" in run(*order).stdout
+    assert "unknown planner 'least'" in run(*order, "--set", "least.gap=1", exit_code=2).stderr
+    assert "is no option of a planner" in run(*order, "--set", "minimal=1", exit_code=2).stderr
+    options = ("--min-size", 1, "--planner", "minimal", "--set", "max_per_class=1")
+    said = run("plan", cars, *options, exit_code=2).stderr
     assert "Raise --set max_per_class=..., allow a larger tolerance, or give a --budget." in said
 
 

@@ -192,7 +192,8 @@ def test_gaps_of_smaller_sizes_that_grow():
     singles = planned.summary.loc[1]
     assert (singles["total_gap_before"], singles["total_gap_after"]) == (4, 12)
     said = "The gaps of single concepts, which the plan leaves alone, grow from 4 to 12."
-    assert any(said in text for text in plan_warnings(planned.record, planned.summary, 100))
+    after, images = planned.simulate().after, planned.images
+    assert any(said in text for text in plan_warnings(found.cliques, after, images, 2))
     assert said in planned.title()
     assert "grow" not in cb.plan(found, min_size=1).title()
 

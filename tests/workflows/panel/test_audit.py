@@ -9,7 +9,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.audits.reading import read_answers
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels
@@ -117,7 +117,7 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
     decide_labels(store, folder, run, "rejected")
     assert imbalance_verdicts(store, dataset, cliques) is None
     mine_dataset(store, dataset, MiningOptions(1, common=()), max_cliques=100)
-    with pytest.raises(OptionError, match="is audited"):
+    with pytest.raises(DataError, match="is audited"):
         plan_dataset(store, dataset, "conbias", options, supported_only=True)
 
 

@@ -26,8 +26,9 @@ def artefact(
 ) -> None:
     """Predict test images and a job's edits of them: a model that shifts sees the painter's traces.
 
-    The job paints regions of test images anew with their own captions: `cobalance plan DATASET
-    --recipe resampled-control`, then `enqueue` with any backend, and `work`. Scores are kept.
+    The job paints regions of test images anew with their own captions: `cobalance plan-edits
+    DATASET --recipe resampled-control`, then `enqueue` with any backend, and `work`. Scores are
+    kept.
     """
     check_output(format_, output)
     with needs_extra("Predicting images", "evaluate"):

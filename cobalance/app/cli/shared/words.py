@@ -67,7 +67,7 @@ COMMANDS = {
     "ingest": "ingest FILE",
     "mine": "mine DATASET",
     "plan": "plan DATASET",
-    "plan_counterfactuals": "plan DATASET",
+    "plan_counterfactuals": "plan-edits DATASET",
     "rebalance": "rebalance JOB",
     "retry": "retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
@@ -96,9 +96,9 @@ def in_shell(part: Setting | Action) -> str:
     >>> in_shell(Action("plan", "zoo", planner_options={"share": 0.5}))
     'run `cobalance plan zoo --set share=0.5`'
     >>> command(Action("plan_counterfactuals", "zoo", recipe="pinpoint", groups=("a", "b c")))
-    "cobalance plan zoo --recipe pinpoint --groups a --groups 'b c'"
+    "cobalance plan-edits zoo --recipe pinpoint --groups a --groups 'b c'"
     >>> command(Action("plan_counterfactuals", "zoo", cliques=(("cow", "road"),), limit=9))
-    'cobalance plan zoo --clique \'["cow", "road"]\' --limit 9'
+    'cobalance plan-edits zoo --clique \'["cow", "road"]\' --limit 9'
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"

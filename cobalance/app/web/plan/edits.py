@@ -22,6 +22,7 @@ from cobalance.generation.planning.counterfactuals import CounterfactualOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.names import clean_name
@@ -30,11 +31,7 @@ from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.plan.edits import (
-    CounterfactualPlan,
-    choose_counterfactuals,
-    keep_counterfactuals,
-)
+from cobalance.workflows.plan.edits import CounterfactualPlan, choose_counterfactuals
 
 SELECTED, ALL = "Selected cliques", "All images"
 _MADE = {"all": "every group", "others": "the other groups"}
@@ -235,7 +232,7 @@ def _create(
         )
         if not made.plan.queries:
             raise OptionError("No image is left to edit.")
-        keep_counterfactuals(store, dataset, name, made, progress)
+        write_plan(store, dataset, name, **made.plan.write_arguments(), progress=progress)
         order_plan(
             store,
             dataset,

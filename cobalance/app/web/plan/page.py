@@ -40,6 +40,7 @@ from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
@@ -47,7 +48,6 @@ from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries
-from cobalance.workflows.plan.planners import keep_plan
 from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
@@ -258,7 +258,7 @@ def _create(
 
     def work(progress: Progress) -> str:
         plan = made.plan()
-        keep_plan(store, dataset, name, plan, made.cliques, progress)
+        write_plan(store, dataset, name, **plan.write_arguments(), progress=progress)
         order_plan(
             store,
             dataset,

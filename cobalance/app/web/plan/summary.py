@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.workflows.cells import change_text
-from cobalance.workflows.plan.words import describe_widened, larger_than_dataset, smaller_gaps_grow
+from cobalance.workflows.plan.words import describe_widened, plan_warnings
 
 SUMMARY = "_plan_summary"
 """The summary's key: `cobalance.app.web.server.appearance` keeps it in sight by it."""
@@ -57,11 +57,5 @@ def warn(before: Cliques, after: Cliques, images: int, min_size: int) -> None:
     """Say what the plan makes worse, as an alarm, and what it costs."""
     if widened := describe_widened(before, after):
         st.warning(escape(widened), icon=":material/warning:")
-    smaller = before.sizes() < min_size
-    gap_before, gap_after = (int(one.gaps()[smaller].sum()) for one in (before, after))
-    for warning in (
-        larger_than_dataset(images, int(before.class_sizes.sum())),
-        smaller_gaps_grow(gap_before, gap_after, min_size),
-    ):
-        if warning:
-            st.caption(f":orange[:material/warning:] {warning}")
+    for warning in plan_warnings(before, after, images, min_size):
+        st.caption(f":orange[:material/warning:] {warning}")

@@ -38,7 +38,7 @@ def test_the_list_has_the_counts_that_are_simulated(run, people, store, tmp_path
     groups = group_images(cliques, load_incidence(store, people, "train"))
     held = {row.split(",")[0]: row.split(",")[2].split("|") for row in ROWS.splitlines()[1:9]}
     for baseline in BASELINES:
-        order = ("plan", people, "--planner", baseline, "--seed", 3, "--min-size", 1)
+        order = ("resample", people, baseline, "--seed", 3, "--min-size", 1)
         assert "Mine one" not in run(*order, "-f", "csv", "-o", file).stderr
         run(*order, "-f", "parquet", "-o", again)
         found = pd.read_csv(file)
@@ -53,14 +53,14 @@ def test_the_list_has_the_counts_that_are_simulated(run, people, store, tmp_path
             assert [recount.get(name, 0) for name in cliques.classes] == counts
         in_python = resample_dataset(store, people, baseline, PlanOptions(1), 3).images
         assert in_python.astype(str).equals(found.astype(str))
-    shown = run("plan", people, "--planner", "over-sampling")
+    shown = run("resample", people, "over-sampling")
     assert "over-sampling" in shown.stdout
     assert "add -f csv -o FILE" in shown.stderr
 
 
 def test_lists_of_several_splits_say_so(run, people):
     run("mine", people, "--split", "")
-    said = run("plan", people, "--planner", "weights", "-f", "csv")
+    said = run("resample", people, "weights", "-f", "csv")
     assert "splits test, train together" in said.stderr
     assert said.stdout.count("\n") == 11
 
@@ -68,14 +68,12 @@ def test_lists_of_several_splits_say_so(run, people):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--planner", "weights", "--budget", "9"], "--budget is of planners that ask for images"),
-        (["--planner", "weights", "--name", "mine"], "--name is of planners"),
-        (["--seed", "1"], "--seed is of over-sampling and sub-sampling; conbias draws nothing"),
-        (["--planner", "undersampling"], "unknown planner 'undersampling'"),
+        (["weights", "--budget", "9"], "No such option: --budget"),
+        (["undersampling"], "unknown baseline 'undersampling'"),
     ],
 )
 def test_what_makes_no_list(run, options, said):
-    assert said in run("plan", "people", *options, exit_code=2).stderr
+    assert said in run("resample", "people", *options, exit_code=2).stderr
 
 
 def test_data_in_memory_give_lists_too():

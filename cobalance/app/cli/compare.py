@@ -1,0 +1,133 @@
+"""`cobalance compare`: two datasets, two splits, or all planners, side by side."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.plan import Budget, LargestFirst, MaxPerQuery, MaxSize, MinSize
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    assignments_option,
+    cleaned,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.words import in_shell
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.generation.planning.planners import PLANNERS
+from cobalance.graph.diagnosis.splits import MAX_Q_VALUE
+from cobalance.graph.errors import OptionError, render
+from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
+from cobalance.workflows.compare import (
+    comparison_table,
+    describe_comparison,
+    describe_splits,
+    splits_table,
+)
+from cobalance.workflows.plan.compare import compare_dataset
+
+app = typer.Typer(
+    help="Compare the imbalances of two datasets or two splits, or what planners make of one.",
+    no_args_is_help=True,
+)
+_Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
+
+
+@app.command("datasets")
+def compare_datasets(
+    before: DatasetName,
+    after: Annotated[
+        str,
+        typer.Argument(metavar="OTHER", help="The dataset to compare it with.", callback=cleaned),
+    ],
+    min_size: Annotated[int, typer.Option(min=1, help="Smallest clique.")] = 1,
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest clique. Default: as both were mined.")
+    ] = None,
+    limit: _Limit = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare with another dataset, such as a rebalanced one: the largest changes first."""
+    check_output(format_, output)
+    with opened_store() as (store, _):
+        found = compare_imbalances(
+            store, before, after, min_size=min_size, max_size=max_size, limit=limit
+        )
+    watched = format_ is Format.TABLE and output is None
+    for note in found.notes:
+        notes.print(render(note, in_shell), markup=False)
+    if not watched:
+        write_frame(found.cliques, format_, output, out)
+    elif not found.cliques.empty:
+        write_frame(comparison_table(found), format_, None, out)
+    (out if watched else notes).print(describe_comparison(found), markup=False)
+
+
+@app.command("splits")
+def compare_splits(
+    dataset: DatasetName,
+    first: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as train.")],
+    second: Annotated[str, typer.Argument(metavar="SPLIT", help="Such as val.")],
+    max_size: Annotated[
+        int | None, typer.Option(min=1, help="Largest clique. Default: as mined.")
+    ] = None,
+    max_q_value: Annotated[
+        float, typer.Option("--max-q", help="Largest q-value of an imbalance that holds.")
+    ] = MAX_Q_VALUE,
+    limit: _Limit = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
+    check_output(format_, output)
+    with opened_store() as (store, _):
+        found = compare_dataset_splits(
+            store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
+        )
+    notes.print(describe_splits(found), markup=False)
+    found = replace(found, cliques=found.cliques.head(limit))
+    watched = format_ is Format.TABLE and output is None
+    write_frame(splits_table(found) if watched else found.cliques, format_, output, out)
+
+
+@app.command("planners")
+def compare_planners(
+    dataset: DatasetName,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "A planner's own option, such as minimal.tolerance=0.1."),
+    ] = None,
+    min_size: MinSize = 2,
+    max_size: MaxSize = None,
+    max_per_query: MaxPerQuery = None,
+    budget: Budget = None,
+    largest_first: LargestFirst = False,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare all planners and baselines, and what remains within budgets and tolerances.
+
+    No plan is kept.
+    """
+    check_output(format_, output)
+    own = assigned(setting)
+    for planner, options in own.items():
+        if planner in PLANNERS and not isinstance(options, dict):
+            raise OptionError(
+                f"--set {planner} is no option of a planner. Name one, such as "
+                f"{planner}.OPTION=VALUE."
+            )
+        PLANNERS.check(planner, options)
+    limits = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+    with opened_store() as (store, progress):
+        found = compare_dataset(store, dataset, limits, own, progress, in_shell)
+    write_frame(found, format_, output, out)
+    for left_out, why in found.attrs["left_out"].items():
+        notes.print(f"{left_out} is left out: {why}", markup=False)

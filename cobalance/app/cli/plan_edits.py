@@ -1,0 +1,151 @@
+"""`cobalance plan-edits`: plan the same images with other groups in them."""
+
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    cleaned,
+    listed_names,
+    notes,
+    opened_store,
+    out,
+    read_clique,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame, write_text
+from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.recipes import RECIPES
+from cobalance.graph.names import clean_name
+from cobalance.workflows.plan.edits import plan_counterfactual_dataset
+from cobalance.workflows.plan.words import describe_plan
+from cobalance.workflows.settings import Settings
+
+
+def plan_edits(
+    dataset: DatasetName,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            help="How they are edited: "
+            f"{', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
+        ),
+    ],
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP,...",
+            help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
+            "those of the words, or else the classes.",
+        ),
+    ] = None,
+    made: Annotated[
+        str | None,
+        typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIST",
+            help="Word list, by name or file, to edit captions with. Repeat it for lists of "
+            "adjectives, such as skin-tone, which make products: darker-skinned woman.",
+        ),
+    ] = None,
+    captions: Annotated[
+        str | None,
+        typer.Option(
+            help="`one-group`: only images whose captions name one group. `unify`: all, every "
+            "word of another group replaced. `none`: all, without captions.",
+        ),
+    ] = None,
+    unnamed: Annotated[
+        str | None,
+        typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The split whose images are edited. Default: the training split."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Edit at most so many images, chosen by a hash of their ids."),
+    ] = None,
+    concept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Edit only images that show this concept; repeat it for images that show all."
+        ),
+    ] = None,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME + NAME",
+            help="Edit only images that show all of these concepts; repeat it for images of "
+            "any of several cliques. A list in JSON for names with a +.",
+        ),
+    ] = None,
+    children: Annotated[
+        str | None,
+        typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
+    ] = None,
+    no_derivatives: Annotated[
+        str | None,
+        typer.Option(
+            help="Images whose licence forbids to publish changed ones: drop or keep. "
+            "Default: drop.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the plan in the graph. Default: the recipe's.", callback=cleaned
+        ),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Plan to edit images by a recipe: the same image with each group in it.
+
+    The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
+    that are left out are as the recipe's paper has them.
+    """
+    check_output(format_, output)
+    chosen: dict[str, Any] = {
+        "groups": listed_names(groups),
+        "made": made,
+        "words": tuple(words) if words else None,
+        "captions": None if captions is None else captions.replace("-", " "),
+        "unnamed": unnamed,
+        "split": split,
+        "limit": limit,
+        "concepts": tuple(map(clean_name, concept)) if concept else None,
+        "cliques": tuple(map(read_clique, clique)) if clique else None,
+        "children": children,
+        "no_derivatives": no_derivatives,
+    }
+    changes = {option: value for option, value in chosen.items() if value is not None}
+    folder = Settings.from_environment().folders().captions
+    with opened_store() as (store, progress):
+        planned = plan_counterfactual_dataset(
+            store, folder, dataset, recipe, changes, name, progress
+        )
+    if format_ is Format.JSON:
+        write_text(plan_to_json(planned.plan, planned.summary()).decode(), output)
+    elif format_ is Format.TABLE and output is None:
+        write_frame(planned.frame(), format_, None, out)
+        out.print(describe_plan(planned.plan), markup=False)
+    else:
+        write_frame(planned.plan.frame(), format_, output, out)
+    notes.print(f"Next: {_order(dataset, recipe, name)}", markup=False)
+
+
+def _order(dataset: str, recipe: str, name: str | None) -> str:
+    """The command that orders the plan."""
+    words = f"cobalance enqueue {quote(dataset)} --recipe {quote(recipe)}"
+    words += "" if name in (None, recipe) else f" --plan {quote(name)}"
+    people = RECIPES[recipe].people
+    words += ' --consent "BASIS"' if people else ""
+    return words + (" --alters-real-people" if people == "alters" else "")

@@ -1,0 +1,56 @@
+"""`cobalance resample`: a list of the real images that repeats, drops or weights them."""
+
+from typing import Annotated
+
+import typer
+
+from cobalance.app.cli.plan import MaxSize, MinSize
+from cobalance.app.cli.shared.options import (
+    DatasetName,
+    FormatOption,
+    OutputOption,
+    notes,
+    opened_store,
+    out,
+)
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.generation.planning.plan import PlanOptions
+from cobalance.workflows.plan.resample import resample_dataset
+
+
+def resample(
+    dataset: DatasetName,
+    how: Annotated[
+        str,
+        typer.Argument(
+            help="`over-sampling` repeats images of smaller groups, `sub-sampling` drops images "
+            "of larger ones, `weights` weighs all."
+        ),
+    ],
+    min_size: MinSize = 2,
+    max_size: MaxSize = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which images are repeated or dropped.")] = 0,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show what it does to the gaps to repeat, drop or weight real images, without a new one.
+
+    In every other format this writes the list of images, for a trainer.
+    """
+    check_output(format_, output)
+    options = PlanOptions(min_size, max_size)
+    with opened_store() as (store, progress):
+        found = resample_dataset(store, dataset, how, options, seed, progress)
+    if format_ is not Format.TABLE or output is not None:
+        write_frame(found.images, format_, output, out)
+    else:
+        columns = ["dataset", "imbalanced", "remaining", "gap_before", "gap_after", "widened"]
+        write_frame(found.effect[columns].reset_index(), format_, None, out)
+        notes.print("The list of images: add -f csv -o FILE.", markup=False)
+    splits = sorted({name for name in found.images["split"] if name is not None})
+    if len(splits) > 1:
+        notes.print(
+            f"The images are of the splits {', '.join(splits)} together. Mine one with --split "
+            "for a list of that alone.",
+            markup=False,
+        )
