@@ -25,7 +25,7 @@ class Result:
 
     @abstractmethod
     def title(self) -> str:
-        """One line: what it is, and how much."""
+        """One line: kind of result and its size."""
 
     def shown(self) -> pd.DataFrame:
         """The columns worth a look, row by row as in `frame`."""
@@ -57,15 +57,7 @@ class Result:
 
 
 def card(title: str, *parts: str) -> str:
-    """HTML of a title with parts below it.
-
-    Parameters
-    ----------
-    title : str
-        Text; it is escaped.
-    *parts : str
-        HTML.
-    """
+    """HTML of a title, which is escaped, with parts below it, which are HTML."""
     head = f'<div style="font-weight:600;margin-bottom:.4em">{escape(safe_text(title))}</div>'
     return f'<div style="color:inherit;line-height:1.4">{head}{"".join(parts)}</div>'
 

@@ -16,8 +16,7 @@ from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import needs_extra
 from cobalance.words import methods_speak_python
-from cobalance.workflows.export_graph.files import save_graph
-from cobalance.workflows.export_graph.networkx_graph import networkx_graph
+from cobalance.workflows.export_graph.files import networkx_graph, save_graph
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables, class_counts, graph_tables
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class ConceptGraph(Result):
         return igraph.Graph.from_networkx(graph, vertex_attr_hashable="name")
 
     def with_lean(self) -> "ConceptGraph":
-        """How concepts and pairs lean to a class, as further columns, and pairs' ``count_<class>``.
+        """Add columns on the lean of concepts and pairs to a class, and pairs' ``count_<class>``.
 
         ``gap``, ``over_represented``, ``under_represented``, ``lift``, ``effect``,
         ``highest_rate``, ``lowest_rate`` and ``log_odds_ratio`` are those of `Imbalances.frame`.
@@ -124,7 +123,7 @@ class ConceptGraph(Result):
         return replace(self, nodes=nodes, edges=edges.reset_index(drop=True))
 
     def with_centrality(self, *, seed: int = SEED) -> "ConceptGraph":
-        """How central concepts are, and their communities, as further columns of `nodes`.
+        """Add columns of `nodes` on the centrality and communities of concepts.
 
         ``degree``, ``strength``, ``betweenness``, ``pagerank`` and ``community`` (Leiden, by the
         images that concepts share); see `cobalance.graph.diagnosis.centrality`. `seed` is of the

@@ -4,8 +4,8 @@ https://modelcontextprotocol.io
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -48,27 +48,48 @@ def open_assistant(store: GraphStore) -> "MCPServer":
         from mcp.types import ToolAnnotations
 
     server = MCPServer("cobalance", instructions=_INSTRUCTIONS, version=version("cobalance"))
-    tool = server.tool(
+    register = server.tool(
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         structured_output=False,
     )
 
-    @contextmanager
-    def said() -> Iterator[None]:
-        """Tell the assistant what is wrong in a sentence."""
-        try:
-            yield
-        except CobalanceError as error:
-            raise ToolError(str(error)) from None
+    def with_errors(tool: Callable[..., str]) -> Callable[..., str]:
+        """Return a CobalanceError's message to the assistant."""
 
-    @tool
-    def datasets() -> str:
+        @wraps(tool)
+        def call(*arguments: Any, **named: Any) -> str:
+            try:
+                return tool(*arguments, **named)
+            except CobalanceError as error:
+                raise ToolError(str(error)) from None
+
+        return call
+
+    tools = _Tools(store)
+    for tool in (
+        tools.datasets,
+        tools.imbalances,
+        tools.list_saved_queries,
+        tools.run_saved_query,
+        tools.run_cypher,
+        tools.graph_schema,
+    ):
+        register(with_errors(tool))
+    return server
+
+
+class _Tools:
+    """Read-only tools for an assistant, described by their docstrings."""
+
+    def __init__(self, store: GraphStore) -> None:
+        self._store = store
+
+    def datasets(self) -> str:
         """List the datasets: name, images, classes, concepts, state."""
-        with said():
-            return _rows(list_datasets(store))
+        return _rows(list_datasets(self._store))
 
-    @tool
     def imbalances(
+        self,
         dataset: str,
         by: str = EVIDENCE,
         class_name: str | None = None,
@@ -87,65 +108,50 @@ def open_assistant(store: GraphStore) -> "MCPServer":
         class has too few, by counts. concepts: only cliques with all of these. sizes: numbers of
         concepts in a clique.
         """
-        with said():
-            ranking = Ranking(
-                by,
-                None,
-                class_name,
-                tuple(concepts or ()),
-                min_size,
-                max_size,
-                max_q_value,
-                _within(limit),
-            )
-            return _rows(read_imbalances(store, clean_name(dataset), ranking))
+        ranking = Ranking(
+            by,
+            None,
+            class_name,
+            tuple(concepts or ()),
+            min_size,
+            max_size,
+            max_q_value,
+            _within(limit),
+        )
+        return _rows(read_imbalances(self._store, clean_name(dataset), ranking))
 
-    @tool
-    def list_saved_queries() -> str:
-        """List the saved queries: name, parameters, what each answers."""
+    def list_saved_queries(self) -> str:
+        """List the saved queries: name, parameters, purpose."""
         return _rows(saved_queries())
 
-    @tool
     def run_saved_query(
-        name: str, parameters: dict[str, Any] | None = None, limit: int = 100
+        self, name: str, parameters: dict[str, Any] | None = None, limit: int = 100
     ) -> str:
         """Run a saved query by name; most take {"dataset": NAME} as parameters."""
-        with said():
-            return _answer(store, name, parameters, limit, is_saved=True)
+        return self._run(name, parameters, limit, is_saved=True)
 
-    @tool
-    def run_cypher(query: str, parameters: dict[str, Any] | None = None, limit: int = 100) -> str:
+    def run_cypher(
+        self, query: str, parameters: dict[str, Any] | None = None, limit: int = 100
+    ) -> str:
         """Run Cypher that only reads, with time and size limits; pass values as parameters."""
-        with said():
-            return _answer(store, query, parameters, limit, is_saved=False)
+        return self._run(query, parameters, limit, is_saved=False)
 
-    @tool
-    def graph_schema() -> str:
+    def _run(self, text: str, given: dict[str, Any] | None, limit: int, *, is_saved: bool) -> str:
+        query = ConsoleQuery(text, is_saved, given or {}, _within(limit), TIMEOUT_S)
+        return _rows(result_frame(query.run(self._store)))
+
+    def graph_schema(self) -> str:
         """Describe the nodes and edges of the graph, with their properties."""
-        return json.dumps(
-            {
-                "nodes": {
-                    node.label: _properties((node.key, *node.properties))
-                    for node in schema.ALL_NODES
-                    if node not in schema.COPIES
-                },
-                "edges": {
-                    f"({edge.start.label})-[:{edge.type}]->({edge.end.label})": _properties(
-                        edge.properties
-                    )
-                    for edge in schema.EDGES
-                },
-            }
-        )
-
-    return server
-
-
-def _answer(
-    store: GraphStore, text: str, given: dict[str, Any] | None, limit: int, *, is_saved: bool
-) -> str:
-    query = ConsoleQuery(text, is_saved, given or {}, _within(limit), TIMEOUT_S)
-    return _rows(result_frame(query.run(store)))
+        nodes = {
+            node.label: _properties((node.key, *node.properties))
+            for node in schema.ALL_NODES
+            if node not in schema.COPIES
+        }
+        edges = {
+            f"({edge.start.label})-[:{edge.type}]->({edge.end.label})": _properties(edge.properties)
+            for edge in schema.EDGES
+        }
+        return json.dumps({"nodes": nodes, "edges": edges})
 
 
 def _within(limit: int) -> int:

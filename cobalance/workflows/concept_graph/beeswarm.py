@@ -4,7 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.errors import OptionError
 
 SIZES_PX = 12.0, 48.0  # diameter of the rarest and of the most frequent concept's circle
 EDGE_WIDTHS_PX = 1.0, 8.0
@@ -48,7 +47,7 @@ def _share_of_largest(images: npt.ArrayLike) -> FloatArray:
 
 
 def axis_x_px(skew: npt.ArrayLike, width_px: float) -> FloatArray:
-    """Where skews stand on the axis from -1 to +1 of a canvas, whatever else is on it.
+    """Positions of skews on a fixed axis from -1 to +1.
 
     Examples
     --------
@@ -83,11 +82,6 @@ def skew_axis_layout(
     share : float
         Of their sizes, so that they do not overlap: 1 where there is room.
 
-    Raises
-    ------
-    OptionError
-        The canvas is smaller than a circle.
-
     Notes
     -----
     A beeswarm with room for labels below the circles, else without, else with smaller circles. At
@@ -102,8 +96,6 @@ def skew_axis_layout(
     sizes = np.asarray(sizes_px, dtype=np.float64)
     lean = np.nan_to_num(np.asarray(skew, dtype=np.float64))
     x = axis_x_px(lean, width_px)
-    if width_px < 4 * INSET_PX or height_px < SIZES_PX[1] + LABEL_HEIGHT_PX:
-        raise OptionError(f"A canvas of {width_px} x {height_px} px has no room for a node.")
     steps = np.atleast_2d(lean)
     order = np.lexsort((*steps[::-1], -sizes))  # circles equal in all are interchangeable
     placed = np.atleast_2d(x)[:, order]

@@ -111,15 +111,19 @@ def of_overviews(
         those with NaN images.
     """
     images = np.array([one.concepts["images"].astype(float) for one in overviews])
-    leaning = _kept([one.concept_skew(*axis.codes([*one.class_sizes])) for one in overviews])
-    sizes_px = node_sizes_px(_kept(images))
+    leaning = _forward_fill(
+        [one.concept_skew(*axis.codes([*one.class_sizes])) for one in overviews]
+    )
+    sizes_px = node_sizes_px(_forward_fill(images))
     positions, share = skew_axis_layout(
         leaning, sizes_px.max(axis=0), width_px=width_px, height_px=height_px
     )
     widths_px = edge_widths_px(
-        _kept([one.edges["images"].to_numpy(dtype=float) for one in overviews])
+        _forward_fill([one.edges["images"].to_numpy(dtype=float) for one in overviews])
     )
-    pair_leaning = _kept([one.edge_skew(*axis.codes([*one.pair_class_sizes])) for one in overviews])
+    pair_leaning = _forward_fill(
+        [one.edge_skew(*axis.codes([*one.pair_class_sizes])) for one in overviews]
+    )
     ends_px = axis_x_px([-1, 1], width_px).tolist()
     y = height_px + CLASS_PX
     classes = [
@@ -180,8 +184,8 @@ def story_of(steps: Sequence[Step], names: Mapping[StepId, str], axis: Axis) -> 
     )
 
 
-def _kept(steps: npt.ArrayLike) -> FloatArray:
-    """Each step's values, and those of the step before where it has NaN; 0 before all."""
+def _forward_fill(steps: npt.ArrayLike) -> FloatArray:
+    """Forward-fill NaN from step to step; 0 before the first."""
     values = np.array(steps, dtype=np.float64)
     for before, now in pairwise(values):
         now[np.isnan(now)] = before[np.isnan(now)]
@@ -189,7 +193,7 @@ def _kept(steps: npt.ArrayLike) -> FloatArray:
 
 
 def _key(most: int, share: float) -> tuple[tuple[float, str], ...]:
-    """Sizes of circles and what they stand for: the most images, and a quarter of them."""
+    """Legend of sizes: circles for the most images, and for a quarter of them."""
     shown = [n for n in (most, most // 4) if n]
     sizes = node_sizes_px([most, *shown])[1:] * share
     return tuple((size, f"{n:,}") for n, size in zip(shown, sizes.tolist(), strict=True))

@@ -87,7 +87,7 @@ def grow_layout(
     sizes_px: npt.ArrayLike,
     label_widths_px: npt.ArrayLike,
 ) -> FloatArray:
-    """Place further nodes around those that have a place, which keep it.
+    """Add nodes to a layout around the placed ones, which stay.
 
     Parameters
     ----------

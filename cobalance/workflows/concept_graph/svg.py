@@ -58,16 +58,16 @@ def picture_svg(picture: GraphPicture, label: str) -> str:
 
 
 def text(value: str) -> str:
-    """A text for HTML and SVG, whatever characters it has."""
+    """Escape a text for HTML and SVG."""
     return escape(safe_text(value))
 
 
-def mixed(skew: float, left_color: str, right_color: str) -> str:
-    """The colour of a skew: grey in the middle, a side's own at its end.
+def blend(skew: float, left_color: str, right_color: str) -> str:
+    """Blend a skew's colour: grey in the middle, the side's own at its end.
 
     Examples
     --------
-    >>> mixed(-1, "#0072B2", "#D55E00"), mixed(0, "#0072B2", "#D55E00")
+    >>> blend(-1, "#0072B2", "#D55E00"), blend(0, "#0072B2", "#D55E00")
     ('#0072b2', '#8a8f98')
     """
     end = right_color if skew > 0 else left_color
@@ -118,7 +118,7 @@ def _edges(picture: GraphPicture) -> Iterator[str]:
     middle = (min(heights, default=0.0) + max(heights, default=0.0)) / 2
     for edge in picture.edges:
         one, other = nodes[edge.source], nodes[edge.target]
-        color = edge.color or mixed(edge.skew, picture.left_color, picture.right_color)
+        color = edge.color or blend(edge.skew, picture.left_color, picture.right_color)
         x, y = (one.x_px + other.x_px) / 2, (one.y_px + other.y_px) / 2
         across, down = other.x_px - one.x_px, other.y_px - one.y_px
         length = hypot(across, down) or 1.0
@@ -139,7 +139,7 @@ def _short(label: str) -> str:
 
 
 def _node(picture: GraphPicture, node: GraphNode) -> Iterator[str]:
-    color = node.color or mixed(node.skew, picture.left_color, picture.right_color)
+    color = node.color or blend(node.skew, picture.left_color, picture.right_color)
     name = _short(node.label)
     tooltip = "\n".join(filter(None, (node.label, node.description)))
     middle = f'class="label" x="{node.x_px:.1f}" text-anchor="middle"'
@@ -192,7 +192,7 @@ def _labels(picture: GraphPicture, left: float, right: float) -> Iterator[str]:
 
 
 def _sides(node: GraphNode, width: float) -> Iterator[tuple[float, float, str, Box]]:
-    """Where the name may stand: x and y of its baseline, its anchor, and what it covers."""
+    """Candidate places of a label: x and y of its baseline, its anchor, and its box."""
     x, y, radius = node.x_px, node.y_px, node.size_px / 2
     for side, baseline, anchor, left in (
         (x, y + radius + 14, "middle", x - width / 2),

@@ -41,10 +41,13 @@ def neo4j_files(tables: GraphTables, dataset: str) -> dict[str, bytes]:
             dataset,
         ),
         "concepts.csv": _node_file(
-            "Concept", _packed(tables.concepts).rename(columns={"concept": "name"}), dataset
+            "Concept", _pack_counts(tables.concepts).rename(columns={"concept": "name"}), dataset
         ),
         "concept_pairs.csv": _edge_file(
-            "CO_OCCURS", _packed(tables.pairs), ("concept_1", "Concept"), ("concept_2", "Concept")
+            "CO_OCCURS",
+            _pack_counts(tables.pairs),
+            ("concept_1", "Concept"),
+            ("concept_2", "Concept"),
         ),
         "class_concepts.csv": _edge_file(
             "CO_OCCURS", tables.class_counts, ("class_name", "Class"), ("concept", "Concept")
@@ -97,8 +100,8 @@ def _clique_files(cliques: Cliques, dataset: str) -> dict[str, bytes]:
     }
 
 
-def _packed(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame with its counts by class as one list: a class's name cannot be a header's."""
+def _pack_counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Pack the counts by class into one list column: class names cannot be headers."""
     names = [name for name in frame.columns if str(name).startswith(COUNT)]
     packed = frame.drop(columns=names)
     packed["counts"] = pd.Series(frame[names].to_numpy().tolist(), frame.index, dtype=object)

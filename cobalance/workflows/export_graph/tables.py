@@ -87,7 +87,7 @@ def graph_tables(
     [['farm', 'cow', 1], ['farm', 'road', 1], ['town', 'cow', 1]]
     """
     names = np.array(incidence.concepts, dtype=object)
-    counted = _counted(incidence)
+    counted = _count(incidence)
     n, images = len(names), counted.counts.sum(axis=1)
     table = imbalance_table(counted)
     table = table[[*(COUNT + name for name in incidence.classes), *LEAN]]
@@ -143,8 +143,8 @@ def dataset_centrality(store: GraphStore, dataset: str) -> pd.DataFrame:
     return found
 
 
-def _counted(incidence: Incidence) -> Cliques:
-    """All concepts, those of no image too, then all pairs, with their counts in each class."""
+def _count(incidence: Incidence) -> Cliques:
+    """Count all concepts, unused ones included, and all pairs in each class."""
     n = len(incidence.concepts)
     mined = mine_cliques(incidence, max_size=2, common=(), max_cliques=n * (n + 1) // 2 or 1)
     found = mined.take(mined.sizes() == 2)

@@ -82,5 +82,3 @@ def test_a_colour_of_its_own_goes_before_that_of_the_skew():
     (box,), (disc,), (line,) = (list(svg.iter(tag)) for tag in ("rect", "circle", "path"))
     assert (box.get("stroke"), line.get("stroke")) == ("#abcdef", "#123456")
     assert disc.get("fill") == "#ffffff"
-    with pytest.raises(ValueError, match="'red'"):
-        GraphNode("a", "a", "class", 0, 0, 20, color="red")

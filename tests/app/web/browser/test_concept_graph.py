@@ -165,53 +165,6 @@ def gone(id_: str) -> GraphNode:
 
 
 class TestPicture:
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"kind": "image"}, "node 'a': kind is 'image'"),
-            ({"x_px": float("nan")}, "node 'a': its position"),
-            ({"y_px": float("inf")}, "node 'a': its position"),
-            ({"size_px": 0}, "node 'a': size_px is 0"),
-            ({"size_px": float("nan")}, "node 'a': size_px is nan"),
-            ({"skew": 1.01}, r"node 'a': skew is 1\.01"),
-            ({"skew": float("nan")}, "node 'a': skew is nan"),
-        ],
-    )
-    def test_node_that_cannot_be_drawn(self, changes, message):
-        with pytest.raises(ValueError, match=message):
-            node("a", **changes)
-
-    @pytest.mark.parametrize(
-        ("numbers", "message"), [((0.0,), "width_px is 0"), ((1.0, -2.0), "skew is -2")]
-    )
-    def test_edge_that_cannot_be_drawn(self, numbers, message):
-        with pytest.raises(ValueError, match=f"edge 'a' - 'b'.*{message}"):
-            GraphEdge("a", "b", *numbers)
-
-    def test_each_node_once(self):
-        with pytest.raises(ValueError, match="node 'b' is in the picture twice"):
-            picture("a", "b", "b")
-
-    def test_edges_between_nodes_of_the_picture(self):
-        with pytest.raises(ValueError, match="ends at 'c', which is not a node"):
-            picture("a", "b", edges=(("a", "b"), ("a", "c")))
-
-    def test_colours(self):
-        with pytest.raises(ValueError, match="'red;background:url"):
-            GraphPicture([], [], "#fff", "red;background:url(x)")
-
-    @pytest.mark.parametrize("others", [("a",), ("b", "a"), ("a", "b", "c")])
-    def test_steps_have_the_same_elements(self, others):
-        steps = [GraphStep("1", "", picture("a", "b")), GraphStep("2", "", picture(*others))]
-        with pytest.raises(ValueError, match="step '2' has other nodes"):
-            GraphStory(steps)
-
-    def test_a_story_has_steps_each_once(self):
-        step = GraphStep("1", "", picture("a"))
-        for steps in ([], [step, step]):
-            with pytest.raises(ValueError, match="each id once"):
-                GraphStory(steps)
-
     def test_empty(self):
         assert sent(GraphPicture([], [], "#000", "#fff"))["nodes"] == []
 
