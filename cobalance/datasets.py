@@ -45,7 +45,7 @@ from cobalance.workflows.plan.edits import plan_counterfactual_dataset
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.resample import resample_dataset
 from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.writing import write_report
+from cobalance.workflows.report.page import write_report
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame
 

@@ -8,7 +8,7 @@ import typer
 from cobalance.app.cli.shared.ids import evaluation_id
 from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store
 from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.writing import write_report
+from cobalance.workflows.report.page import write_report
 
 
 def report(

@@ -1,4 +1,4 @@
-"""What a report says of a dataset, read from the graph."""
+"""Contents of a report, read from the graph."""
 
 import json
 import platform
@@ -46,18 +46,10 @@ OWN = ["group", "about", "own_over", "own_effect", "explained", "own_q_value"]
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What a report has beside the dataset's imbalances.
+    """Optional parts of a report.
 
-    Parameters
-    ----------
-    compare : str or None
-        Another version of the dataset: which imbalances are closed there, and which opened.
-    plan : str or None
-        A plan of the dataset.
-    evaluation : str or None
-        The id of an evaluation.
-    date : str or None
-        The date that the report bears; None for today's, in UTC.
+    `compare` is another version of the dataset, `plan` a plan of it, `evaluation` an id; `date` is
+    the one that the report bears, by default today's in UTC.
     """
 
     compare: str | None = None
@@ -70,16 +62,7 @@ class ReportOptions:
 class Source:
     """The Cypher behind numbers of a report.
 
-    Parameters
-    ----------
-    numbers : str
-        Which.
-    name : str
-        Of the saved query; empty for a statement that the program keeps to itself.
-    text : str
-        Cypher.
-    parameters : mapping
-        What it was asked with.
+    `name` is of the saved query; empty for an internal statement. `text` is Cypher.
     """
 
     numbers: str
@@ -108,7 +91,7 @@ class PlanContents:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """All that a report says, in the order in which it says it.
+    """Contents of a report, in order.
 
     Parameters
     ----------
@@ -153,25 +136,23 @@ class Contents:
 
     @property
     def strongest(self) -> pd.DataFrame:
-        """Those that stand on their own; the first by evidence where none does."""
+        """Imbalances that stand on their own, else the first by evidence."""
         return self.largest if self.own.empty else self.own
 
 
 def read_contents(
     store: GraphStore, dataset: str, options: ReportOptions, progress: Progress = silent
 ) -> Contents:
-    """Read what a report says of a mined dataset.
+    """Read the contents of a report on a mined dataset.
 
     Raises
     ------
-    NotFoundError, StaleError
-        There is no such dataset, or one has not been mined or has changed since.
+    NotFoundError, UnknownNameError
+        There is no such dataset or evaluation, or no such plan.
+    StaleError
+        A dataset has not been mined, or has changed since.
     DataError
         The other dataset has different classes.
-    UnknownNameError
-        There is no such plan.
-    NotFoundError
-        There is no such evaluation.
     """
     progress("read the dataset", 0, None)
     asked = _Asked(store, dataset)
@@ -248,7 +229,7 @@ def read_contents(
 
 
 class _Asked:
-    """Queries of a report, kept for its readers."""
+    """Runs the report's queries and records their Cypher."""
 
     def __init__(self, store: GraphStore, dataset: str) -> None:
         self.store, self.dataset = store, dataset
@@ -272,7 +253,7 @@ class _Asked:
 
 
 def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
-    """Imbalances that stand on their own, with all statistics that the graph has of each."""
+    """Imbalances that stand on their own, with all their statistics."""
     found = read_summary(store, dataset, limit=MOST, max_q_value=MAX_Q_VALUE)
     rows = [
         read_imbalances(
@@ -288,7 +269,7 @@ def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
 
 
 def _plan(asked: _Asked, name: str) -> PlanContents:
-    """A plan of a dataset, with what remains after it."""
+    """A plan with its effect on the imbalances."""
     store, dataset = asked.store, asked.dataset
     queries = read_plan(store, dataset, name)
     listed = asked.rows("The plan", "plans")

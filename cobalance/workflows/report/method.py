@@ -1,4 +1,4 @@
-"""How the numbers of a report are made, in sentences with their sources."""
+"""Method of a report, in sentences with their sources."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from cobalance.workflows.report.contents import Contents
 
 
 def method(found: Contents) -> Iterator[str]:
-    """Paragraphs on the method; those on comparisons, plans and audits where there are any."""
+    """Paragraphs on the method, including comparisons, plans and audits if the report has them."""
     yield (
         "Each combination of concepts is a clique of the concept graph, and its images are counted "
         "exactly in each class (Chakraborty et al., Visual Data Diagnosis and Debiasing with "

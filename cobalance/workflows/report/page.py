@@ -1,13 +1,17 @@
-"""The page of a report: what it says, in words, tables and pictures."""
+"""Compose the HTML page of a report, and write it to a file."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.errors import render
+from cobalance.graph.errors import ConflictError, OptionError, Setting, render
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.whole_files import replacing
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
@@ -18,16 +22,21 @@ from cobalance.workflows.diagnose.findings import (
     small_classes,
 )
 from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.report import imbalances, results
-from cobalance.workflows.report.contents import MOST, Contents, Source
-from cobalance.workflows.report.imbalances import MAX_CLASSES
+from cobalance.workflows.report import sections
+from cobalance.workflows.report.contents import (
+    MOST,
+    Contents,
+    ReportOptions,
+    Source,
+    read_contents,
+)
 from cobalance.workflows.report.markup import (
     MAX_ROWS,
     Column,
     Name,
     code,
+    details,
     document,
-    folded,
     pairs,
     paragraph,
     rest,
@@ -35,6 +44,52 @@ from cobalance.workflows.report.markup import (
     table,
 )
 from cobalance.workflows.report.method import method
+from cobalance.workflows.report.sections import MAX_CLASSES
+
+
+def report(
+    store: GraphStore, dataset: str, options: ReportOptions, progress: Progress = silent
+) -> bytes:
+    """Make the report of a mined dataset as HTML; errors as in `read_contents`."""
+    return page(read_contents(store, dataset, options, progress)).encode()
+
+
+def write_report(
+    store: GraphStore,
+    dataset: str,
+    file: Path,
+    options: ReportOptions,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+) -> int:
+    """Write the report of a mined dataset; return its size in bytes.
+
+    Raises
+    ------
+    ConflictError
+        The file exists and is not to be overwritten; see also `read_contents`.
+    OptionError
+        It is a folder.
+    CobalanceError
+        It cannot be written.
+    """
+    file = file.expanduser()
+    _check(file, overwrite=overwrite)
+    content = report(store, dataset, options, progress)
+    _check(file, overwrite=overwrite)
+    with replacing(file) as part:
+        part.write_bytes(content)
+    return len(content)
+
+
+def _check(file: Path, *, overwrite: bool) -> None:
+    if file.is_dir():
+        raise OptionError(f"{file} is a folder. Name a file, such as {file / 'report.html'}.")
+    if file.exists() and not overwrite:
+        raise ConflictError(
+            f"{file} exists. Name another file, or replace it (", Setting("overwrite"), ")."
+        )
 
 
 def page(found: Contents) -> str:
@@ -45,13 +100,13 @@ def page(found: Contents) -> str:
         f'<p class="muted">Made with cobalance on {text(found.date)}</p>',
         *(paragraph(words, "lead" if not at else "") for at, words in enumerate(headline(found))),
         _dataset(found),
-        imbalances.own(found),
-        imbalances.largest(found),
-        imbalances.concept_graph(found),
-        results.comparison(found),
-        results.plan(found),
-        results.evaluation(found),
-        results.audits(found),
+        sections.own(found),
+        sections.largest(found),
+        sections.concept_graph(found),
+        sections.comparison(found),
+        sections.plan(found),
+        sections.evaluation(found),
+        sections.audits(found),
         section("Method", *(paragraph(words) for words in method(found))),
         _versions(found),
         section("Cypher of every number", *_cypher(found.sources)),
@@ -60,7 +115,7 @@ def page(found: Contents) -> str:
 
 
 def headline(found: Contents) -> list[list[str]]:
-    """The finding in sentences, and what makes it misleading."""
+    """The main finding in sentences, with warnings."""
     sizes = dict(found.mined_sizes)
     warnings = (not_compared(sizes, found.mining.split), small_classes(sizes, found.mining))
     warned = [[warning] for warning in warnings if warning]
@@ -104,7 +159,7 @@ def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
         said += [f"{before}{row[COUNT + name]:,} of {sizes[name]:,} images of ", Name(name)]
         said.append(f" ({rate})")
     disagreement = "" if is_missing(row["disagreement"]) else f" ({row['disagreement']})"
-    odds = imbalances.odds_texts(row.to_frame().T)[0]
+    odds = sections.odds_texts(row.to_frame().T)[0]
     return [*said, f"; odds ratio {odds}{disagreement}."]
 
 
@@ -167,4 +222,4 @@ def _cypher(sources: Sequence[Source]) -> Iterator[str]:
             for one in asked
         ]
         summary = name or asked[0].numbers
-        yield folded(summary, code("\n".join(lines)), code(cypher))
+        yield details(summary, code("\n".join(lines)), code(cypher))

@@ -3,9 +3,9 @@
 import pytest
 
 from cobalance.datasets import Dataset
-from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError
+from cobalance.graph.errors import CobalanceError, ConflictError, NotFoundError, OptionError
 from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.writing import report, write_report
+from cobalance.workflows.report.page import report, write_report
 
 DATED = ReportOptions(date="2026-01-02")
 
@@ -15,7 +15,7 @@ def test_a_file_is_replaced_only_where_that_is_asked_for(store, hostile, setting
     size = write_report(store, name, file, DATED)
     assert file.stat().st_size == size
     file.write_text("mine")
-    with pytest.raises(OptionError, match="exists"):
+    with pytest.raises(ConflictError, match="exists"):
         write_report(store, name, file, DATED)
     assert file.read_text() == "mine"
     Dataset(store, settings, name).report(file, date="2026-01-02", overwrite=True)
