@@ -42,8 +42,6 @@ class HostAndOriginCheck:
 
     Parameters
     ----------
-    app : ASGI application
-        The application to protect.
     host : str or None
         The name by which browsers find the app, beside localhost, this machine's own name and
         addresses in numbers, which no one can make point elsewhere.

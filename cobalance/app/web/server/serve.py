@@ -8,7 +8,7 @@ import errno
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from importlib import import_module
@@ -22,13 +22,12 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
-from streamlit import config
 
-from cobalance.app.web.server.appearance import PageHtml, theme_options
 from cobalance.app.web.server.gate import LoginCheck, MessageCheck
 from cobalance.app.web.server.health import health_route
-from cobalance.app.web.server.media import keep_dropped_files
+from cobalance.app.web.server.page_html import PageHtml
 from cobalance.app.web.server.security import HostAndOriginCheck
+from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
 from cobalance.graph.errors import OptionError
 from cobalance.workflows.login import Login, is_loopback, read_login
@@ -49,10 +48,6 @@ class Listening:
 
     Parameters
     ----------
-    socket : socket.socket
-        It is listening already.
-    login : Login or None
-        How people log in, if they have to.
     host : str or None
         The name by which browsers find the app.
     url : str
@@ -116,7 +111,7 @@ def listen(
     taken = _take_port(family, resolved, port, may_search=login is None)
     number = taken.getsockname()[1]
     if login is None:
-        return Listening(taken, None, host, f"http://{_shown(resolved)}:{number}")
+        return Listening(taken, None, host, f"http://{_url_host(resolved)}:{number}")
     url = login.origin.replace("{port}", str(number))
     return Listening(taken, login, host or login.host, url)
 
@@ -134,7 +129,7 @@ def _resolve(address: str) -> tuple[socket.AddressFamily, str]:
     return family, str(place[0])
 
 
-def _shown(address: str) -> str:
+def _url_host(address: str) -> str:
     if address in ("0.0.0.0", "::"):  # noqa: S104 -- compared, not bound
         return "localhost"
     return f"[{address}]" if ":" in address else address
@@ -164,44 +159,6 @@ def _take_port(
     )
 
 
-def streamlit_options(port: int, host: str | None) -> dict[str, Any]:
-    """Streamlit options that differ from its defaults."""
-    return {
-        **theme_options(),
-        "server.port": port,
-        "server.headless": True,
-        "server.showEmailPrompt": False,
-        "server.fileWatcherType": "none",
-        "server.allowRunOnSave": False,
-        "server.enableCORS": True,
-        "server.enableXsrfProtection": True,
-        "browser.serverAddress": host or "localhost",
-        "browser.serverPort": port,
-        "browser.gatherUsageStats": False,
-        "client.toolbarMode": "minimal",
-        "client.showErrorDetails": "none",
-        "client.showErrorLinks": False,
-        "client.allowedOrigins": [],
-        # see cobalance.app.web.components.images.gallery
-        "global.disableWidgetStateDuplicationWarning": True,
-        "runner.magicEnabled": False,
-        "runner.fastReruns": False,  # see cobalance.app.web.state.refreshing
-        "logger.level": "warning",
-        "logger.enableRich": False,
-        "logger.hideWelcomeMessage": True,
-        "secrets.files": [],
-        "server.cookieSecret": secrets.token_hex(),
-    }
-
-
-def _configure_streamlit(options: Mapping[str, Any]) -> None:
-    # Ignore config.toml and secrets.toml of the current folder and of the user's home; there is no
-    # option for this.
-    config.get_config_files = lambda file_name: []  # noqa: ARG005
-    config.get_config_options(force_reparse=True, options_from_flags=dict(options))
-    keep_dropped_files()
-
-
 def _show_defect(_: Exception) -> bool:
     """Show a message without details; Streamlit has logged the traceback."""
     st.error(
@@ -227,16 +184,19 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
     """
     address = listening.socket.getsockname()[0]  # decides which folders a page may offer
     UPLOADS.most_mb = settings.cobalance_upload_mb
-    _configure_streamlit(
+    configure(
         {
-            **streamlit_options(listening.port, listening.host),
             "server.address": address,
+            "server.port": listening.port,
+            "browser.serverAddress": listening.host or "localhost",
+            "browser.serverPort": listening.port,
+            "server.cookieSecret": secrets.token_hex(),
             "server.maxUploadSize": settings.cobalance_upload_mb,
         }
     )
 
     @asynccontextmanager
-    async def announced(_: st.App) -> AsyncIterator[dict[str, Any]]:
+    async def announce(_: st.App) -> AsyncIterator[dict[str, Any]]:
         ready()
         # While the browser is on its way: the first visitor need not wait for it.
         Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
@@ -246,7 +206,7 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
     app = st.App(
         SCRIPT,
         secrets=None if login is None else {"auth": dict(login.auth)},
-        lifespan=announced,
+        lifespan=announce,
         routes=[health_route(settings), Route("/diagnose", _to_first_page)],
         middleware=[
             Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),

@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from cobalance.app.web.server.streamlit_internals import (
+    UPLOADS_PATH,
+    close_session,
+    remove_uploads,
+)
 
 CONNECTION_HEADER = "x-cobalance-connection"
 """Names the WebSocket of a session; set by the server, whatever a client sends."""
@@ -23,7 +27,6 @@ MOST_FILES = 1000
 SESSIONS = 2
 """All sessions together may send this many times what one may."""
 
-_PATH = "/_stcore/upload_file/"
 _KEPT_S = 120.0  # after a connection broke: Streamlit lets a browser come back to its session
 _LEFT = (1000, 1001)  # WebSocket close codes of a page that was closed or left
 _MB = 1024 * 1024
@@ -39,7 +42,7 @@ class UploadRefusedError(Exception):
 
 @dataclass
 class _Session:
-    """The files of a session: those that are here, and those on their way."""
+    """The uploads of a session, received and under way."""
 
     connection: str | None = None
     """None if it may send nothing more."""
@@ -149,8 +152,7 @@ class UploadLimits:
             known.connection = None
             known.here.clear()
             self._drop_if_empty(session)
-        if runtime.exists():
-            runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+        remove_uploads(session)
         return True
 
     def _drop_if_empty(self, session: str) -> None:
@@ -164,13 +166,7 @@ UPLOADS = UploadLimits(600)
 
 
 class UploadCheck:
-    """ASGI middleware that refuses uploads beyond the limits, and frees those of ended sessions.
-
-    Parameters
-    ----------
-    app : ASGI application
-        Streamlit.
-    """
+    """ASGI middleware that enforces upload limits and frees the files of ended sessions."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -179,13 +175,13 @@ class UploadCheck:
         """Handle a request or a connection."""
         if scope["type"] == "websocket":
             await self._connection(scope, receive, send)
-        elif scope["type"] == "http" and scope["path"].startswith(_PATH):
+        elif scope["type"] == "http" and scope["path"].startswith(UPLOADS_PATH):
             await self._file(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
     async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Name the connection, and free what its sessions sent when it ends."""
+        """Name the connection, and free its sessions' files when it ends."""
         own = secrets.token_hex(8)
         name = CONNECTION_HEADER.encode()
         headers = [pair for pair in scope["headers"] if pair[0].lower() != name]
@@ -211,7 +207,7 @@ class UploadCheck:
 
     async def _file(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send or remove a file."""
-        session, _, file = scope["path"].removeprefix(_PATH).partition("/")
+        session, _, file = scope["path"].removeprefix(UPLOADS_PATH).partition("/")
         done = False
 
         async def sending(message: Message) -> None:
@@ -236,9 +232,7 @@ class UploadCheck:
         finally:
             if not UPLOADS.end(session, name, file, arrived=done):
                 # The session ended meanwhile, and nobody else would free this file.
-                files = runtime.get_instance().uploaded_file_mgr
-                if isinstance(files, MemoryUploadedFileManager):
-                    files.remove_file(session, file)
+                remove_uploads(session, file)
 
 
 def _size_bytes(headers: Headers) -> int:
@@ -251,5 +245,5 @@ def _size_bytes(headers: Headers) -> int:
 
 def _close(session: str) -> None:
     """Free a session whose browser has not come back, with all that it keeps."""
-    if UPLOADS.forget(session, even_if_admitted=False) and runtime.exists():
-        runtime.get_instance().close_session(session)
+    if UPLOADS.forget(session, even_if_admitted=False):
+        close_session(session)

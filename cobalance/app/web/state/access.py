@@ -1,4 +1,4 @@
-"""The user of a session, and what they may do.
+"""The user of a session and their access rights, uploads included.
 
 Without COBALANCE_AUTH_FILE nobody logs in, and everybody who reaches the app may change things:
 the server then listens on loopback, unless configured otherwise. With it, every session logs in;
@@ -14,6 +14,8 @@ from typing import Any
 
 import streamlit as st
 
+from cobalance.app.web.server.streamlit_internals import session_id
+from cobalance.app.web.server.uploads import CONNECTION_HEADER, UPLOADS
 from cobalance.app.web.state import session
 from cobalance.graph.errors import CobalanceError
 from cobalance.workflows.login import is_listed
@@ -68,7 +70,7 @@ def user() -> User | None:
 
 
 def user_name() -> str:
-    """The name that is kept with what the user does; empty without a login."""
+    """The user's name, to record with their changes; empty without a login."""
     known = user()
     return known.name if known is not None else ""
 
@@ -106,3 +108,24 @@ def require_editor() -> None:
             "You have read-only access. Ask the operator of this app to add you to "
             "COBALANCE_EDITORS."
         )
+
+
+def accept_uploads() -> None:
+    """Let the session send files; to be called before a place for them is drawn.
+
+    Raises
+    ------
+    NotAllowedError
+        The user may not change things.
+    """
+    require_editor()
+    session = session_id()
+    if session is not None:
+        UPLOADS.admit(session, st.context.headers.get(CONNECTION_HEADER, ""))
+
+
+def end_uploads() -> None:
+    """Free the session's files and accept no more."""
+    session = session_id()
+    if session is not None:
+        UPLOADS.forget(session)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from cobalance.app.web.server.streamlit_internals import fragments_drawn, leave_containers
 
 _ASKED = "_page_asked"
 _BEGAN = "_page_began"
@@ -27,11 +27,6 @@ def refreshing(every_s: float | None) -> Callable[[F], F]:
     """Decorate a function that draws a part of a page, and draws it again every few seconds.
 
     Its buttons act in callbacks: what runs after `rerun_page` in it may not see a click.
-
-    Parameters
-    ----------
-    every_s : float or None
-        Seconds from one time to the next; None for never.
     """
     return st.fragment(run_every=every_s)
 
@@ -42,28 +37,27 @@ def rerun_page() -> None:
     The caller returns. If other fragments are drawn in the same run, one of them may be told of a
     click, and the page is left to the next refresh.
     """
-    context = get_script_run_ctx()
-    drawn = None if context is None else context.fragment_ids_this_run
+    drawn = fragments_drawn()
     if not drawn:
         st.session_state[_ASKED] = True
-    elif len(drawn) == 1:
+    elif drawn == 1:
         st.rerun()
 
 
 def begin_run() -> None:
-    """Forget what earlier runs left; at the very start of a run of the whole page.
+    """Reset the state of earlier runs, at the very start of a run of the whole page.
 
     A fragment that ends as the page is asked for leaves its container behind as the place where
     elements go, in the thread that draws the page next: all of it would be drawn in a dialog that
     was just closed.
     """
-    context_dg_stack.set(get_default_dg_stack_value())
+    leave_containers()
     st.session_state.pop(_ASKED, None)
     st.session_state[_BEGAN] = time.monotonic()
 
 
 def run_began_s() -> float:
-    """When the last run of the whole page began, by `time.monotonic`: what it read is as old."""
+    """Start of the last run of the whole page, in seconds of `time.monotonic`."""
     began: float = st.session_state.get(_BEGAN, 0.0)
     return began
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.state.url import name_in_url
+from cobalance.app.web.server.streamlit_internals import correct_parameter
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
@@ -70,7 +70,7 @@ def apply_choice(names: Sequence[str], first: Callable[[Sequence[str]], str] | N
     name = st.session_state.pop(_CHOICE, None)
     if name in names:
         st.session_state[DATASET] = name
-        name_in_url(DATASET, name)
+        correct_parameter(DATASET, name)
     elif not {st.session_state.get(DATASET), st.query_params.get(DATASET)}.intersection(names):
         name = names[0] if first is None else first(names)
         if DATASET not in st.session_state:
@@ -102,7 +102,7 @@ class CurrentDataset:
 
     def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Return ``function(store, dataset, *arguments, **named)``, cached for this state."""
-        found = _kept(self.store, function, self.state, arguments, named)
+        found = _read_cached(self.store, function, self.state, arguments, named)
         return cast(T, found)
 
     @cached_property
@@ -124,12 +124,12 @@ def current() -> CurrentDataset:
     return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
 
 
-def _qualified_name(function: FunctionType) -> str:
+def _full_name(function: FunctionType) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-@st.cache_data(show_spinner=False, max_entries=512, hash_funcs={FunctionType: _qualified_name})
-def _kept(
+@st.cache_data(show_spinner=False, max_entries=512, hash_funcs={FunctionType: _full_name})
+def _read_cached(
     _store: GraphStore,
     function: Callable[..., Any],
     state: DatasetState,

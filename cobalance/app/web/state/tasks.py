@@ -45,7 +45,7 @@ class Task:
         return not self._ended.is_set()
 
     def cancel(self) -> None:
-        """Cancel at the next progress report; what is done stays, and a new run continues."""
+        """Cancel at the next progress report; finished work stays, and a new run continues."""
         self._cancelled.set()
 
     def wait(self, timeout_s: float) -> bool:

@@ -7,12 +7,13 @@ here: in the session while the user goes from page to page, and in the URL of ea
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal, NoReturn, TypedDict, TypeVar
+from typing import Any, Literal, NoReturn, TypedDict, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.navigation.page import StreamlitPage
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from cobalance.app.web.server.streamlit_internals import came_back
 
 Clique = tuple[str, ...]
 T = TypeVar("T")
@@ -37,8 +38,20 @@ class InUrl(TypedDict):
     bind: Literal["query-params"]
 
 
-def in_url(key: str) -> InUrl:
-    """Arguments of a widget whose value is the query parameter of this name."""
+def in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
+    """Arguments of a widget whose value is the query parameter of this name.
+
+    Parameters
+    ----------
+    options : collection, optional
+        The choices: one that is gone, such as another dataset's, is forgotten. Streamlit would
+        refuse it.
+    """
+    if options is not None:
+        kept = st.session_state.get(key)
+        chosen = kept if isinstance(kept, list) else [kept]
+        if any(one not in (None, *options) for one in chosen):
+            del st.session_state[key]
     return {"key": key, "bind": "query-params"}
 
 
@@ -53,23 +66,14 @@ def number_in_url(key: str) -> InUrl:
     return in_url(key)
 
 
-def choice_in_url(key: str, earlier: Mapping[str, str] | None = None) -> InUrl:
+def choice_in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
     """Arguments of a field that always has a choice, which is the query parameter of this name.
 
-    An empty one, by which Streamlit would choose nothing, is left out.
-
-    Parameters
-    ----------
-    earlier : mapping of str to str, optional
-        Today's choices by those of older links, which are renamed.
+    An empty one, by which Streamlit would choose nothing, is left out. `options` as in `in_url`.
     """
-    given = st.query_params.get(key, "")
-    if earlier is not None and given in earlier:
-        st.query_params[key] = earlier[given]
-        st.rerun()
     if "" in st.query_params.get_all(key) and _leave_out(key):
         st.rerun()
-    return in_url(key)
+    return in_url(key, options)
 
 
 class NamedInUrl(InUrl):
@@ -105,17 +109,6 @@ def text_in_url(key: str, default: str) -> InUrl:
     if key not in st.session_state and key not in st.query_params:
         _set(key, default, default)
     return in_url(key)
-
-
-def name_in_url(key: str, text: str) -> None:
-    """Write a choice that a page made into the URL, whose widget was drawn in the run before.
-
-    Streamlit writes it where the run before ended, and not where it was cut short by a rerun.
-    """
-    context = get_script_run_ctx()
-    if context is not None and st.query_params.get(key) not in (None, text):
-        with context.session_state.query_params() as parameters:
-            parameters.set_corrected_value(key, text, "string_value")
 
 
 def _set(key: str, value: object, text: str) -> None:
@@ -160,15 +153,15 @@ def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> IdInU
         st.session_state[widget] = chosen
         write(key, [chosen])
 
-    def written() -> None:
+    def write_choice() -> None:
         chosen = st.session_state.get(widget)
         write(key, [] if chosen is None else [chosen])
 
-    return {"key": widget, "on_change": written}
+    return {"key": widget, "on_change": write_choice}
 
 
 def _is_usual(text: str) -> bool:
-    """Whether a text is no number, or one of those that JavaScript counts with exactly."""
+    """Whether a text is no number, or one that JavaScript represents exactly."""
     try:
         number = float(text)
     except ValueError:
@@ -269,23 +262,17 @@ def show_images(clique: Clique | None, class_name: str | None = None) -> None:
 
 
 def compare(before: str, after: str | None) -> None:
-    """Set what a dataset is compared with on the page Before/after."""
+    """Set the dataset to compare with on the page Before/after."""
     _set(COMPARED, after, after or "")
     st.session_state[_COMPARED_WITH] = before
 
 
 def is_compared(before: str, others: Collection[str]) -> bool:
-    """Whether a person or the URL has chosen what this dataset is compared with, out of others."""
+    """Whether a person or the URL has chosen the dataset to compare with."""
     given = st.session_state.get(COMPARED) or st.query_params.get(COMPARED)
     known = st.session_state.get(_COMPARED_WITH)
     st.session_state[_COMPARED_WITH] = before
     return came_back() or (known == before) or (known is None and given in others)
-
-
-def came_back() -> bool:
-    """Whether this run is because of the browser's Back or Forward: then the URL decides."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
 
 
 def clear() -> None:

@@ -4,8 +4,8 @@ import pytest
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.media_file_storage import MediaFileKind, MediaFileStorageError
 
-from cobalance.app.web.server import media
-from cobalance.app.web.server.media import KEPT_S, LingeringStorage
+from cobalance.app.web.server import streamlit_internals
+from cobalance.app.web.server.streamlit_internals import KEPT_S, LingeringStorage
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr(media, "time", one)
+    monkeypatch.setattr(streamlit_internals, "time", one)
     return one
 
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from urllib.parse import urlsplit
@@ -14,7 +15,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from cobalance.app.web.server.serve import PORT, listen, streamlit_options
+from cobalance.app.web.server.serve import PORT, listen
+from cobalance.app.web.server.streamlit_internals import OPTIONS
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
 from cobalance.graph.errors import OptionError
@@ -159,7 +161,16 @@ def test_a_login_with_several_providers(auth_file):
 def test_options_of_streamlit_are_known_to_it():
     from streamlit import config
 
-    assert set(streamlit_options(1, None)) <= set(config.get_config_options())
+    known = set(config.get_config_options())
+
+    def check(name: str, value: object) -> None:
+        if name not in known and isinstance(value, dict):
+            for part, inner in value.items():
+                check(f"{name}.{part}" if name else part, inner)
+        else:
+            assert name in known
+
+    check("", tomllib.loads(OPTIONS.read_text(encoding="utf-8")))
 
 
 def test_the_command_line_says_it_in_one_sentence(tmp_path, environment):
