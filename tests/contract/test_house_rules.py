@@ -93,7 +93,7 @@ def actions() -> list[Action]:
 
 @pytest.mark.parametrize("setting", settings(), ids=str)
 def test_every_setting_of_a_message_has_a_wording(setting):
-    assert in_app(setting)
+    assert "--" not in in_app(setting)  # a page names no flag
     said = in_shell(setting)
     if setting.name in VARIABLES:
         for variable in said.split(" or "):
@@ -104,7 +104,7 @@ def test_every_setting_of_a_message_has_a_wording(setting):
 
 @pytest.mark.parametrize("action", actions(), ids=str)
 def test_every_action_of_a_message_is_a_command_that_parses(action):
-    assert in_app(action)
+    assert "--" not in in_app(action)
     words = shlex.split(command(action))
     assert words[0] == "cobalance"
     expected = ["a 'b' $c" if argument is not ... else ... for argument in action.arguments]

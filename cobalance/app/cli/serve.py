@@ -13,8 +13,7 @@ import typer
 
 from cobalance.app.cli.shared.options import notes, out
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.installation import install_command
+from cobalance.graph.errors import MissingExtraError
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import ensure_demo
 from cobalance.workflows.settings import Settings
@@ -79,7 +78,7 @@ def app(
     /_stcore/metrics, is for people who have logged in.
     """
     if find_spec("streamlit") is None:
-        raise CobalanceError(f"The web app is not installed. Run `{install_command('app')}`.")
+        raise MissingExtraError("The web app", "app")
     from cobalance.app.web.server import serve
 
     settings = Settings.from_environment()

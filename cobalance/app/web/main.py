@@ -1,5 +1,8 @@
 """Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
+from base64 import b64encode
+from pathlib import Path
+
 import streamlit as st
 
 from cobalance.app.web.annotate import page as annotate
@@ -15,8 +18,8 @@ from cobalance.app.web.load import page as datasets_page
 from cobalance.app.web.neighbourhood import page as neighbourhood
 from cobalance.app.web.panel import audit as audit, study as study
 from cobalance.app.web.plan import page as plan
-from cobalance.app.web.state import refreshing, session, uploading, url
-from cobalance.app.web.widgets import login, mark
+from cobalance.app.web.state import access, refreshing, session, url
+from cobalance.app.web.widgets import login
 from cobalance.app.web.widgets.messages import errors_shown
 
 PAGES = (
@@ -40,8 +43,8 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 def main() -> None:
     """Draw the page that the address names."""
     refreshing.begin_run()
-    st.set_page_config(page_title="cobalance", page_icon=mark.icon(), layout="wide")
-    st.logo(mark.logo(), size="large")
+    st.set_page_config(page_title="cobalance", page_icon=_picture("icon.svg"), layout="wide")
+    st.logo(_picture("logo.svg"), size="large")
     login.require_login()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
@@ -50,7 +53,7 @@ def main() -> None:
     url.register(pages)
     page = st.navigation(list(pages.values()), position="top")
     if page.title not in WITH_UPLOADS:
-        uploading.end_uploads()
+        access.end_uploads()
     with errors_shown():
         if first_steps.follow() and page.title == "Datasets":
             url.go_to("diagnose")
@@ -64,6 +67,12 @@ def main() -> None:
             first_steps.draw()
         url.forget_left_out()
         refreshing.rerun_if_asked()
+
+
+def _picture(name: str) -> str:
+    """A picture of this folder as a data URL: a browser may ask for the server's files too late."""
+    data = Path(__file__).with_name(name).read_bytes()
+    return f"data:image/svg+xml;base64,{b64encode(data).decode()}"
 
 
 def _header(title: str, path: str, names: list[str]) -> None:

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import choice_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import errors_kept, show_kept_error, viewer_note
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.graph.progress import Progress

@@ -28,15 +28,13 @@ def show(current: CurrentDataset) -> None:
             "Load the images that a generator has made as another one, on the **Datasets** page.",
         )
         return
-    if st.session_state.get(_GENERATED) not in (None, *others):
-        del st.session_state[_GENERATED]
     with st.container(border=True), st.container(horizontal=True):
         generated = st.selectbox(
             "Generated dataset",
             others,
             index=None,
             placeholder="choose one",
-            **in_url(_GENERATED),
+            **in_url(_GENERATED, others),
             width=280,
             help="The dataset of the page is its training set.",
         )

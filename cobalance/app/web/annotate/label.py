@@ -5,13 +5,12 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_model_options
-from cobalance.app.web.components.viewer_note import viewer_note
-from cobalance.app.web.components.work.worker_note import say_needs
+from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import errors_kept, show_kept_error, viewer_note
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.names import clean_name
@@ -102,7 +101,7 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
             split = _choose_split(current)
         with st.expander("Options of the annotator"):
             options = draw_model_options(
-                ANNOTATORS[annotator].options, f"{annotator}_", "`cobalance annotate label --set`"
+                ANNOTATORS[annotator].options, f"{annotator}_", "`cobalance annotate label`"
             )
     return {
         "dataset": current.name,
@@ -119,11 +118,10 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
 
 def _choose_split(current: CurrentDataset) -> str | None:
     splits = [name for name in split_sizes(current.store, current.name) if name is not None]
-    if st.session_state.get("annotate_split") not in (None, *splits):
-        del st.session_state["annotate_split"]
+    split = in_url("annotate_split", splits)
     if not splits:
         return None
-    chosen: str | None = st.pills("Only images of this split", splits, **in_url("annotate_split"))
+    chosen: str | None = st.pills("Only images of this split", splits, **split)
     return chosen
 
 

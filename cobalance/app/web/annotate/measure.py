@@ -9,14 +9,12 @@ import streamlit as st
 
 from cobalance.annotation.measuring.truth import GroundTruth, read_mapping, read_truth
 from cobalance.app.web.annotate.runs import chosen_name
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.state.access import accept_uploads, may_edit
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.uploading import accept_uploads
 from cobalance.app.web.state.url import id_in_url, in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import show_error
+from cobalance.app.web.widgets.messages import show_error, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
@@ -49,8 +47,6 @@ def show(current: CurrentDataset) -> None:
     ]
     names = {one.id: chosen_name(one) for one in runs}
     datasets = sorted(session.datasets()["dataset"])
-    if st.session_state.get(_TRUTH) not in (None, *datasets):
-        del st.session_state[_TRUTH]
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
@@ -66,7 +62,7 @@ def show(current: CurrentDataset) -> None:
                 datasets,
                 index=None,
                 placeholder="or a file",
-                **in_url(_TRUTH),
+                **in_url(_TRUTH, datasets),
                 help="Its own concepts, without those that accepted runs have found.",
             )
         with right:

@@ -7,12 +7,16 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.annotate import pictures
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.messages import empty_state, errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import (
+    empty_state,
+    errors_kept,
+    show_kept_error,
+    viewer_note,
+)
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.attributes import (
@@ -59,14 +63,12 @@ def _keys(found: pd.DataFrame) -> list[AttributeKey]:
 def _one(current: CurrentDataset, found: pd.DataFrame, waiting: pd.DataFrame) -> None:
     """Draw an attribute: the chosen one, or the next without a decision."""
     labels = {" / ".join(key): key for key in _keys(found)}
-    if st.session_state.get(ATTRIBUTE) not in (None, *labels):
-        del st.session_state[ATTRIBUTE]
     chosen = st.selectbox(
         "Attribute",
         list(labels),
         index=None,
         placeholder=_NEXT,
-        **in_url(ATTRIBUTE),
+        **in_url(ATTRIBUTE, labels),
         width=420,
         on_change=_forget_target,
     )
@@ -97,8 +99,6 @@ def _fields(
 ) -> None:
     widget = f"{len(key[0])} {key[0]} {key[1]}"
     others = [one for one in _keys(found[found["state"] == "accepted"]) if one != key]
-    if st.session_state.get(INTO) not in (None, *others):
-        del st.session_state[INTO]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Name", row["name"], key=f"_name {widget}", max_chars=200, width=220
@@ -115,7 +115,7 @@ def _fields(
             others,
             index=None,
             format_func=" / ".join,
-            **in_url(INTO),
+            **in_url(INTO, others),
             placeholder="an accepted one",
             width=220,
         )

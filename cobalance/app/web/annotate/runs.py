@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import streamlit as st
 
 from cobalance.app.web.annotate import thresholds
-from cobalance.app.web.components.viewer_note import viewer_note
-from cobalance.app.web.components.work.worker_note import draw_workers
+from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import may_edit, require_editor, user_name
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
@@ -18,6 +17,7 @@ from cobalance.app.web.widgets.messages import (
     errors_in_fragment,
     errors_kept,
     show_kept_error,
+    viewer_note,
 )
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.task_progress import show_task

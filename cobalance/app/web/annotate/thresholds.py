@@ -7,12 +7,11 @@ from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.app.web.annotate import pictures
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
+from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.annotations.runs import AnnotationRun
@@ -89,15 +88,13 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
         )
         return settings.model_copy(update={"multi": multi})
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
-    if st.session_state.get(CONCEPT) not in (None, *concepts):
-        del st.session_state[CONCEPT]
     with st.container(horizontal=True):
         concept = st.selectbox(
             "Threshold of",
             concepts,
             index=None,
             placeholder="all concepts",
-            **in_url(CONCEPT),
+            **in_url(CONCEPT, concepts),
             width=260,
         )
         place = "" if concept is None else f"_{concepts.index(concept)}"

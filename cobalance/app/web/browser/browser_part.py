@@ -11,15 +11,10 @@ BUILD = Path(__file__).parent / "build"
 
 @cache
 def browser_part(name: str) -> tuple[ComponentRenderer, ComponentRenderer]:
-    """Two components, registered once per process: what draws, and what takes the data.
+    """Register a component's library and its mounted part, once per process.
 
     They are two because Streamlit sends a component's code again whenever its data change. The
     first has no data, so the browser gets it once.
-
-    Parameters
-    ----------
-    name : str
-        Of the files in build/.
     """
     library, drawn = (
         v2.component(f"cobalance.{file}", js=(BUILD / f"{file}.js").read_text(encoding="utf-8"))

@@ -45,7 +45,7 @@ def concept_graph(
     height_px: int = 560,
     label: str = "Concept graph",
 ) -> GraphSelection:
-    """Draw the graph; return what is selected in it.
+    """Draw the graph; return its selection.
 
     A new `picture` changes only the elements that differ; a new `highlighted` or `selected` moves
     nothing. The view fits the graph until a person pans or zooms, and then stays as long as any
@@ -56,8 +56,6 @@ def concept_graph(
     picture : GraphPicture or GraphStory
         What to draw. The steps of a story have a control below the graph, between which its nodes
         move; all are sent at once.
-    key : str
-        The widget's key, which no other widget of the page has.
     highlighted : sequence of sequences of str
         Cliques. Their nodes and the edges between them stand out, those edges included that the
         picture lacks, and each has an outline; the rest is dimmed. Ids that are not in the picture
@@ -75,15 +73,9 @@ def concept_graph(
         The story's step at first, and a new one whenever it is not what was returned in the run
         before: pass that back. By default, and for an unknown one, the first.
     height_px : int
-        Height of the component; its width is that of the column it is in. Below about 200 there
-        is little to see.
+        Height of the component; its width is that of the column it is in.
     label : str
         Its name for screen readers.
-
-    Returns
-    -------
-    GraphSelection
-        The selection, and the node to expand if one was double-clicked.
     """
     memory = f"{key}.exchange"
     stored = st.session_state.get(key) or {}
@@ -148,8 +140,6 @@ def next_exchange(
 
     Parameters
     ----------
-    before : Exchange or None
-        That of the run before, if there was one.
     wanted : tuple of str
         What the page passes now: nodes, or one step.
     report : object
@@ -248,7 +238,7 @@ def _first(picture: GraphPicture | GraphStory) -> GraphPicture:
 
 
 def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:
-    """What changes from step to step, in the order of nodes and edges."""
+    """Numbers and texts of one step, in the order of nodes and edges."""
     return {
         "nodes": [
             [

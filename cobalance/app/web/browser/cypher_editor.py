@@ -17,16 +17,14 @@ MOST_CHARACTERS = 200_000  # that are taken from a browser
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong in a text, and where.
+    """An error in the text, with its position.
 
     Parameters
     ----------
     text : str
         The text that it is about: underlined is nothing in another one.
     offset : int
-        Where it is, in characters.
-    message : str
-        What it is.
+        Its position, in characters.
     """
 
     text: str
@@ -64,7 +62,7 @@ def cypher_editor(
     parameters: Sequence[str] = (),
     mistake: Mistake | None = None,
 ) -> str:
-    """Draw the editor; return what is written in it.
+    """Draw the editor; return its text.
 
     In a form, which it is made for, that is what was written when the form was submitted last.
 
@@ -73,10 +71,6 @@ def cypher_editor(
     text : str
         The initial text, and a new one whenever it differs from that of the run before. Passing
         back what was returned keeps what a person writes meanwhile.
-    key : str
-        The widget's key, which no other widget of the page has.
-    label : str
-        Its name, also for screen readers.
     parameters : sequence of str
         Names to complete after ``$``.
     mistake : Mistake, optional
@@ -110,10 +104,6 @@ def next_text(before: Written | None, wanted: str, report: object) -> Written:
 
     Parameters
     ----------
-    before : Written or None
-        That of the run before, if there was one.
-    wanted : str
-        What the page passes now.
     report : object
         The browser's last report: ``{"text": "RETURN 1", "request": 3}``, or None. Not trusted.
     """
@@ -129,7 +119,7 @@ def next_text(before: Written | None, wanted: str, report: object) -> Written:
 
 
 def plain_lines(text: str) -> str:
-    r"""A text whose lines end as the browser's do, so that places in it stay what they are.
+    r"""Normalize line ends to the browser's, so that offsets agree.
 
     Examples
     --------

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import browser_part
-from cobalance.app.web.browser.media import media_url
 from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.server.streamlit_internals import picture_url
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,7 @@ class GridImage:
     id : str
         Unique in the grid.
     alt : str
-        What is in it, in words.
-    plain : Picture
-        The image.
+        A description, for screen readers.
     drawn : Picture or None
         The image with its boxes and outlines, if it has any.
     """
@@ -39,17 +37,7 @@ class GridImage:
 
 @dataclass(frozen=True)
 class OpenedImage:
-    """The image that the lightbox shows, with as many of its pixels as there are to show.
-
-    Parameters
-    ----------
-    id : str
-        One of the grid's.
-    caption : str
-        What is known of it.
-    plain, drawn : Picture
-        As of `GridImage`.
-    """
+    """The image in the lightbox, as large as it is; fields as of `GridImage`."""
 
     id: str
     caption: str
@@ -63,10 +51,10 @@ def image_grid(
     key: str,
     label: str,
     row_px: int,
-    overlay: bool,
-    opened: OpenedImage | None,
     on_open: Callable[[str | None], None],
-    on_overlay: Callable[[bool], None],
+    overlay: bool = False,
+    on_overlay: Callable[[bool], None] = lambda _: None,
+    opened: OpenedImage | None = None,
     has_lightbox: bool = True,
 ) -> None:
     """Draw images in rows of one height.
@@ -76,10 +64,6 @@ def image_grid(
 
     Parameters
     ----------
-    images : sequence of GridImage
-        In their order.
-    key : str
-        The widget's key, which no other widget of the page has.
     label : str
         Its name for screen readers.
     row_px : int
@@ -89,8 +73,8 @@ def image_grid(
     opened : OpenedImage or None
         The image in the lightbox.
     on_open : callable
-        Takes the id of the image that a person asks for, or None when they close the lightbox;
-        called before the next run.
+        Takes the id of the requested image, or None when the lightbox is closed; called before
+        the next run.
     on_overlay : callable
         Takes whether the person wants boxes and outlines.
     has_lightbox : bool
@@ -115,7 +99,7 @@ def grid_data(
     overlay: bool,
     opened: OpenedImage | None,
 ) -> dict[str, Any]:
-    """What the browser is sent to draw images in rows; parameters are those of `image_grid`."""
+    """Data for the browser to draw images in rows; parameters as in `image_grid`."""
     return {
         "images": [
             {
@@ -149,28 +133,28 @@ def draw_part(part: str, key: str, data: dict[str, Any], **callbacks: Any) -> No
 def opening(
     key: str, images: Sequence[GridImage], on_open: Callable[[str | None], None]
 ) -> Callable[[], None]:
-    """A callback for the image that a person asks for; what is none of `images` is not passed."""
+    """Callback that opens the requested image; unknown ids are ignored."""
     known = {image.id for image in images}
 
-    def asked() -> None:
+    def open_asked() -> None:
         id_ = (st.session_state[key].get("asked") or {}).get("id")
         if id_ is None or id_ in known:
             on_open(id_)
 
-    return asked
+    return open_asked
 
 
 def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callable[[], None]:
-    """A callback for something that a person turns on or off."""
+    """Callback that passes on a switch's new state."""
 
-    def switched() -> None:
+    def switch() -> None:
         on_switch(bool((st.session_state[key].get(name) or {}).get("on")))
 
-    return switched
+    return switch
 
 
 def _addresses(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:
     return {
-        "src": media_url(plain, f"{place}.plain"),
-        "drawn": drawn and media_url(drawn, f"{place}.drawn"),
+        "src": picture_url(plain.data, f"{place}.plain"),
+        "drawn": drawn and picture_url(drawn.data, f"{place}.drawn"),
     }

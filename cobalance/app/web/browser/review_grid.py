@@ -26,7 +26,7 @@ ACTS: tuple[Act, ...] = ("accepted", "rejected", "undo")
 
 @dataclass(frozen=True)
 class Decision:
-    """What one key has decided: of which images, or that the decision before is taken back."""
+    """A decision on images, or the undoing of the one before."""
 
     act: Act
     images: tuple[str, ...]
@@ -39,16 +39,22 @@ class ReviewImage:
     Parameters
     ----------
     image : GridImage
-        With the outline of what was painted as what is drawn.
+        Drawn with the outline of the painted part.
     verdict : str
         ``accepted``, ``rejected`` or ``pending``.
-    note : str
-        What is known of it.
     """
 
     image: GridImage
     verdict: str
     note: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch: its state, and a callback that takes the new one."""
+
+    is_on: bool
+    turn: Callable[[bool], None]
 
 
 def review_grid(
@@ -57,18 +63,16 @@ def review_grid(
     key: str,
     label: str,
     row_px: int,
-    overlay: bool,
-    original: bool,
+    overlay: Switch,
+    original: Switch,
     decides: bool,
     opened: OpenedImage | None,
     more: bool,
     on_open: Callable[[str | None], None],
-    on_overlay: Callable[[bool], None],
-    on_original: Callable[[bool], None],
     on_end: Callable[[], None],
     on_details: Callable[[str], None],
 ) -> None:
-    """Draw images to decide on; `decisions` gives what was decided, in the next run.
+    """Draw images to decide on; `decisions` returns the decisions in the next run.
 
     A accepts, R or X rejects, the arrow keys move, with Shift they select, as the space bar does,
     U takes back, N goes on, Enter opens an image, O shows the originals, M outlines, D asks for
@@ -76,33 +80,31 @@ def review_grid(
 
     Parameters
     ----------
-    images : sequence of ReviewImage
-        A page of them.
-    original : bool
-        Whether the originals are shown in place of the images.
+    overlay, original : Switch
+        Whether outlines are drawn, and the originals shown in place of the images.
     decides : bool
         Whether the person may decide.
     more : bool
         Whether a page follows.
-    on_original : callable
-        Takes whether the person wants the originals.
     on_end : callable
         Called when the person goes on behind the last image.
     on_details : callable
         Takes the id of the image of which the person wants to know all.
-    key, label, row_px, overlay, opened, on_open, on_overlay
+    key, label, row_px, opened, on_open
         As of `image_grid`.
     """
     listed = [one.image for one in images]
-    data = grid_data(listed, key=key, label=label, row_px=row_px, overlay=overlay, opened=opened)
-    name, number = st.session_state.get(_taken(key), ("", 0))
+    data = grid_data(
+        listed, key=key, label=label, row_px=row_px, overlay=overlay.is_on, opened=opened
+    )
+    name, number = st.session_state.get(_taken_key(key), ("", 0))
 
-    def ended() -> None:
+    def take_end() -> None:
         after = (st.session_state[key].get("page") or {}).get("after")
         if listed and after == listed[-1].id:
             on_end()
 
-    def detailed() -> None:
+    def take_details() -> None:
         id_ = (st.session_state[key].get("details") or {}).get("id")
         if isinstance(id_, str) and any(image.id == id_ for image in listed):
             on_details(id_)
@@ -115,21 +117,21 @@ def review_grid(
             "verdicts": {one.image.id: one.verdict for one in images},
             "notes": {one.image.id: one.note for one in images},
             "taken": {"name": name, "number": number},
-            "original": original,
+            "original": original.is_on,
             "decides": decides,
             "more": more,
         },
         on_asked_change=opening(key, listed, on_open),
-        on_overlay_change=switching(key, "overlay", on_overlay),
-        on_original_change=switching(key, "original", on_original),
-        on_page_change=ended,
-        on_details_change=detailed,
+        on_overlay_change=switching(key, "overlay", overlay.turn),
+        on_original_change=switching(key, "original", original.turn),
+        on_page_change=take_end,
+        on_details_change=take_details,
         on_log_change=no_callback,
     )
 
 
 def decisions(key: str, is_known: Callable[[str], bool]) -> list[Decision]:
-    """Take over what was decided in a grid since the last time, in order.
+    """Return a grid's decisions since the last call, in order.
 
     Parameters
     ----------
@@ -137,8 +139,8 @@ def decisions(key: str, is_known: Callable[[str], bool]) -> list[Decision]:
         Whether decisions may be about an id: the page that it was on may have been turned since.
     """
     report = (st.session_state.get(key) or {}).get("log")
-    taken, found = new_decisions(st.session_state.get(_taken(key), ("", 0)), report, is_known)
-    st.session_state[_taken(key)] = taken
+    taken, found = new_decisions(st.session_state.get(_taken_key(key), ("", 0)), report, is_known)
+    st.session_state[_taken_key(key)] = taken
     return found
 
 
@@ -193,5 +195,5 @@ def _is_entry(entry: Any) -> bool:
     )
 
 
-def _taken(key: str) -> str:
+def _taken_key(key: str) -> str:
     return f"{key}.taken"

@@ -1,13 +1,13 @@
-"""What an empty store offers: the demonstration datasets, and annotations of one's own."""
+"""First steps in an empty store: load a demonstration dataset, or your own annotations."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
+from cobalance.app.web.widgets.messages import viewer_note
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
@@ -23,12 +23,7 @@ _LOADING = "_loading_demo"  # the name of the example that this session loads
 class Example:
     """A demonstration dataset.
 
-    Parameters
-    ----------
-    title, about : str
-        For people; what it is, in Markdown.
-    load : callable
-        Loads and mines it, unless the store has it.
+    `about` is Markdown; `load` loads and mines it, unless the store has it.
     """
 
     title: str
@@ -54,7 +49,7 @@ EXAMPLES: dict[str, Example] = {
 
 
 def draw(*, own_data: bool = True) -> None:
-    """Draw what cobalance does, and the ways to begin.
+    """Draw an introduction, with the ways to begin.
 
     Parameters
     ----------

@@ -36,12 +36,12 @@ def offer(current: CurrentDataset) -> None:
 
 
 def last_options(state: DatasetState) -> MiningOptions:
-    """What a dataset was last mined with; before, what pages propose."""
+    """Options of the last mining, or the proposed ones before the first."""
     return state.mining_options(**({} if state.mining else {"max_size": 3}))
 
 
 def fields(current: CurrentDataset, key: str) -> MiningOptions:
-    """Draw the options of mining; at first they are what the dataset was last mined with.
+    """Draw the options of mining, initially as in the last run.
 
     The keys of the widgets begin with `key`.
     """

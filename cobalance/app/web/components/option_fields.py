@@ -22,14 +22,9 @@ def draw_options(
     usual: Mapping[str, Any] | None = None,
     prefix: str = "",
 ) -> dict[str, Any]:
-    """Draw the fields of options; return those that differ from their defaults.
+    """Draw form fields of options; return the values that differ from their defaults.
 
-    Parameters
-    ----------
-    usual : mapping, optional
-        Other defaults than those of the options.
-    prefix : str
-        Of the fields' names in the URL.
+    `usual` has other defaults than the options' own; `prefix` is of the fields' names in the URL.
     """
     fields = kind.model_fields
     defaults = {name: field.default for name, field in fields.items()} | dict(usual or {})
@@ -47,7 +42,7 @@ def draw_options(
 
 
 def draw_model_options(kind: type[Options], prefix: str, advice: str) -> dict[str, Any]:
-    """Draw all options of a model; return those that differ from their defaults.
+    """Draw all options of a model; return the values that differ from their defaults.
 
     Where people log in, the operator decides which model is loaded, and where: these fields are
     left out, and `advice` names the command that has them (Markdown).
@@ -72,8 +67,8 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
         return st.checkbox(offered.label, value=default, **drawn)
     drawn["placeholder"] = offered.placeholder or None
     if get_origin(option.annotation) is tuple:
-        text = st.text_input(offered.label, _listed(default), max_chars=500, width=320, **drawn)
-        return default if text == _listed(default) else tuple(filter(None, _parts(text)))
+        text = st.text_input(offered.label, _join(default), max_chars=500, width=320, **drawn)
+        return default if text == _join(default) else tuple(filter(None, _parts(text)))
     if kind in (int, float):
         low, high, step = (
             None if limit is None else kind(limit)
@@ -84,7 +79,7 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
     return st.text_input(offered.label, default or "", max_chars=500, width=320, **drawn).strip()
 
 
-def _listed(values: Iterable[Any]) -> str:
+def _join(values: Iterable[Any]) -> str:
     return ", ".join(map(str, values))
 
 
@@ -93,5 +88,5 @@ def _parts(text: str) -> Iterable[str]:
 
 
 def _limit(option: FieldInfo, name: str) -> Any:
-    """A limit of a number, such as ``ge``; None where there is none."""
+    """A numeric limit of a field, such as ``ge``; None without one."""
     return next((getattr(one, name) for one in option.metadata if hasattr(one, name)), None)

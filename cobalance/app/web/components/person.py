@@ -28,14 +28,12 @@ def person_of(people: Sequence[str], what: str) -> str | None:
             if not known.is_proven:
                 st.caption(UNPROVEN)
         return person
-    if st.session_state.get(PERSON) not in (None, *people):
-        del st.session_state[PERSON]  # of another one
     chosen: str | None = st.selectbox(
         "You are",
         people,
         index=None,
         placeholder="Choose your name",
-        **in_url(PERSON),
+        **in_url(PERSON, people),
         width=320,
     )
     return chosen

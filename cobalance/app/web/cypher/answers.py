@@ -89,15 +89,17 @@ def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A frame from `as_frame` and the configuration of its columns, for `st.dataframe`.
+def as_table(
+    result: ConsoleResult, names: Mapping[str, str] = MappingProxyType({})
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A result as a frame for people, and the configuration of its columns for `st.dataframe`.
 
     A list of pairs, such as images of each class, becomes "country 30 · urban 10"; an interval
-    becomes "[0.001, 0.050]". Spaces at the start of a text, by which the steps of a plan are set
-    in, stay visible.
+    becomes "[0.001, 0.050]", and a node "cow · Concept · images: 12". Spaces at the start of a
+    text, by which the steps of a plan are set in, stay visible.
     """
-    shown, configuration = frame.copy(), dict[str, Any]()
-    for name in frame.columns:
+    frame, configuration = as_frame(result, names), dict[str, Any]()
+    for position, name in enumerate(frame.columns):
         column = frame[name]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             whole = bool((column.dropna() % 1 == 0).all())
@@ -107,58 +109,46 @@ def as_table(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
         elif column.map(is_names).any():
             configuration[name] = st.column_config.ListColumn(width="medium")
         elif column.dtype == object:
-            shown[name] = column.map(_pairs_in_words).map(_element_in_words)
-            if not shown[name].equals(column):
+            texts = [_in_words(without_ids(row[position], names)) for row in result.rows]
+            if texts != column.tolist():
                 configuration[name] = st.column_config.TextColumn(width=260)
-            shown[name] = shown[name].map(_set_in)
+            frame[name] = pd.Series(map(_keep_indent, texts), dtype=object)
     if tuple(frame.columns[:2]) == PLAN_COLUMNS:
         for name, width in zip(PLAN_COLUMNS, (230, 420), strict=True):
             configuration[name] = st.column_config.TextColumn(width=width)
-    return shown, configuration
+    return frame, configuration
 
 
-def _pairs_in_words(text: Any) -> Any:
-    if not (isinstance(text, str) and text.startswith("[")):
-        return text
-    try:
-        pairs = json.loads(text)
-    except ValueError:
-        return text
-    if is_interval(pairs):
-        return cell_text(pairs)
-    if not all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in pairs):
-        return text
-    return " · ".join(f"{name} {count:,}" for name, count in pairs)
+def _in_words(value: Any) -> str | None:
+    """A value as people read it; as JSON where it has no words."""
+    if isinstance(value, str | None):
+        return value
+    if isinstance(value, list):
+        if is_interval(value):
+            return cell_text(value)
+        if all(isinstance(pair, list) and [*map(type, pair)] == [str, int] for pair in value):
+            return " · ".join(f"{name} {count:,}" for name, count in value)
+    elif isinstance(value, dict):
+        if value.keys() == {"labels", "properties"}:
+            name = name_of(value["labels"], value["properties"])
+            rest = {key: one for key, one in value["properties"].items() if one != name}
+            return " · ".join([name, *value["labels"], *lines_of(rest)])
+        if value.keys() == {"type", "start", "end", "properties"}:
+            link = f"{value['start']} \u2192 {value['end']}"
+            return " · ".join([link, value["type"], *lines_of(value["properties"])])
+        if value.keys() == {"nodes", "relationships"}:
+            nodes = [name_of(node["labels"], node["properties"]) for node in value["nodes"]]
+            types = [f" \u2013 {link['type']} \u2013 " for link in value["relationships"]]
+            return "".join(
+                part for pair in zip_longest(nodes, types, fillvalue="") for part in pair
+            )
+    return _to_json(value)
 
 
-def _element_in_words(text: Any) -> Any:
-    """A node, relationship or path in words: "cow · Concept · images: 12"."""
-    if not (isinstance(text, str) and text.startswith('{"')):
-        return text
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    if value.keys() == {"labels", "properties"}:
-        name = name_of(value["labels"], value["properties"])
-        rest = {key: one for key, one in value["properties"].items() if one != name}
-        return " · ".join([name, *value["labels"], *lines_of(rest)])
-    if value.keys() == {"type", "start", "end", "properties"}:
-        link = f"{value['start']} \u2192 {value['end']}"
-        return " · ".join([link, value["type"], *lines_of(value["properties"])])
-    if value.keys() == {"nodes", "relationships"}:
-        names = [name_of(node["labels"], node["properties"]) for node in value["nodes"]]
-        types = [f" \u2013 {link['type']} \u2013 " for link in value["relationships"]]
-        return "".join(part for pair in zip_longest(names, types, fillvalue="") for part in pair)
-    return text
-
-
-def _set_in(text: Any) -> Any:
-    """A text whose leading spaces are shown, as no-break spaces."""
-    if not (isinstance(text, str) and text.startswith(" ")):
-        return text
-    rest = text.lstrip(" ")
-    return "\N{NO-BREAK SPACE}" * (len(text) - len(rest)) + rest
+def _keep_indent(text: str | None) -> str | None:
+    """A text with its leading spaces as no-break spaces, which tables show."""
+    rest = (text or "").lstrip(" ")
+    return text and "\N{NO-BREAK SPACE}" * (len(text) - len(rest)) + rest
 
 
 def cliques_in(result: ConsoleResult) -> list[Clique]:
@@ -177,7 +167,7 @@ def cliques_in(result: ConsoleResult) -> list[Clique]:
 
 
 def lines_of(properties: Mapping[str, Any]) -> list[str]:
-    """Properties as lines of text, without those that say nothing to people."""
+    """Properties as lines of text, without internal ones."""
     return [
         f"{name}: {shorten(value if isinstance(value, str) else _to_json(value), 80)}"
         for name, value in properties.items()

@@ -9,10 +9,11 @@ import streamlit as st
 from cobalance.app.web.browser.cypher_editor import Mistake, cypher_editor, plain_lines
 from cobalance.app.web.cypher import query_form
 from cobalance.app.web.cypher.query_form import MOST_ROWS
+from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import background, session
 from cobalance.app.web.state.background import Run
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import came_back, number_in_url, write
+from cobalance.app.web.state.url import number_in_url, write
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database import schema
@@ -97,7 +98,7 @@ def _names(current: CurrentDataset | None) -> list[str]:
 
 
 def mistake_of(run: Run | None) -> Mistake | None:
-    """Where a query of one's own went wrong, if it did and the error says where."""
+    """Position of the error in a query of one's own; None without one."""
     if run is None or run.query.is_saved or not run.outcome.done():
         return None
     error = run.outcome.exception()

@@ -65,7 +65,7 @@ def elements_in(
     concept: str | None = None,
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> Elements:
-    """Find the nodes and links of a result: those of the graph, or names in known columns.
+    """Find the nodes and links of a result, in graph values or in columns of names.
 
     Names are those in the columns of the saved queries: ``concepts``, which are linked with each
     other, ``concept_1`` and ``concept_2``, ``start`` and ``end``, ``class`` and ``concept``.

@@ -1,23 +1,36 @@
 """Draw the result of a query: table, graph, downloads, and the way to a plan."""
 
+import json
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
+from cobalance.app.web.components.graph.choices import make_centre
 from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.cypher import answers
-from cobalance.app.web.cypher.inspector import in_link, show_node
-from cobalance.app.web.cypher.pictures import MOST_NODES, Elements, elements_in, picture_of
+from cobalance.app.web.cypher.answers import HIDDEN
+from cobalance.app.web.cypher.pictures import (
+    MOST_NODES,
+    Elements,
+    FoundNode,
+    elements_in,
+    picture_of,
+)
 from cobalance.app.web.state import background, session, url
 from cobalance.app.web.state.background import Run
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state, show_error
-from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.theme import bold, shorten
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database import schema
+from cobalance.graph.database.declarations import DATASET
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
 from cobalance.graph.queries.console_query import ConsoleQuery
+from cobalance.graph.queries.nodes import NodeDetails, read_class, read_concept, read_node
 from cobalance.workflows.cells import to_csv
 
 TABLE, GRAPH = "Table", "Graph"
@@ -60,7 +73,7 @@ def show_result(current: CurrentDataset | None, run: Run) -> None:
     elif view == GRAPH:
         _graph(current, found, classes)
     else:
-        shown, columns = answers.as_table(frame)
+        shown, columns = answers.as_table(result, run.names)
         draw_table(shown, 560, columns, key="_cypher_table", alt="Rows that the query returned")
 
 
@@ -115,3 +128,104 @@ def _to_plan(result: ConsoleResult) -> None:
     if st.button(label, type="primary", key="_cypher_plan"):
         url.select_cliques(some)
         url.go_to("plan")
+
+
+_KEYS = frozenset(("key", "id"))  # told by the name, or only to programs
+
+
+def in_link(node: FoundNode) -> str:
+    """A node's name in a link.
+
+    Examples
+    --------
+    >>> in_link(FoundNode("cow", "concept", "Concept"))
+    'Concept cow'
+    """
+    return f"{node.label} {node.name}".strip()[:200]
+
+
+def show_node(current: CurrentDataset | None, node: FoundNode) -> None:
+    """Draw a node's properties and relationships."""
+    details = _read(current, node)
+    if details is None:
+        st.caption(f"The graph has no {bold(node.name)} any more. Run the query again.")
+        return
+    st.markdown(f"#### {bold(shorten(details.name, 80))}\n{' · '.join(details.labels)}")
+    whose = details.properties.get(DATASET)
+    if current is not None and whose == current.name:
+        _ways_on(current, details)
+    elif isinstance(whose, str):
+        st.caption(f"Of the dataset {bold(whose)}.")
+    declared = [
+        each.name
+        for kind in schema.ALL_NODES
+        if kind.label in details.labels
+        for each in (kind.key, *kind.properties)
+    ]
+    properties = {name: details.properties[name] for name in declared if name in details.properties}
+    rows = [
+        (name, _in_words(value))
+        for name, value in {**properties, **details.properties}.items()
+        if name not in HIDDEN
+        and not (name in _KEYS and isinstance(value, str) and _has_name(details))
+    ]
+    draw_table(
+        pd.DataFrame(rows, columns=["Property", "Value"]),
+        260,
+        {"Property": st.column_config.TextColumn(width=150)},
+        key="_cypher_properties",
+        alt=f"Properties of {details.name}",
+    )
+    degrees = sorted(details.degrees.items(), key=lambda degree: (-degree[1], degree[0]))
+    draw_table(
+        pd.DataFrame(degrees, columns=["Relationships", "Number"]),
+        180,
+        {"Number": count_column(width=100)},
+        key="_cypher_degrees",
+        alt=f"Relationships of {details.name}",
+    )
+
+
+def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None:
+    if node.element_id is not None:
+        return read_node(session.store(), node.element_id)
+    if current is None:
+        return None
+    read = read_class if node.kind == "class" else read_concept
+    return read(current.store, current.name, node.name)
+
+
+def _has_name(details: NodeDetails) -> bool:
+    """Whether people call a node by something else than its own id."""
+    return details.name != details.properties.get("id")
+
+
+def _ways_on(current: CurrentDataset, details: NodeDetails) -> None:
+    """Draw the buttons to the pages that show a node, too."""
+    name = details.properties.get("name")
+    concepts = details.properties.get("concepts")
+    is_class = schema.CLASS.label in details.labels
+    is_concept = schema.CONCEPT.label in details.labels
+    if is_concept:
+        concepts = [name]
+    with st.container(horizontal=True):
+        if (is_class or is_concept) and st.button("Open in Neighbourhood", key="_cypher_near"):
+            make_centre(str(name), "class" if is_class else "concept")
+            url.go_to("neighbourhood")
+        if concepts and current.is_mined and st.button("Open in Diagnose", key="_cypher_diagnose"):
+            url.select_cliques([tuple(sorted(concepts))])
+            url.go_to("diagnose")
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " + ".join(value)
+    if isinstance(value, bytes | bytearray):
+        return f"{len(value):,} bytes"
+    return json.dumps(value, ensure_ascii=False, default=str)

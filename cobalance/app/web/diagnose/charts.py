@@ -100,7 +100,7 @@ def combinations(top: pd.DataFrame, class_sizes: Mapping[str, int], *, shares: b
     ----------
     Lex et al., "UpSet: visualization of intersecting sets" (IEEE TVCG 20, 2014).
     """
-    classes = drawn_classes(top, list(class_sizes))
+    classes = classes_to_draw(top, list(class_sizes))
     top = top.head(min(MOST_COMBINATIONS, MOST_BARS // max(len(classes), 1)))
     top = top.reset_index(drop=True)
     if top.empty:
@@ -146,7 +146,7 @@ def _clickable(
     key = f"{key} {details.times_closed()}"
     one = alt.selection_point(name=_CLICKED, fields=fields, toggle=False)
 
-    def clicked() -> None:
+    def take_click() -> None:
         marks = st.session_state[key].selection.get(_CLICKED)
         if marks:
             on_click(marks[0])
@@ -155,19 +155,19 @@ def _clickable(
         chart.add_params(one),
         width="stretch",
         key=key,
-        on_select=clicked,
+        on_select=take_click,
         selection_mode=_CLICKED,
         alt=told,
     )
 
 
-def drawn_classes(top: pd.DataFrame, classes: Sequence[str]) -> list[str]:
-    """Classes with bars, each of another colour: all of a few, else those that lead most often.
+def classes_to_draw(top: pd.DataFrame, classes: Sequence[str]) -> list[str]:
+    """Classes to draw as bars: all of a few, else the ones that lead most often.
 
     Examples
     --------
     >>> top = pd.DataFrame({"highest_rate": ["m", "b", "m"], "lowest_rate": ["a", "b", "b"]})
-    >>> drawn_classes(top, ["a", "b"]), drawn_classes(top, list("abcdefghijklm"))
+    >>> classes_to_draw(top, ["a", "b"]), classes_to_draw(top, list("abcdefghijklm"))
     (['a', 'b'], ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'])
     """
     leads = pd.concat([top["highest_rate"], top["lowest_rate"]]).astype(object).value_counts()

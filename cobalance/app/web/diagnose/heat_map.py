@@ -28,7 +28,7 @@ _LABEL, _ROW_PX = 22, 20
 
 
 def step_labels() -> list[str]:
-    """What each colour stands for.
+    """Quantity that the colours show.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def draw(current: CurrentDataset) -> None:
     if not concepts:
         st.caption("The images show no concepts.")
         return
-    classes = _drawn_classes(found)
+    classes = _classes_to_draw(found)
     cells = cells_of(found, classes, concepts)
     chart = f"_heat_map {details.times_closed()}"
     st.altair_chart(
@@ -127,8 +127,8 @@ def draw(current: CurrentDataset) -> None:
         )
 
 
-def _drawn_classes(found: Contrasts) -> list[str]:
-    """Classes with images, in their order: all, or those that lean most in some concept."""
+def _classes_to_draw(found: Contrasts) -> list[str]:
+    """Classes to draw, in their order: all, or the ones with the strongest lean."""
     furthest = np.abs(found.residuals[:MOST_CONCEPTS]).max(axis=0, initial=0)
     known = [name for name, images in found.class_sizes.items() if images]
     strength = dict(zip(found.class_sizes, furthest.tolist(), strict=True))

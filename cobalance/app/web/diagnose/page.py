@@ -1,5 +1,6 @@
 """Page Diagnose: imbalances as a table, charts and images."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,7 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components import mine_button
-from cobalance.app.web.components.graph import accuracy_colors, axis_choice, community_colors
+from cobalance.app.web.components.graph import colors
+from cobalance.app.web.components.graph.choices import choose_axis
+from cobalance.app.web.components.images import gallery
 from cobalance.app.web.components.imbalances import (
     details,
     filters as imbalance_filters,
@@ -17,8 +20,7 @@ from cobalance.app.web.components.imbalances import (
 )
 from cobalance.app.web.components.imbalances.table import MAX_BARS
 from cobalance.app.web.components.name_choices import names_of
-from cobalance.app.web.components.stepper import draw_steps
-from cobalance.app.web.diagnose import charts, from_graph, heat_map, strips, table
+from cobalance.app.web.diagnose import charts, heat_map, table
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -27,6 +29,7 @@ from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
+from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
@@ -42,15 +45,16 @@ from cobalance.workflows.diagnose.findings import (
     not_compared,
     small_classes,
 )
-from cobalance.workflows.diagnose.steps import next_action, steps_of
+from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
     are_unequal,
     describe_mining,
     describe_summary,
+    effect_texts,
     summary_table,
 )
 from cobalance.workflows.report.contents import ReportOptions
-from cobalance.workflows.report.writing import report
+from cobalance.workflows.report.page import report
 
 GRAPH = "diagnose_graph"
 _NODES = "_chosen_nodes"
@@ -58,6 +62,7 @@ GRAPH_VIEW, IMAGES, HEAT_MAP = "Graph", "Images", "Heat map"
 MATRIX, COMBINATIONS = "Matrix", "Combinations"
 BARS = ("Images", "% of class")
 EDGES = (100, 200, 400, 800)
+STRIPS, STRIP_IMAGES, STRIP_PX, STRIP_CLASSES = 3, 8, 64, 4  # rows of the view Images
 BY_CLASS, BY_GROUP, BY_ACCURACY = "Class", "Group", "Accuracy"
 
 
@@ -96,7 +101,7 @@ def _headline(current: CurrentDataset) -> DeltaGenerator:
     totals = current.read(clique_totals)
     strongest = current.read(read_imbalances, Ranking(limit=1))
     row = None if strongest.empty else {str(k): v for k, v in strongest.iloc[0].items()}
-    said = headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasised)
+    said = headline(totals.leaning, totals.cliques, row, current.class_sizes, _emphasise)
     with st.container(horizontal=True, vertical_alignment="center", key="_headline"):
         st.subheader(said, anchor=False, help=meaning("evidence"))
         return st.container(width="content")
@@ -114,7 +119,7 @@ def _next_step(current: CurrentDataset, progress: DatasetProgress) -> None:
             url.go_to(path)
 
 
-def _emphasised(name: str) -> str:
+def _emphasise(name: str) -> str:
     return f"*{escape(shorten(name.strip() or '(no name)', 60).strip())}*"
 
 
@@ -185,8 +190,8 @@ def _pictures(
         edges, color = EDGES[1], BY_CLASS
         if view == GRAPH_VIEW:
             edges = st.selectbox("Links", EDGES, index=1, **number_in_url("edges"), width=80)
-            colors = [BY_CLASS, BY_GROUP, *([] if model is None else [BY_ACCURACY])]
-            color = st.selectbox("Colour", colors, **choice_in_url("color"), width=112)
+            kinds = [BY_CLASS, BY_GROUP, *([] if model is None else [BY_ACCURACY])]
+            color = st.selectbox("Colour", kinds, **choice_in_url("color"), width=112)
         bars = BARS[0]
         if view == COMBINATIONS:
             # Counts of classes of unequal sizes say little beside each other.
@@ -194,12 +199,12 @@ def _pictures(
             asked = st.selectbox("Bars", BARS, **named_in_url("bars", usual, BARS), width=130)
             bars = asked or usual
         between = view in (GRAPH_VIEW, MATRIX)
-        axis = axis_choice.choose_axis(current) if between else None
+        axis = choose_axis(current) if between else None
     if view == HEAT_MAP:
         heat_map.draw(current)
         return
     if view == IMAGES:
-        strips.draw(current, frame)
+        _draw_strips(current, frame)
         return
     if axis is None:
         first = replace(ranking, min_size=ranking.min_size or 2, limit=charts.MOST_COMBINATIONS)
@@ -221,11 +226,11 @@ def _pictures(
     judged, together = None, tuple[Facet, ...]()
     if color == BY_GROUP:
         together = current.read(read_communities)
-        drawn = community_colors.colored_by_community(drawn, together)
+        drawn = colors.color_by_community(drawn, together)
     if model is not None and color == BY_ACCURACY:
-        judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
+        judged = model_accuracy.accuracy(current, model, colors.cliques_of(drawn))
     if judged is not None:
-        drawn = accuracy_colors.colored_by_accuracy(drawn, judged)
+        drawn = colors.color_by_accuracy(drawn, judged)
     filtered = st.session_state[imbalance_filters.CONCEPTS]
     found = concept_graph(
         drawn,
@@ -241,11 +246,11 @@ def _pictures(
     if set(chosen) != set(filtered):
         st.session_state[_NODES] = chosen
         st.rerun()  # the filter stands above, and has been drawn already
-    from_graph.offer(current, filtered)
+    _offer_clique(current, filtered)
     if color == BY_GROUP:
-        community_colors.legend(together)
+        colors.draw_community_legend(together)
     if judged is not None:
-        accuracy_colors.legend(judged)
+        colors.draw_accuracy_legend(judged)
     _legend(axis, overview)
 
 
@@ -268,8 +273,75 @@ def _selection_bar() -> None:
         return
     with st.bottom, st.container(horizontal=True, vertical_alignment="center"):
         st.space("stretch")
-        number, noun = inflect(len(selected), "cliques").split()
-        st.markdown(f"**{number}** {noun} selected", width="content")
+        st.markdown(f"**{inflect(len(selected), 'cliques')}** selected", width="content")
         st.button("Clear", on_click=url.clear, key="_clear")
         if st.button("Plan the missing images", type="primary", key="_to_plan"):
             url.go_to("plan")
+
+
+def _draw_strips(current: CurrentDataset, frame: pd.DataFrame) -> None:
+    """Draw the first rows of the table with the first images of each class."""
+    first = frame.head(STRIPS)
+    for row, effect in zip(first.to_dict("records"), effect_texts(first), strict=True):
+        clique = tuple(row["concepts"])
+        title = shorten(" + ".join(clique), 60)
+        st.markdown(f"**{escape(title)}** · {escape(effect)}")
+        counts = {name: int(row[COUNT + name]) for name in current.class_sizes}
+        names = sorted(counts, key=counts.__getitem__, reverse=True)[:STRIP_CLASSES]
+        for name in names:
+            share = counts[name] / current.class_sizes[name]
+            st.caption(f"{escape(name)}: {counts[name]:,} images, {share:.1%} of the class")
+            gallery.strip(current, clique, name, STRIP_IMAGES, STRIP_PX)
+    if len(frame) > STRIPS:
+        st.caption(f"The first {STRIPS} rows of the table; click a number in it for another's.")
+
+
+def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
+    """Draw the buttons for the selected concepts; nothing where none is selected."""
+    clique = tuple(sorted(set(concepts)))
+    if not clique:
+        return
+    mined = not details.read_row(current, clique).empty
+    planned = clique in url.selected_cliques()
+    name = escape(shorten(" + ".join(clique), 60))
+    with st.container(horizontal=True):
+        st.button(
+            f"Details of {name}",
+            key="_graph_details",
+            icon=":material/read_more:",
+            on_click=url.show_images,
+            args=(clique,),
+        )
+        st.button(
+            "Take out of the plan" if planned else "Add to plan",
+            key="_graph_to_plan",
+            icon=":material/remove:" if planned else ":material/add:",
+            on_click=url.toggle_clique,
+            args=(clique,),
+            disabled=not mined,
+            help=None if mined else details.NOT_MINED,
+        )
+
+
+_ICONS = {
+    "done": ":material/check_circle:",
+    "next": ":material/radio_button_checked:",
+    "later": ":material/radio_button_unchecked:",
+}
+_MEANINGS = {"done": "Done.", "next": "The next step.", "later": "Not done yet."}
+
+
+def draw_steps(steps: list[Step]) -> None:
+    """Draw the steps in a row, each as done, next or later."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="_steps"):
+        for number, step in enumerate(steps):
+            if number:
+                st.markdown(":material/chevron_right:", width="content")
+            if st.button(
+                f"**{step.name}**" if step.state == "next" else step.name,
+                key=f"_step_{step.name}",
+                icon=_ICONS[step.state],
+                type="tertiary",
+                help=_MEANINGS[step.state],
+            ):
+                url.go_to(step.page)

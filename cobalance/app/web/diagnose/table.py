@@ -107,7 +107,7 @@ def draw(
 
 
 def _take(key: str, cliques: Sequence[url.Clique], classes: list[str]) -> None:
-    """Write what is ticked and clicked into the URL: in a callback, as a run may be cut short."""
+    """Write ticked rows and the clicked cell into the URL; a callback is not cut short."""
     chosen = st.session_state[key].selection
     others = [clique for clique in url.selected_cliques() if clique not in set(cliques)]
     url.select_cliques([*others, *(cliques[i] for i in chosen.rows)])

@@ -25,15 +25,13 @@ def show(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]
     st.subheader("Before and after", anchor=False)
     whole = found["group"] == ""
     metrics = list(dict.fromkeys(found[whole]["metric"])) or list(dict.fromkeys(found["metric"]))
-    if st.session_state.get("evaluate_change") not in (None, *metrics):
-        del st.session_state["evaluate_change"]
     usual = "worst_group" if "worst_group" in metrics else metrics[0]
     metric = st.selectbox(
         "Metric of the change",
         metrics,
         index=metrics.index(usual),
         format_func=lambda name: name.replace("_", " "),
-        **choice_in_url("evaluate_change"),
+        **choice_in_url("evaluate_change", metrics),
         width=260,
     )
     rows = found[found["metric"] == metric]

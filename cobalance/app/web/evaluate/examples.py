@@ -61,9 +61,9 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
             st.caption("Its images have several labels each: none is right or wrong as a whole.")
             return
         groups = sorted(judged["group"].unique())
-        if st.session_state.get(GROUP) not in (None, *groups):
-            del st.session_state[GROUP]
-        group = st.selectbox("Group", groups, index=None, placeholder="all", **in_url(GROUP))
+        group = st.selectbox(
+            "Group", groups, index=None, placeholder="all", **in_url(GROUP, groups)
+        )
         verdict = st.segmented_control(
             "Predicted", (WRONG, RIGHT), default=WRONG, required=True, **in_url("evaluate_verdict")
         )

@@ -7,8 +7,7 @@ from typing import Any, get_origin
 import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.uploading import accept_uploads
+from cobalance.app.web.state.access import accept_uploads, may_edit
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.evaluation.shortcuts import Shortcuts

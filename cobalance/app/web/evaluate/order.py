@@ -1,12 +1,12 @@
 """Form that orders training runs."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.work.worker_note import say_needs
+from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.evaluate.options import (
     choose_learner_options,
     choose_method_options,
@@ -58,8 +58,7 @@ def show(current: CurrentDataset) -> None:
 def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[EvaluationOrder, bool]:
     """Draw the fields; give the order, and whether all that it needs has been given."""
     names = datasets["dataset"].tolist()
-    _forget_unknown("evaluate_train", names)
-    _forget_unknown("evaluate_on", names)
+    train_in_url = in_url("evaluate_train", names)  # before its default is decided
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
@@ -67,7 +66,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 "Train on",
                 names,
                 default=[current.name] if "evaluate_train" not in st.session_state else None,
-                **in_url("evaluate_train"),
+                **train_in_url,
                 help="Each by itself: such as this dataset and what a job made of it.",
             )
             sets = st.multiselect(
@@ -105,7 +104,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 names,
                 index=None,
                 placeholder=usual or (train[0] if train else "the first that is trained on"),
-                **in_url("evaluate_on"),
+                **in_url("evaluate_on", names),
                 help="Whose real images are predicted. By default the dataset that was rebalanced.",
             )
         test_split = _choose_split(current, test or usual or (train[0] if train else None))
@@ -149,27 +148,26 @@ def _choose_validation(
     current: CurrentDataset, names: Sequence[str], train: Sequence[str]
 ) -> tuple[str | None, str | None]:
     """Draw the choice of the images to select by: their dataset and split, None for the usual."""
-    _forget_unknown("evaluate_validation", names)
     chosen: str | None = st.selectbox(
         "Validation dataset",
         names,
         index=None,
         placeholder="the one that is trained on",
-        **in_url("evaluate_validation"),
+        **in_url("evaluate_validation", names),
         help="Whose images select the model, for methods and presets that do. By default the split "
         "validation of the training dataset, or else a share of its training images.",
     )
     of = chosen or (train[0] if train else None)
     sizes = split_sizes(current.store, of) if of is not None else {}
     splits = [name for name in sizes if name is not None]
-    _forget_unknown("evaluate_validation_split", splits)
+    split_in_url = in_url("evaluate_validation_split", splits)
     split: str | None = None
     if splits:
         split = st.pills(
             "Validation split",
             splits,
             format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
-            **in_url("evaluate_validation_split"),
+            **split_in_url,
         )
     return chosen, split
 
@@ -178,13 +176,13 @@ def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
     """Draw the choice of the split to test on, where the dataset has any."""
     sizes = split_sizes(current.store, test) if test is not None else {}
     splits = [name for name in sizes if name is not None]
-    _forget_unknown("evaluate_split", splits)
+    split_in_url = in_url("evaluate_split", splits)  # before its default is decided
     chosen: str | None = st.pills(
         "Test split",
         splits,
         default="test" if "test" in splits and "evaluate_split" not in st.session_state else None,
         format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
-        **in_url("evaluate_split"),
+        **split_in_url,
     )
     return chosen
 
@@ -207,11 +205,3 @@ def _say_ordered() -> None:
             f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
             icon=":material/check:",
         )
-
-
-def _forget_unknown(key: str, known: Sequence[str]) -> None:
-    """Forget a choice that is gone, which Streamlit would refuse."""
-    kept: Any = st.session_state.get(key)
-    chosen = kept if isinstance(kept, list) else [kept]
-    if any(one not in (None, *known) for one in chosen):
-        del st.session_state[key]

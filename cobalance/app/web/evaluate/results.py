@@ -128,14 +128,13 @@ def _metric(
     """Draw one metric by group; return the run and group of a number that was clicked."""
     metrics = list(dict.fromkeys(scores["metric"]))
     runs = list(dict.fromkeys(scores["run"]))
-    _forget_unknown("evaluate_metric", metrics)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric = st.selectbox(
             "Metric",
             metrics,
             index=metrics.index(USUAL) if USUAL in metrics else 0,
             format_func=lambda name: name.replace("_", " "),
-            **choice_in_url("evaluate_metric"),
+            **choice_in_url("evaluate_metric", metrics),
             width=260,
         )
         chosen = st.multiselect(
@@ -209,9 +208,3 @@ def _take_click(
     of_run = [one.id for one in scored if labels[one.id] == run]
     st.session_state[examples.MODEL] = min(of_run, key=[one.id for one in scored].index)
     st.session_state[examples.GROUP] = None if group == ALL else group
-
-
-def _forget_unknown(key: str, known: Sequence[str]) -> None:
-    """Forget a choice of other evaluations, which Streamlit would refuse."""
-    if st.session_state.get(key) not in (None, *known):
-        del st.session_state[key]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from cobalance.app.web.components.work.task_buttons import task_buttons
-from cobalance.app.web.components.work.worker_note import draw_workers
+from cobalance.app.web.components.workers import draw_workers, task_buttons
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing, rerun_page

@@ -10,9 +10,8 @@ import streamlit as st
 from cobalance.app.web.evaluate.charts import draw_bars
 from cobalance.app.web.evaluate.numbers import ALL
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.uploading import accept_uploads
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table

@@ -6,20 +6,18 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.components.option_fields import draw_model_options
-from cobalance.app.web.components.viewer_note import viewer_note
-from cobalance.app.web.components.work.task_buttons import task_buttons
-from cobalance.app.web.components.work.worker_note import draw_workers, say_needs
+from cobalance.app.web.components.workers import draw_workers, say_needs, task_buttons
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.uploading import accept_uploads
 from cobalance.app.web.state.url import choice_in_url
 from cobalance.app.web.widgets.messages import (
     empty_state,
     errors_in_fragment,
     errors_kept,
     show_kept_error,
+    viewer_note,
 )
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.evaluation.training.features import FEATURES
@@ -105,7 +103,7 @@ def _compute_form(current: CurrentDataset) -> None:
         plugin = FEATURES[name]
         with st.popover("Options"):
             options = draw_model_options(
-                plugin.options, f"find_{name}_", "`cobalance embeddings compute --set`"
+                plugin.options, f"find_{name}_", "`cobalance embeddings compute`"
             )
         st.button(
             "Compute the embeddings", key="_embeddings_compute", type="primary",

@@ -6,7 +6,13 @@ from functools import partial
 import streamlit as st
 
 from cobalance.app.web.browser.image_grid import GridImage, OpenedImage
-from cobalance.app.web.browser.review_grid import Decision, ReviewImage, decisions, review_grid
+from cobalance.app.web.browser.review_grid import (
+    Decision,
+    ReviewImage,
+    Switch,
+    decisions,
+    review_grid,
+)
 from cobalance.app.web.components.images.shown_images import (
     LIGHTBOX_PX,
     OPENED,
@@ -18,6 +24,7 @@ from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
 from cobalance.app.web.jobs.fixed import words_of
 from cobalance.app.web.jobs.origin import draw_details
 from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing
@@ -92,14 +99,12 @@ def _candidates(job: Job, words: FilterWords) -> None:
             key=GRID,
             label="Candidates",
             row_px=ROW_PX,
-            overlay=masks,
-            original=originals,
+            overlay=Switch(masks, partial(_turn, _MASKS)),
+            original=Switch(originals, partial(_turn, _ORIGINALS)),
             decides=may_edit(),
             opened=_opened(found.candidates, words, originals=originals),
             more=page < pages,
             on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
-            on_overlay=partial(_turn, _MASKS),
-            on_original=partial(_turn, _ORIGINALS),
             on_end=partial(_go_to, job.id, page + 1),
             on_details=lambda name: url.write(_DETAILS, [name]),
         )
@@ -115,14 +120,12 @@ def _choose_query(job: str) -> str | None:
         name: f"{position + 1}. {asked_for(class_name, concepts, source_image)}"
         for name, position, class_name, concepts, source_image in rows
     }
-    if st.session_state.get("query") not in (None, *labels):
-        del st.session_state["query"]  # of another job
     chosen: str | None = st.selectbox(
         "Query",
         list(labels),
         index=None,
         format_func=lambda name: shorten(labels.get(name, ""), 80),
-        **in_url("query"),
+        **in_url("query", labels),
         placeholder="all",
         width=420,
     )
@@ -162,7 +165,7 @@ def _page(job: str) -> int:
     Keys turn pages while the browser still has, and sends, the address of the page before.
     """
     of, page = st.session_state.get(_AT, (None, 1))
-    if of == job and not url.came_back():
+    if of == job and not came_back():
         return int(page)
     text = next(iter(url.texts(_PAGE)), "1")
     page = int(text) if text.isdecimal() and 0 < int(text) <= MOST_NUMBER else 1

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from cobalance.app.web.components.work.worker_note import draw_workers
+from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.jobs import images, results, tasks
 from cobalance.app.web.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from cobalance.app.web.state import session, url

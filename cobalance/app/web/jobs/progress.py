@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from cobalance.app.web.components.work import job_form
+from cobalance.app.web.components import job_form
 from cobalance.app.web.jobs.fixed import words_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor

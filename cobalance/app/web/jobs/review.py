@@ -32,7 +32,7 @@ from cobalance.graph.jobs.edited_images import (
 from cobalance.graph.jobs.status import Job
 
 KEYS = "123456789"
-ARROWS = "review_arrows"  # hidden by `cobalance.app.web.server.appearance.STYLES`
+ARROWS = "review_arrows"  # hidden by page.css of `cobalance.app.web.server`
 ROW_PX = 220
 SMALL_ROW_PX = 76
 COLUMNS = 5

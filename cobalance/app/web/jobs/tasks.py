@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.work.task_buttons import task_buttons
+from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing, rerun_page

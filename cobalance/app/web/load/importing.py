@@ -13,8 +13,7 @@ from cobalance.app.web.load import checked, proof
 from cobalance.app.web.load.chosen_file import cached_by_files
 from cobalance.app.web.load.import_form import import_form
 from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import require_editor
-from cobalance.app.web.state.uploading import accept_uploads
+from cobalance.app.web.state.access import accept_uploads, require_editor
 from cobalance.app.web.widgets.messages import empty_state, errors_shown
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.task_progress import show_task

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import first_steps
-from cobalance.app.web.components.viewer_note import viewer_note
 from cobalance.app.web.load import image_folders, importing
 from cobalance.app.web.load.actions import RENAMED, TASKS, draw_actions
 from cobalance.app.web.state import session, tasks, url
@@ -15,7 +14,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import empty_state, show_error
+from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape

@@ -1,1 +1,1 @@
-"""The page Neighbourhood: one concept or class and what it occurs with."""
+"""The page Neighbourhood: the concepts that a concept or class occurs with."""

@@ -5,8 +5,14 @@ from typing import NoReturn
 
 import streamlit as st
 
-from cobalance.app.web.components.graph import axis_choice
-from cobalance.app.web.components.graph.centre import CLASS, CONCEPT, EXPANDED, KIND, collapse_all
+from cobalance.app.web.components.graph.choices import (
+    CLASS,
+    CONCEPT,
+    EXPANDED,
+    KIND,
+    choose_axis,
+    collapse_all,
+)
 from cobalance.app.web.components.name_choices import read_names
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
@@ -62,7 +68,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             width=120,
             help="The maximum for each expanded node: those with most images.",
         )
-        axis = axis_choice.choose_axis(current)
+        axis = choose_axis(current)
         to = None
         if kind == "concept":
             to = st.selectbox(

@@ -1,16 +1,18 @@
-"""Page Neighbourhood: what a concept or class occurs with, and the shortest link to another."""
+"""Page Neighbourhood: the neighbours of a concept or class, and the shortest link to another."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
+import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
-from cobalance.app.web.components.graph import accuracy_colors
-from cobalance.app.web.components.graph.centre import make_centre
+from cobalance.app.web.components.graph import colors
+from cobalance.app.web.components.graph.choices import make_centre
 from cobalance.app.web.components.imbalances import details, model_accuracy
 from cobalance.app.web.components.imbalances.table import rate_column
 from cobalance.app.web.components.name_choices import names_of
-from cobalance.app.web.neighbourhood.chain import link_in_words, read_chain, with_chain
 from cobalance.app.web.neighbourhood.choices import (
     Choices,
     apply_toggle,
@@ -26,6 +28,8 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
 from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.neighbourhood import (
     Link,
     Neighbourhood,
@@ -33,6 +37,7 @@ from cobalance.graph.queries.neighbourhood import (
     shortest_link,
     to_graphml,
 )
+from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id
@@ -100,9 +105,9 @@ def _graph(
     drawn = picture_of(found, axis, choices.expanded)
     model, judged = model_accuracy.choose(current), None
     if model is not None:
-        judged = model_accuracy.accuracy(current, model, accuracy_colors.cliques_of(drawn))
+        judged = model_accuracy.accuracy(current, model, colors.cliques_of(drawn))
     if judged is not None:
-        drawn = accuracy_colors.colored_by_accuracy(drawn, judged)
+        drawn = colors.color_by_accuracy(drawn, judged)
     path = [[node_id(name) for name in pair] for pair in pairwise(link.concepts)] if link else []
     selection = concept_graph(
         drawn,
@@ -116,10 +121,12 @@ def _graph(
     name = _concept_of(selection.expanded)
     if name is not None and name != choices.centre:
         toggle_later(name)
-    _selected(choices, [name for name in map(_concept_of, selection.nodes) if name is not None])
-    _hidden(choices, found)
+    _draw_selected(
+        choices, [name for name in map(_concept_of, selection.nodes) if name is not None]
+    )
+    _note_hidden(choices, found)
     if judged is not None:
-        accuracy_colors.legend(judged)
+        colors.draw_accuracy_legend(judged)
     left, right = (bold(side) for side in (axis.left_name, axis.right_name))
     if left != right:
         st.caption(
@@ -132,8 +139,8 @@ def _concept_of(node: str | None) -> str | None:
     return next(iter(concepts_of([node])), None) if node is not None else None
 
 
-def _hidden(choices: Choices, found: Neighbourhood) -> None:
-    """Note what is not shown: neighbours beyond the limit, and nodes beyond the picture."""
+def _note_hidden(choices: Choices, found: Neighbourhood) -> None:
+    """Note the number of neighbours and nodes that are not drawn."""
     hidden = found.nodes[found.nodes["hidden"] > 0]
     notes = [
         f"{bold(name)}: {count:,} more not shown"
@@ -150,7 +157,7 @@ def _hidden(choices: Choices, found: Neighbourhood) -> None:
         st.caption(" · ".join(notes))
 
 
-def _selected(choices: Choices, names: list[str]) -> None:
+def _draw_selected(choices: Choices, names: list[str]) -> None:
     """Draw buttons for the selected concept, or for the two of an edge."""
     of_concept = choices.kind == "concept"
     others = [name for name in names if not of_concept or name != choices.centre]
@@ -215,3 +222,56 @@ def _table(choices: Choices, found: Neighbourhood, axis: Axis) -> None:
             ("GraphML", "neighbourhood.graphml", lambda: to_graphml(found.nodes, found.edges)),
         ):
             download(label, content, file, key=f"_near_{file}")
+
+
+def link_in_words(link: Link) -> str:
+    """Describe a link in a sentence of Markdown.
+
+    Examples
+    --------
+    >>> print(link_in_words(Link(("cow", "road", "sign"), (530, 1))))
+    **cow** – **road** – **sign**: 530 images show the first two, and 1 image the last two.
+    >>> print(link_in_words(Link(("cow", "road"), (1_530,))))
+    **cow** – **road**: 1,530 images show both.
+    """
+    chain = " – ".join(bold(name) for name in link.concepts)
+    counts = [inflect(images, "images") for images in link.images]
+    if not counts:
+        return chain
+    verb = "show" if link.images[0] != 1 else "shows"
+    if len(counts) == 1:
+        return f"{chain}: {counts[0]} {verb} both."
+    between = "".join(f"{count} the next, " for count in counts[1:-1])
+    return f"{chain}: {counts[0]} {verb} the first two, {between}and {counts[-1]} the last two."
+
+
+def read_chain(
+    store: GraphStore, dataset: str, concepts: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the nodes of a chain and the edges along it, as a `Neighbourhood` has them."""
+    counted = CountedDataset.of(store, dataset)
+    nodes = [
+        row | {"kind": "concept", "name": row["concept"], "expanded": False, "hidden": 0}
+        for row in counted.ask("concept-counts", concepts=list(concepts))
+    ]
+    wanted = [{*pair} for pair in pairwise(concepts)]
+    edges = [
+        row | {"source_kind": "concept", "source": row["concept_1"], "target": row["concept_2"]}
+        for row in counted.ask("edges-between-concepts", concepts=list(concepts), limit=10_000)
+        if {row["concept_1"], row["concept_2"]} in wanted
+    ]
+    return (
+        counted.concept_frame(nodes, ["kind", "name", "images", "expanded", "hidden"]),
+        counted.pair_frame(edges, ["source_kind", "source", "target", "images"]),
+    )
+
+
+def with_chain(found: Neighbourhood, nodes: pd.DataFrame, edges: pd.DataFrame) -> Neighbourhood:
+    """Add the missing nodes and edges of a chain to a neighbourhood."""
+    return replace(
+        found,
+        nodes=pd.concat([found.nodes, nodes]).drop_duplicates(["kind", "name"], ignore_index=True),
+        edges=pd.concat([found.edges, edges]).drop_duplicates(
+            ["source_kind", "source", "target"], ignore_index=True
+        ),
+    )

@@ -73,7 +73,7 @@ def picture_of(found: Neighbourhood, axis: Axis, expanded: Sequence[str] = ()) -
 
 
 def _stages(n: int, links: Sequence[tuple[int, int]], expanded: Sequence[int]) -> list[list[int]]:
-    """The nodes as they came: the centre with its neighbours, then those of each expanded node."""
+    """Nodes by stage: the centre with its neighbours, then the neighbours of each expanded node."""
     neighbours: dict[int, set[int]] = {}
     for one, other in links:
         neighbours.setdefault(one, set()).add(other)

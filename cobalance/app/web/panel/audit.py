@@ -52,7 +52,7 @@ def _choose(found: list[Audit]) -> Audit:
     by_id = {audit.id: audit for audit in found}
     if len(found) == 1:
         return found[0]
-    if st.session_state.get(AUDIT) not in (None, *by_id):
-        del st.session_state[AUDIT]  # of another dataset
-    chosen: str = st.selectbox("Audit", list(by_id), **in_url(AUDIT), required=True, width=420)
+    chosen: str = st.selectbox(
+        "Audit", list(by_id), **in_url(AUDIT, by_id), required=True, width=420
+    )
     return by_id[chosen]

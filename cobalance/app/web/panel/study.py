@@ -38,12 +38,10 @@ def _choose(found: list[Study]) -> Study:
     by_id = {study.id: study for study in found}
     if len(found) == 1:
         return found[0]
-    if st.session_state.get(STUDY) not in (None, *by_id):
-        del st.session_state[STUDY]  # of another dataset
     chosen: str = st.selectbox(
         "Study",
         list(by_id),
-        **in_url(STUDY),  # which holds what is shown: the id, as the command prints it
+        **in_url(STUDY, by_id),  # which holds what is shown: the id, as the command prints it
         required=True,
         width=420,
     )

@@ -1,13 +1,15 @@
 """Draw boxes, masks and labels onto an image, or a placeholder for one that cannot be shown."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
 
 import numpy as np
 import pandas as pd
-from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter
+from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
-from cobalance.app.web.pictures.lettering import Font, fitted, font, width_px, wrapped
 from cobalance.ingest.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
@@ -22,6 +24,7 @@ _WIDEST = 640
 _SHAPE = 3 / 4  # height to width
 
 Color = tuple[int, int, int]
+Font = ImageFont.FreeTypeFont
 Corners = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
 
 
@@ -62,7 +65,7 @@ def draw_regions(
         _outline(draw, image.size, shape, line)
     if not labelled or min(image.size) < _LABELLED_PX:
         return image
-    letters = font(max(11, min(22, min(image.size) // 32)))
+    letters = _font(max(11, min(22, min(image.size) // 32)))
     taken: list[Corners] = []
     for shape in reversed(shapes):  # the smallest find a free place first
         _label(draw, image.size, shape, letters, taken)
@@ -170,7 +173,7 @@ def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.I
 
 def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, line: int) -> None:
     """Draw a box with a thin contrasting line on either side."""
-    box = _clipped(shape.box, size)
+    box = _clip(shape.box, size)
     if box is None:
         return
     left, top, right, bottom = box
@@ -179,7 +182,7 @@ def _outline(draw: ImageDraw.ImageDraw, size: tuple[int, int], shape: _Shape, li
     draw.rectangle(box, outline=shape.color, width=line)
 
 
-def _clipped(box: Corners | None, size: tuple[int, int]) -> Corners | None:
+def _clip(box: Corners | None, size: tuple[int, int]) -> Corners | None:
     """Clip a box to the picture, at least two pixels wide and high; None if it is outside."""
     if box is None:
         return None
@@ -200,13 +203,15 @@ def _label(
     taken: list[Corners],
 ) -> None:
     """Write a label above its box, else inside, else below, where it overlaps no other label."""
-    box = _clipped(shape.box, size)
+    box = _clip(shape.box, size)
     if box is None:
         return
     left, top, right, bottom = box
     pad = 3
-    text = fitted(shape.text, letters, min(size[0] - 2 * pad, max(right - left, 12 * letters.size)))
-    width, height = width_px(text, letters) + 2 * pad, round(letters.size * 1.3)
+    text = _truncate(
+        shape.text, letters, min(size[0] - 2 * pad, max(right - left, 12 * letters.size))
+    )
+    width, height = letters.getlength(text) + 2 * pad, round(letters.size * 1.3)
     x = max(0.0, min(left, size[0] - width))
     places = [(x, y, x + width, y + height) for y in (top - height, top, bottom - height, bottom)]
     inside = [place for place in places if place[1] >= 0 and place[3] <= size[1]]
@@ -236,17 +241,72 @@ def placeholder(problem: str, uri: str | None, size_px: int) -> Image.Image:
     image = Image.new("RGB", (width, height), _PAPER)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, width - 1, height - 1), outline=_FAINT)
-    letters = font(max(9, min(16, width // 22)))
+    letters = _font(max(9, min(16, width // 22)))
     line = round(letters.size * 1.35)
     margin = max(4, width // 20)
     room = max(2, (height - 2 * margin) // line)
-    said = wrapped(problem, letters, width - 2 * margin, max(1, room * 2 // 3))
-    path = wrapped(uri or "", letters, width - 2 * margin, max(1, room - len(said) - 1))
+    said = _wrap(problem, letters, width - 2 * margin, max(1, room * 2 // 3))
+    path = _wrap(uri or "", letters, width - 2 * margin, max(1, room - len(said) - 1))
     top = (height - line * (len(said) + len(path)) - (line // 2 if path else 0)) / 2
     for texts, ink in ((said, _INK), (path, _FAINT)):
         for text in texts:
-            left = (width - width_px(text, letters)) / 2
+            left = (width - letters.getlength(text)) / 2
             draw.text((left, top), text, font=letters, fill=ink)
             top += line
         top += line / 2
     return image
+
+
+# The first covers most scripts; Pillow's own font covers those of Europe.
+_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf")
+_MOST = 400  # characters; the rest is ignored
+
+
+@lru_cache(maxsize=64)
+def _font(size_px: int) -> Font:
+    """A font of this size: a system font, else Pillow's default."""
+    for name in _FONTS:
+        try:
+            return ImageFont.truetype(name, size_px)
+        except OSError:
+            continue
+    return cast(Font, ImageFont.load_default(size_px))
+
+
+def _printable(text: str) -> str:
+    r"""Replace unprintable characters, such as line ends and direction marks, by spaces.
+
+    Examples
+    --------
+    >>> _printable("a\nb\u202ec")
+    'a b c'
+    """
+    return "".join(c if c.isprintable() else " " for c in text[:_MOST])
+
+
+def _truncate(text: str, letters: Font, most_px: float) -> str:
+    """Truncate text to a width, with an ellipsis."""
+    text = _printable(text)
+    if letters.getlength(text) <= most_px:
+        return text
+    end = _fitting(text, letters, most_px - letters.getlength("…"))
+    return text[:end].rstrip() + "…"
+
+
+def _wrap(text: str, letters: Font, most_px: float, lines: int) -> list[str]:
+    """Break text into lines at spaces, or inside long words, and truncate the last one."""
+    rest = _printable(text).strip()
+    found: list[str] = []
+    while rest and len(found) < lines - 1:
+        end = _fitting(rest, letters, most_px)
+        space = rest.rfind(" ", 0, end + 1) if end < len(rest) else end
+        end = space if space > 0 else max(end, 1)
+        found.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*found, _truncate(rest, letters, most_px)] if rest else found
+
+
+def _fitting(text: str, letters: Font, most_px: float) -> int:
+    """The most characters that fit into a width."""
+    ends = range(len(text) + 1)
+    return bisect_right(ends, most_px, key=lambda end: letters.getlength(text[:end])) - 1

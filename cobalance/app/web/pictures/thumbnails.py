@@ -127,11 +127,11 @@ class ImageFiles:
             about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
             about += [] if labelled else ["no labels"]
             key = _key(file.identity, str(size_px), *about)
-            kept = _opened(self._cache.get(key))
+            kept = _read_cached(self._cache.get(key))
             if kept is not None:
                 return kept.shown
             base = self._picture(file, size_px)
-            annotated = _annotated_px(regions) or base.original_px
+            annotated = _annotation_size_px(regions) or base.original_px
             if annotated != base.original_px and annotated == base.original_px[::-1]:
                 base = self._picture(file, size_px, upright=False)
             scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
@@ -163,10 +163,10 @@ class ImageFiles:
         try:
             found = self._roots.find(mask_uri)
             key = _key(file.identity, found.identity, str(size_px), color)
-            kept = _opened(self._cache.get(key))
+            kept = _read_cached(self._cache.get(key))
             if kept is not None:
                 return kept.shown
-            mask = _scaled_down(found.read(), size_px, upright=False).image
+            mask = _scale_down(found.read(), size_px, upright=False).image
             image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
         except ImageFileError:
             return base.shown
@@ -225,8 +225,8 @@ class ImageFiles:
 
     def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
         key = _key(file.identity, str(size_px), str(upright))
-        kept = _opened(self._cache.get(key))
-        return kept or self._keep(key, _scaled_down(file.read(), size_px, upright=upright))
+        kept = _read_cached(self._cache.get(key))
+        return kept or self._keep(key, _scale_down(file.read(), size_px, upright=upright))
 
     def _keep(self, key: str, found: Thumbnail, *, sharp: bool = False) -> "_Kept":
         data = _jpeg(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
@@ -242,7 +242,7 @@ class _Kept:
     original_px: tuple[int, int]
 
 
-def _opened(data: bytes | None) -> _Kept | None:
+def _read_cached(data: bytes | None) -> _Kept | None:
     """Read a cached picture; None if it is missing or incomplete."""
     if data is None or not data.endswith(b"\xff\xd9"):
         return None
@@ -254,7 +254,7 @@ def _opened(data: bytes | None) -> _Kept | None:
         return None
 
 
-def _scaled_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
+def _scale_down(content: bytes, size_px: int, *, upright: bool) -> Thumbnail:
     """Make a thumbnail; large images one at a time, to bound memory."""
     header = read_header(content)
     if header.width_px * header.height_px <= _LARGE_PX:
@@ -275,7 +275,7 @@ def _key(*parts: str) -> str:
     return hashlib.sha256("\0".join((_VERSION, *parts)).encode()).hexdigest()
 
 
-def _annotated_px(regions: pd.DataFrame) -> tuple[int, int] | None:
+def _annotation_size_px(regions: pd.DataFrame) -> tuple[int, int] | None:
     """Size of the image that the regions were annotated on; None if unknown."""
     width, height = regions["image_width_px"].iloc[0], regions["image_height_px"].iloc[0]
     return None if pd.isna(width) or pd.isna(height) else (int(width), int(height))

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from cobalance.app.web.components import job_form
 from cobalance.app.web.components.name_choices import names_of
-from cobalance.app.web.components.work import job_form
 from cobalance.app.web.plan.estimate import draw_estimate
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit, user_name

@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.components import mine_button
+from cobalance.app.web.components import job_form, mine_button
 from cobalance.app.web.components.graph.story import draw_plan
 from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.components.work import job_form
 from cobalance.app.web.plan import edits, effect_charts, query_editor, summary
 from cobalance.app.web.plan.choice import (
     PlanRequest,

@@ -11,7 +11,7 @@ from cobalance.workflows.cells import change_text
 from cobalance.workflows.plan.words import describe_widened, plan_warnings
 
 SUMMARY = "_plan_summary"
-"""The summary's key: `cobalance.app.web.server.appearance` keeps it in sight by it."""
+"""The summary's key: page.css of `cobalance.app.web.server` keeps it in sight by it."""
 
 
 def place() -> DeltaGenerator:

@@ -65,7 +65,7 @@ def configure(options: Mapping[str, Any]) -> None:
     Files of the current folder and of the user's home (config.toml, secrets.toml) are ignored, and
     pictures kept by `LingeringStorage`; Streamlit has no option for either.
     """
-    config.get_config_files = lambda name: [str(OPTIONS)] if name == "config.toml" else []
+    config.get_config_files = lambda file_name: [str(OPTIONS)] * (file_name == "config.toml")
     config.get_config_options(force_reparse=True, options_from_flags=dict(options))
     media.MemoryMediaFileStorage = LingeringStorage  # type: ignore[misc]
 

@@ -22,13 +22,7 @@ _TYPES = {
 def download(
     label: str, content: Callable[[], bytes], file: str, *, key: str, disabled: bool = False
 ) -> None:
-    """Draw a button that downloads a file, whose content is made when it is pressed.
-
-    Parameters
-    ----------
-    file : str
-        The file's name, with one of the known endings.
-    """
+    """Draw a button that downloads a file, whose content is made when it is pressed."""
     st.download_button(
         label,
         content,
@@ -51,14 +45,7 @@ def choose_view(
 ) -> str:
     """Draw the choice of a view, which is in the URL; the first is the default.
 
-    Parameters
-    ----------
-    label : str
-        Name of the choice for screen readers.
-    name_of : callable
-        Gives a view's name.
-    named : bool
-        Whether the URL names the default, too, as it depends on the data.
+    `named`: whether the URL names the default, too, as it depends on the data.
     """
     if named:
         named_in_url(key, views[0], views, name_of)

@@ -1,30 +1,21 @@
-"""What the field's words mean: the table of docs/glossary.md, for help where they first appear."""
+"""Meanings of the field's words, from the glossary, for help texts."""
 
 from functools import cache
 from pathlib import Path
-
-from cobalance.graph.errors import OptionError
 
 GLOSSARY = Path(__file__).with_name("glossary.md")
 """Its rows: words, what they mean, and what the paper calls them."""
 
 
 def meaning(word: str) -> str:
-    """What a word of the glossary means, as a sentence of Markdown.
-
-    Raises
-    ------
-    OptionError
-        The glossary has no such word.
+    """The meaning of a word of the glossary, as a sentence of Markdown.
 
     Examples
     --------
     >>> meaning("size")
     'The number of concepts in a clique.'
     """
-    found = _meanings().get(word)
-    if found is None:
-        raise OptionError(f"The glossary has no {word!r}. It has {', '.join(_meanings())}.")
+    found = _meanings()[word]
     return f"{found[0].upper()}{found[1:]}."
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from cobalance.app.web.state import session
+from cobalance.app.web.state.access import UNPROVEN, may_edit, user
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
@@ -68,17 +69,9 @@ def show_error(error: CobalanceError) -> None:
 def empty_state(
     title: str, advice: str, *, icon: str = ":material/info:", action: tuple[str, str] | None = None
 ) -> bool:
-    """Draw a box that says what is missing, and what to do next (Markdown).
+    """Draw an empty state: a title, and advice in Markdown.
 
-    Parameters
-    ----------
-    action : (str, str), optional
-        Label and key of a button that does it.
-
-    Returns
-    -------
-    bool
-        Whether the button was pressed.
+    With an `action`, the label and key of a button, return whether it was pressed.
     """
     pressed = False
     with st.container(border=True, horizontal_alignment="center"):
@@ -90,3 +83,16 @@ def empty_state(
             pressed = st.button(label, key=key)
         st.space("small")
     return pressed
+
+
+def viewer_note(what: str) -> None:
+    """Say who can do something, such as ``delete runs``, unless the user may."""
+    if may_edit():
+        return
+    known = user()
+    text = f"You may look: only editors can {what}. "
+    if known is not None and not known.is_proven:
+        text += UNPROVEN
+    else:
+        text += "Whoever runs this app names them in COBALANCE_EDITORS."
+    st.caption(f":material/lock: {text}")

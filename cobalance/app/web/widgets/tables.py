@@ -15,18 +15,9 @@ ROW_PX = 33
 def draw_table(
     shown: Any, most_px: int | None, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> Any:
-    """Draw a table without its index; return what `st.dataframe` returns.
+    """Draw a table without its index; return the result of `st.dataframe`.
 
-    Parameters
-    ----------
-    shown : pandas.DataFrame or Styler
-        The rows.
-    most_px : int, optional
-        The height beyond which it scrolls.
-    columns : mapping, optional
-        Configuration of columns.
-    **options
-        Others of `st.dataframe`.
+    It scrolls beyond a height of `most_px`; `columns` is their configuration.
     """
     rows = len(getattr(shown, "data", shown))
     options["height"] = "content" if most_px is None else table_height(rows, most_px)
@@ -53,7 +44,7 @@ def draw_columns(
 
 
 def grid(n: int, columns: int, **options: Any) -> list[DeltaGenerator]:
-    """Places for `n` elements, `columns` side by side; options are those of `st.columns`."""
+    """Containers for `n` elements, `columns` side by side, with options of `st.columns`."""
     rows = [st.columns(columns, **options) for _ in range(-(-n // columns))]
     return [place for row in rows for place in row][:n]
 

@@ -65,12 +65,12 @@ def clique_labels(cliques: Iterable[Sequence[str]], most: int = 36) -> list[str]
 
 
 def names_axis(most_px: int, **options: Any) -> alt.Axis:
-    """A chart's axis with every name; other options are those of `alt.Axis`."""
+    """A chart's axis with every name, with further options of `alt.Axis`."""
     return alt.Axis(labelLimit=most_px, labelFlush=False, labelOverlap=False, **options)
 
 
 def escape(name: str) -> str:
-    r"""Make a name safe to stand in Markdown, whatever characters it has.
+    r"""Escape a name for Markdown.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def escape(name: str) -> str:
 
 
 def bold(name: str, most: int = 60) -> str:
-    r"""Make a name bold in Markdown, shortened, whatever characters it has.
+    r"""Shorten and escape a name, in bold Markdown.
 
     Examples
     --------

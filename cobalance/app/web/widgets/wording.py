@@ -1,4 +1,4 @@
-"""Word what mends an error as a field to fill in or a button to press; the import form's labels."""
+"""Word remedies of errors as fields and buttons of the app; labels of the import form."""
 
 from typing import Any
 
@@ -43,18 +43,11 @@ LABELS = {
 }
 """Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
 
-_COMMAND_LINE = {  # what the app has no field for: it offers these commands to copy
-    "limits.columns": "`--max-columns` of `cobalance ingest`",
-    "limits.rows": "`--max-rows` of `cobalance ingest`",
-    "limits.mentions": "`--max-mentions` of `cobalance ingest`",
-    "limits.table_mb": "`--max-table-mb` of `cobalance ingest`",
-    "limits.skipped": "`--max-skipped` of `cobalance ingest`",
+_FIELDS = {
     "images": "“Image folders” on the Datasets page",
     "timeout_s": "“Time limit in seconds”",
     "skip_missing": "“Leave out images that cannot be read”",
     "reference": "“Name real images by their addresses”",
-    "overwrite": "`--overwrite`",
-    "graph_format": "`--as`",
     "base": "“Base caption”",
     "concepts": "“Concepts instead of attributes”",
     "rule": "“Present” set to “from a threshold”",
@@ -67,17 +60,9 @@ _COMMAND_LINE = {  # what the app has no field for: it offers these commands to 
     "test": "“Test dataset”",
     "test_split": "“Test split”",
     "shortcuts": "“Shortcuts”",
-    "pairs": "`--pairs` of `cobalance evaluate study`",
-    "overlap": "`--overlap` of `cobalance evaluate study`",
-    "people": "`--people` of `cobalance evaluate study`",
-    "send_images": "`--send-images` of `cobalance annotate label`",
     "key_file": "COBALANCE_CHAT_KEY_FILE",
     "plan.groups": "“Groups to show”",
     "plan.made": "“Each image is made to show”",
-    "plan.words": "`--words` of `cobalance plan-edits`",
-    "plan.split": "`--split` of `cobalance plan-edits`",
-    "plan.children": "`--children keep` of `cobalance plan-edits`",
-    "plan.no_derivatives": "`--no-derivatives keep` of `cobalance plan-edits`",
     "planner.max_per_class": "“Max per class”",
     "planner.overshoot": "“Overshoot”",
     "max_per_query": "“Most per query”",
@@ -88,7 +73,7 @@ _ACTIONS = {
     "ingest": "load it on the Datasets page",
     "mine": "mine it with “Mine” on the Datasets page",
     "plan": "make the plan on the Plan page",
-    "plan_counterfactuals": "plan with `cobalance plan-edits`",
+    "plan_counterfactuals": "plan edits on the Plan page",
     "rebalance": "make the dataset from the job on the Jobs page",
     "retry": "queue the job again with “Fill up” on the Jobs page",
     "rename_dataset": "rename it with “Rename” on the Datasets page",
@@ -127,8 +112,8 @@ def in_app(part: Setting | Action) -> str:
     --------
     >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
     ('“Image id”', '“Malformed records” set to “Leave out, and list”')
-    >>> in_app(Setting("images"))
-    '“Image folders” on the Datasets page'
+    >>> in_app(Setting("images")), in_app(Setting("send_images"))
+    ('“Image folders” on the Datasets page', '“Send images” (in a terminal)')
     >>> in_app(Action("mine", "zoo", max_size=3))
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
@@ -143,14 +128,16 @@ def in_app(part: Setting | Action) -> str:
         if options.get("common") == ():
             del options["common"]
             given.append("“Keep concepts that some class never shows”")
-        given += [f"“{labels[name]}”: {_shown(value)}" for name, value in options.items()]
+        given += [f"“{labels[name]}”: {_value_text(value)}" for name, value in options.items()]
         given += [f"“{readable(name)}”: {value}" for name, value in own.items()]
         return _ACTIONS[part.name] + (f" ({', '.join(given)})" if given else "")
     group, _, name = part.name.partition(".")
     if group == "parameters":  # of a saved query
         return f"“{name}”"
     if part.name not in LABELS:
-        return {**VARIABLES, **_COMMAND_LINE}[part.name]
+        words = readable(name or group)
+        named = f"the limit on {words}" if group == "limits" else f"“{words.capitalize()}”"
+        return {**VARIABLES, **_FIELDS}.get(part.name, f"{named} (in a terminal)")
     label = f"“{LABELS[part.name]}”"
     if part.value is None:
         return label
@@ -160,5 +147,5 @@ def in_app(part: Setting | Action) -> str:
     return f"{label} set to {value}"
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""Start worker processes, keep their output, and start those that die again, a few times."""
+"""Start worker processes, keep their output, and restart crashed ones a few times."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import CobalanceError, ConflictError
 from cobalance.graph.safe_text import safe_text
 from cobalance.graph.wording import inflect
 from cobalance.workflows.login import is_loopback
@@ -31,7 +31,7 @@ State = Literal["running", "restarting", "stopping", "ended", "failed"]
 
 
 def workers_allowed(settings: Settings, address: str | None) -> int:
-    """How many workers the web app may start on its machine.
+    """Number of workers that the web app may start on its machine.
 
     Without COBALANCE_WORKERS it is one, and only while no other machine can reach the app: it
     listens on loopback, and there is no login.
@@ -78,12 +78,6 @@ class LocalWorker:
 
     Parameters
     ----------
-    number : int
-        What people call it.
-    command : sequence of str
-        Runs it.
-    environment : mapping of str to str
-        Its variables.
     pauses_s : sequence of float
         Before each restart after it has died.
 
@@ -119,7 +113,7 @@ class LocalWorker:
 
     @property
     def state(self) -> State:
-        """What it does now."""
+        """Its present state."""
         is_over = self._state in ("ended", "failed")
         return "stopping" if self._stopping.is_set() and not is_over else self._state
 
@@ -135,7 +129,7 @@ class LocalWorker:
 
     @property
     def pid(self) -> int | None:
-        """Its process; None while there is none."""
+        """Id of its process; None while none runs."""
         process = self._process
         return None if process is None or process.returncode is not None else process.pid
 
@@ -180,7 +174,7 @@ class LocalWorker:
             self._state = "running"
 
     def _run_once(self) -> int:
-        """Run the process to its end, and give its exit code; what is left of its group ends."""
+        """Run the process to its end, kill the rest of its group, and return its exit code."""
         with self._lock:
             if self._stopping.is_set():
                 return 0
@@ -215,7 +209,7 @@ class LocalWorker:
                     self._lines.append(text)
 
     def _kill(self) -> None:
-        """End its process, and those that this has started."""
+        """Kill its process with all children."""
         if self._process is not None:
             with suppress(ProcessLookupError, PermissionError):  # it has ended
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -230,13 +224,7 @@ class LocalWorker:
 
 
 class LocalWorkers:
-    """The workers of this process.
-
-    Parameters
-    ----------
-    command, pauses_s
-        See `LocalWorker`.
-    """
+    """The workers of this process; parameters as of `LocalWorker`."""
 
     def __init__(
         self, command: Sequence[str] = COMMAND, pauses_s: Sequence[float] = PAUSES_S
@@ -246,36 +234,31 @@ class LocalWorkers:
         self._lock = threading.Lock()
 
     def all(self) -> list[LocalWorker]:
-        """The workers that run, and those that have ended and are not forgotten."""
+        """All workers, ended ones included until they are forgotten."""
         with self._lock:
             return list(self._all.values())
 
     def running(self) -> list[LocalWorker]:
-        """Those that are not over."""
+        """Workers that have not ended."""
         return [worker for worker in self.all() if not worker.is_over]
 
     def start(self, most: int, environment: Mapping[str, str] = os.environ) -> LocalWorker:
-        """Start a worker; those that have ended are forgotten.
-
-        Parameters
-        ----------
-        most : int
-            How many may run at once.
+        """Start a worker, if fewer than `most` run, and forget the ended ones.
 
         Raises
         ------
-        OptionError
-            So many run already, or none may.
+        CobalanceError
+            None may be started, or (`ConflictError`) so many run already.
         """
         with self._lock:
             running = {n: worker for n, worker in self._all.items() if not worker.is_over}
             if not most:
-                raise OptionError(
+                raise CobalanceError(
                     "This app may start no worker. Whoever runs it can set COBALANCE_WORKERS, or "
                     "run `cobalance work`."
                 )
             if len(running) >= most:
-                raise OptionError(
+                raise ConflictError(
                     f"This app may start {inflect(most, 'workers')}, and as many run. Whoever "
                     "runs it can raise COBALANCE_WORKERS."
                 )
@@ -291,7 +274,7 @@ class LocalWorkers:
             return self._all.get(number)
 
     def forget(self, number: int) -> None:
-        """Forget a worker that is over."""
+        """Forget a worker that has ended."""
         with self._lock:
             worker = self._all.get(number)
             if worker is not None and worker.is_over:

@@ -437,6 +437,6 @@ def test_only_so_many_cliques_go_into_a_link(open_page: OpenPage, cars: str) -> 
 
 def test_intervals_are_shown_as_intervals() -> None:
     rows = [([0.0012, 0.05], [["urban", 3]]), ([None, None], [])]
-    shown, _ = answers.as_table(answers.as_frame(ConsoleResult(("limits", "n"), rows, False, 0.1)))
+    shown, _ = answers.as_table(ConsoleResult(("limits", "n"), rows, False, 0.1))
     assert shown["limits"].tolist() == ["[0.001, 0.050]", ""]
     assert shown["n"].tolist()[0] == "urban 3"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.evaluate import order
 from cobalance.app.web.evaluate.numbers import cells_of
-from cobalance.app.web.state import uploading
+from cobalance.app.web.state import access
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
@@ -205,7 +205,7 @@ def test_options_validation_and_a_file_of_shortcuts_are_part_of_an_order(
     cars: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploading, "accept_uploads", lambda: None)
+    monkeypatch.setattr(access, "accept_uploads", lambda: None)
     app = open_page(
         "evaluate",
         dataset=cars,
@@ -280,7 +280,7 @@ def test_anybodys_table_is_scored(
     output: OutputFolder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploading, "accept_uploads", lambda: None)
+    monkeypatch.setattr(access, "accept_uploads", lambda: None)
     content = predict(store, cars, 5).drop(columns="concepts").to_csv(index=False).encode()
     app = open_page("evaluate", dataset=cars, evaluate_view="Score a table")
     app.file_uploader[0].upload("../mine.csv", content, "text/csv").run()

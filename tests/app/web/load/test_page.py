@@ -409,7 +409,7 @@ def test_a_sample_keeps_every_count(loading, store, dataset) -> None:
 
 def test_who_may_only_look_sees_no_way_to_change(open_page, cars, monkeypatch) -> None:
     monkeypatch.setattr("cobalance.app.web.load.page.may_edit", lambda: False)
-    monkeypatch.setattr("cobalance.app.web.components.viewer_note.may_edit", lambda: False)
+    monkeypatch.setattr("cobalance.app.web.widgets.messages.may_edit", lambda: False)
     app = open_page("datasets", dataset=cars)
     assert table(app, "Dataset")[cars] == 20
     assert "only editors can load" in shown_text(app)

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.neighbourhood import rings
-from cobalance.app.web.neighbourhood.chain import read_chain, with_chain
+from cobalance.app.web.neighbourhood.page import read_chain, with_chain
 from cobalance.app.web.neighbourhood.rings import links_table, picture_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset

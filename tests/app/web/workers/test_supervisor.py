@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from cobalance.app.web.workers.supervisor import LocalWorkers, gpu_of, workers_allowed
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import CobalanceError, ConflictError
 from cobalance.workflows.settings import Settings
 from tests.waiting import until
 
@@ -132,9 +132,9 @@ def test_a_program_that_is_not_there_is_said() -> None:
 
 def test_no_more_run_than_are_allowed(start: Start) -> None:
     workers = start(POLITE)
-    with pytest.raises(OptionError, match="may start 1 worker, and as many run"):
+    with pytest.raises(ConflictError, match="may start 1 worker, and as many run"):
         workers.start(1)
-    with pytest.raises(OptionError, match="may start no worker"):
+    with pytest.raises(CobalanceError, match="may start no worker"):
         workers.start(0)
     assert [one.number for one in (workers.start(2), *workers.running())] == [2, 1, 2]
     first, second = workers.all()

@@ -1,1 +1,1 @@
-"""What pages share around the concept graph: its axis, centre, colours and story."""
+"""Shared controls of the concept graph: axis, centre, colours and steps."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
-from cobalance.app.web.components.graph.axis_choice import choose_axis
+from cobalance.app.web.components.graph.choices import choose_axis
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -27,7 +27,7 @@ NAMES: Mapping[StepId, str] = {
 
 
 def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced: bool) -> None:
-    """Draw the steps from a dataset to what was made from it; nothing where there is only one.
+    """Draw the steps from a dataset to its rebalanced version; nothing for a single step.
 
     Parameters
     ----------

@@ -8,9 +8,10 @@ import streamlit as st
 
 from cobalance.app.web.components.images import tagging
 from cobalance.app.web.components.images.shown_images import BOXES, OPENED, ShownImages, uris_of
+from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import access, session, url
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import came_back, in_url, number_in_url
+from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.tables import draw_table, grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
@@ -26,7 +27,7 @@ _OF = "_gallery_of"  # the clique that was shown last
 
 @dataclass(frozen=True)
 class _Look:
-    """How the images of all classes are shown."""
+    """Display settings of the images."""
 
     per_page: int
     row_px: int
@@ -92,7 +93,7 @@ def strip(
             url.show_images(clique)
             url.write(OPENED, [name])
 
-    _shown(current, clique, class_name, found).draw_strip(
+    _shown_images(current, clique, class_name, found).draw(
         key=f"_strip {class_name} {clique}",
         label=f"First images of {class_name} with {', '.join(clique)}",
         row_px=row_px,
@@ -106,14 +107,14 @@ def _page_key(current: CurrentDataset, class_name: str) -> str:
 
 
 def keep_look() -> None:
-    """Keep how images are shown while none are: Streamlit forgets what is not drawn."""
+    """Keep the display settings while no images are drawn: Streamlit forgets undrawn widgets."""
     for key in (_PER_PAGE, _ROW_PX, BOXES):
         if key in st.session_state:
             st.session_state[key] = st.session_state[key]
 
 
 def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | None) -> _Look:
-    """Draw what is shown, and how."""
+    """Draw the display settings: class, number of images, height, outlines."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [None, *classes]
         key = f"_gallery_class {clique} {class_name}"
@@ -157,7 +158,7 @@ def _one_class(
         st.caption(why_not)
         draw_table(found[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
         return [*found["id"]]
-    _shown(current, clique, class_name, found).draw(
+    _shown_images(current, clique, class_name, found).draw(
         key=f"_images {class_name}",
         label=f"Images of {class_name}",
         row_px=look.row_px,
@@ -167,7 +168,7 @@ def _one_class(
     return [*found["id"]]
 
 
-def _shown(
+def _shown_images(
     current: CurrentDataset, clique: tuple[str, ...], class_name: str, found: pd.DataFrame
 ) -> ShownImages:
     """Images of a clique, with the regions of its concepts in the colour of the class."""

@@ -22,14 +22,7 @@ T = TypeVar("T", bound=Asked)
 class Choice:
     """An answer to choose.
 
-    Parameters
-    ----------
-    answer : str
-        As it is recorded.
-    label : str
-        As people read it.
-    key : str or None
-        The key of the keyboard that gives it.
+    `answer` is recorded, `label` shown, and `key` the key of the keyboard that gives it.
     """
 
     answer: str
@@ -39,7 +32,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Questions(Generic[T]):
-    """What a person is asked.
+    """Questions to one person, answered one after the other.
 
     Parameters
     ----------

@@ -60,41 +60,23 @@ class ShownImages:
         key: str,
         label: str,
         row_px: int,
-        caption: Callable[[str], str],
         overlay: bool = False,
+        caption: Callable[[str], str] | None = None,
+        on_open: Callable[[str | None], None] = lambda name: url.write(
+            OPENED, [] if name is None else [name]
+        ),
     ) -> None:
-        """Draw the grid, and the lightbox with what is known of its image: `caption` of its id."""
+        """Draw the grid, and a lightbox if there is a `caption`, given the image's id."""
         image_grid(
             self._small(),
             key=key,
             label=label,
             row_px=row_px,
             overlay=overlay,
-            opened=self._opened(caption),
-            on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
-            on_overlay=lambda boxes: st.session_state.update({BOXES: boxes}),
-        )
-
-    def draw_strip(
-        self,
-        *,
-        key: str,
-        label: str,
-        row_px: int,
-        overlay: bool,
-        on_open: Callable[[str | None], None],
-    ) -> None:
-        """Draw the grid without a lightbox: a click calls `on_open`."""
-        image_grid(
-            self._small(),
-            key=key,
-            label=label,
-            row_px=row_px,
-            overlay=overlay,
-            opened=None,
-            has_lightbox=False,
+            opened=None if caption is None else self._opened_image(caption),
+            has_lightbox=caption is not None,
             on_open=on_open,
-            on_overlay=lambda _: None,
+            on_overlay=lambda boxes: st.session_state.update({BOXES: boxes}),
         )
 
     def _small(self) -> list[GridImage]:
@@ -105,8 +87,8 @@ class ShownImages:
             for image, (plain, drawn) in zip(listed, pictures, strict=True)
         ]
 
-    def _opened(self, caption: Callable[[str], str]) -> OpenedImage | None:
-        """The one that the URL names, as large as it is."""
+    def _opened_image(self, caption: Callable[[str], str]) -> OpenedImage | None:
+        """The opened image in its own size; None if the URL names none."""
         name = next((name for name in url.texts(OPENED) if name in self._uris), None)
         if name is None:
             return None
@@ -120,16 +102,14 @@ class ShownImages:
 def draw_one(
     name: str, said: str, caption: str, row_px: int, picture: Callable[[int], Picture]
 ) -> Picture:
-    """Draw a picture that opens in its own pixels; give it as it is drawn small.
+    """Draw a picture that opens in its own pixels; return it at its small size.
 
     Parameters
     ----------
     name : str
         Unique on the page; the URL has it while the picture is open.
-    said : str
-        What it shows, for its alternative text.
-    caption : str
-        What is known of it, for the lightbox.
+    said, caption : str
+        Its alternative text, and its caption in the lightbox.
     picture : callable
         Renders it, given the longer side in pixels.
     """
@@ -139,10 +119,8 @@ def draw_one(
         key=f"_picture {name}",
         label=said,
         row_px=row_px,
-        overlay=False,
         opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
         on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
-        on_overlay=lambda _: None,
     )
     return small
 

@@ -1,4 +1,4 @@
-"""Tag images and write notes on them: what becomes a concept, or is left out of counts."""
+"""Tag images, as concepts or to exclude them, and write notes on them."""
 
 from collections.abc import Sequence
 

@@ -79,7 +79,7 @@ def _counts(current: CurrentDataset, clique: url.Clique, row: pd.DataFrame) -> d
 
 
 def times_closed() -> int:
-    """How often the drawer was closed: in the key of a chart, it forgets what was clicked."""
+    """Number of times the drawer was closed; in a chart's key, it resets the clicks."""
     times: int = st.session_state.get(_CLOSED, 0)
     return times
 
@@ -89,14 +89,7 @@ def opened_by(
 ) -> dict[str, Any]:
     """Arguments of a table with a row for each combination, which a click on a number shows.
 
-    Parameters
-    ----------
-    key : str
-        Of the table.
-    cliques : sequence of clique
-        Of its rows.
-    class_of : callable
-        The class that a column is about; None for all.
+    `class_of` gives the class that a column is about; None for all.
     """
     key = f"{key} {times_closed()}"
 

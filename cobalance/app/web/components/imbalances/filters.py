@@ -23,19 +23,12 @@ ORDERS = {
     "q_value": "Smallest q-value",
     "lift": "Largest lift",
 }
-EARLIER_ORDERS = {"Largest gap": ORDERS[GAP]}
-"""Today's names of orders by those in older links."""
 Q_VALUES = {1.0: "any", 0.05: "0.05", 0.01: "0.01", 0.001: "0.001"}
 ROWS = (200, 1000, 5000)
 
 
 def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, DeltaGenerator | None]:
     """Draw the filters; return the ranking that they select.
-
-    Parameters
-    ----------
-    concepts : list of str
-        The dataset's concepts, to choose from.
 
     Returns
     -------
@@ -55,7 +48,7 @@ def ranking(current: CurrentDataset, concepts: list[str]) -> tuple[Ranking, Delt
             "Order",
             list(ORDERS),
             format_func=ORDERS.__getitem__,
-            **choice_in_url("by", EARLIER_ORDERS),
+            **choice_in_url("by"),
             width=190,
             help="Evidence: q-values of at most 0.05 first, by the difference of rates. Stands on "
             "its own: only what the parts of a combination do not explain, by that effect.",

@@ -1,4 +1,4 @@
-"""Where a model fails: the choice of an evaluation, and its accuracy by clique."""
+"""Accuracy of a model by clique, and the choice of its evaluation."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,13 +31,11 @@ def choose(current: CurrentDataset) -> Evaluation | None:
     }
     if not known:
         return None
-    if st.session_state.get(_MODEL) not in (None, *known):
-        del st.session_state[_MODEL]
     chosen = st.selectbox(
         "Accuracy of a model",
         sorted(known),
         index=None,
-        **in_url(_MODEL),
+        **in_url(_MODEL, known),
         placeholder="none",
         width=320,
         help="On the test images that show each clique: where does it fail?",

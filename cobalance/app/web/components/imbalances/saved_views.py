@@ -39,13 +39,7 @@ def current_query(parameters: Iterable[tuple[str, list[str]]]) -> str:
 
 @st.fragment
 def draw_menu(path: str) -> None:
-    """Draw the menu of views.
-
-    Parameters
-    ----------
-    path : str
-        Of the page that is shown.
-    """
+    """Draw the menu of views, on the page of this path."""
     menu = st.popover("Views", icon=":material/bookmark:", key=MENU, on_change="rerun")
     if not menu.open:
         return

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from cobalance.app.web.components.graph.accuracy_colors import (
+from cobalance.app.web.components.graph.colors import (
     RIGHT_COLOR,
     WRONG_COLOR,
     cliques_of,
-    colored_by_accuracy,
+    color_by_accuracy,
 )
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from cobalance.workflows.concept_graph.overview import node_id
@@ -42,7 +42,7 @@ def test_colours_are_differences_from_overall_accuracy():
         *((), ("cow",), ("road",), (), (HOSTILE,), ("never",)),
         *(("cow", "road"), (HOSTILE,)),
     )
-    found = colored_by_accuracy(drawn, accuracy_of_cliques(right, shows, cliques))
+    found = color_by_accuracy(drawn, accuracy_of_cliques(right, shows, cliques))
     leaning = {node.id: node.skew for node in found.nodes}
     assert leaning == pytest.approx(
         {
@@ -68,7 +68,7 @@ def test_colours_are_differences_from_overall_accuracy():
 def test_no_tested_image_leaves_all_grey():
     drawn = picture()
     judged = accuracy_of_cliques(np.zeros(0, dtype=bool), [], cliques_of(drawn))
-    found = colored_by_accuracy(drawn, judged)
+    found = color_by_accuracy(drawn, judged)
     assert {one.skew for one in (*found.nodes, *found.edges)} == {0}
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from cobalance.app.web.state import local_workers
+from cobalance.app.web.components import workers as workers_room
 from cobalance.app.web.workers.supervisor import LocalWorkers
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.lifecycle import create_job
@@ -26,7 +26,7 @@ signal.pause()
 def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalWorkers]:
     """The app's workers, which run a program of a line."""
     made = LocalWorkers([sys.executable, "-c", PROGRAM], ())
-    monkeypatch.setattr(local_workers, "workers", lambda: made)
+    monkeypatch.setattr(workers_room, "WORKERS", made)
     monkeypatch.setenv("COBALANCE_WORKERS", "1")
     yield made
     for worker in made.all():

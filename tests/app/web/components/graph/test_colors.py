@@ -1,6 +1,6 @@
 """Colours of a concept graph by community: of a picture by hand, and on Diagnose."""
 
-from cobalance.app.web.components.graph.community_colors import COLORS, colored_by_community
+from cobalance.app.web.components.graph.colors import COMMUNITY_COLORS, color_by_community
 from cobalance.workflows.concept_graph.colors import NEUTRAL
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from cobalance.workflows.concept_graph.overview import node_id
@@ -17,9 +17,14 @@ def test_a_link_has_the_colour_of_its_ends_where_they_share_one() -> None:
         Facet("together:cow, barn", "cow, barn", ("barn", "cow"), 1),
         Facet("together:bus, tram", "bus, tram", ("bus", "tram"), 1),
     ]
-    found = colored_by_community(GraphPicture(nodes, edges, "#000000", "#ffffff"), facets)
-    assert [node.color for node in found.nodes] == [COLORS[0], COLORS[0], COLORS[1], NEUTRAL]
-    assert [edge.color for edge in found.edges] == [COLORS[0], NEUTRAL, NEUTRAL]
+    found = color_by_community(GraphPicture(nodes, edges, "#000000", "#ffffff"), facets)
+    assert [node.color for node in found.nodes] == [
+        COMMUNITY_COLORS[0],
+        COMMUNITY_COLORS[0],
+        COMMUNITY_COLORS[1],
+        NEUTRAL,
+    ]
+    assert [edge.color for edge in found.edges] == [COMMUNITY_COLORS[0], NEUTRAL, NEUTRAL]
     assert "Occurs with: cow, barn" in found.nodes[0].description
     assert [node.skew for node in found.nodes] == [0.5] * 4
 

@@ -1,4 +1,4 @@
-"""Choose the two sides between which the concept graph is laid out."""
+"""Shared choices around the concept graph: the two sides of its axis, and the centre."""
 
 import streamlit as st
 
@@ -6,12 +6,13 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.queries.contrasts import Contrasts, read_contrasts
+from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.wording import inflect
 from cobalance.workflows.concept_graph.overview import ALL_OTHERS, Axis
 
 
 def choose_axis(current: CurrentDataset) -> Axis:
-    """Draw the choice of the two sides; with two classes there is none.
+    """Draw the choice of the two sides, if there are more than two classes.
 
     By default they are the two classes that differ most.
     """
@@ -64,3 +65,19 @@ differs as much.
     if ties := found.strongest.ties:
         said += f"; {inflect(ties, 'more pairs')} {'differs' if ties == 1 else 'differ'} as much"
     return f"{said}."
+
+
+KIND, CONCEPT, CLASS = "near_kind", "near_concept", "near_class"  # keys of its choices
+EXPANDED = "near_expanded"
+
+
+def make_centre(name: str, kind: Kind = "concept") -> None:
+    """Make a concept or class the centre."""
+    st.session_state[KIND] = kind.capitalize()
+    st.session_state[CONCEPT if kind == "concept" else CLASS] = name
+    collapse_all()
+
+
+def collapse_all() -> None:
+    """Show the neighbours of the centre alone."""
+    st.session_state[EXPANDED] = []

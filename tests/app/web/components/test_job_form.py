@@ -15,7 +15,7 @@ from tests.app.conftest import shown_text
 def form() -> None:
     import streamlit as st
 
-    from cobalance.app.web.components.work import job_form
+    from cobalance.app.web.components import job_form
     from cobalance.app.web.state import session
 
     edits = st.query_params.get("edits") == "yes"

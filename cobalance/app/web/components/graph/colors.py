@@ -1,13 +1,17 @@
-"""Colour a concept graph by where a model fails, with a legend."""
+"""Colour a concept graph by a model's accuracy or by communities, with legends."""
 
+import html
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
+from cobalance.app.web.widgets.theme import shorten
 from cobalance.workflows.concept_graph.colors import NEUTRAL
 from cobalance.workflows.concept_graph.elements import GraphPicture
 from cobalance.workflows.concept_graph.overview import concepts_of
+from cobalance.workflows.diagnose.facets import Facet
 from cobalance.workflows.evaluate.failures import accuracy_texts
 
 WRONG_COLOR, RIGHT_COLOR = "#E69F00", "#5D3A9B"
@@ -33,8 +37,8 @@ def cliques_of(picture: GraphPicture) -> Cliques:
     return ((), *nodes, *edges)
 
 
-def colored_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPicture:
-    """The picture in colours of accuracy: grey at the overall one, full from 15 points on.
+def color_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPicture:
+    """Colour a graph by accuracy: grey at the overall one, full from 15 points on.
 
     What no test image shows is grey, and called untested. Places and sizes stay.
 
@@ -69,7 +73,7 @@ def colored_by_accuracy(picture: GraphPicture, judged: pd.DataFrame) -> GraphPic
     )
 
 
-def legend(judged: pd.DataFrame) -> None:
+def draw_accuracy_legend(judged: pd.DataFrame) -> None:
     """Draw the scale of colours: its ends, and the overall accuracy in between."""
     overall = float(judged["accuracy"].iloc[0])
     if overall != overall:
@@ -96,3 +100,51 @@ def legend(judged: pd.DataFrame) -> None:
         f'background:linear-gradient(to right in oklab, {scale})"></span>'
         f"<span>{ends[1]}</span><span>· grey: {overall:.1%}, as overall</span></div>"
     )
+
+
+# Of those of classes, the ones that are seen on light and on dark ground and that two classes, as
+# most datasets have, leave free.
+COMMUNITY_COLORS = (
+    *("#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
+    *("#999933", "#AA4499", "#117733", "#88CCEE"),
+)
+
+
+def color_by_community(picture: GraphPicture, facets: Sequence[Facet]) -> GraphPicture:
+    """Colour the nodes and links of the largest communities; the others are grey.
+
+    A link within a community has its colour. Places and sizes stay.
+    """
+    color_of = {
+        name: (color, facet.name)
+        for color, facet in zip(COMMUNITY_COLORS, facets, strict=False)
+        for name in facet.concepts
+    }
+    nodes, edges = [], []
+    for node in picture.nodes:
+        (name,) = concepts_of([node.id]) or ("",)
+        color, group = color_of.get(name, (NEUTRAL, ""))
+        told = f"{node.description}\nOccurs with: {group}" if group else node.description
+        nodes.append(replace(node, color=color, description=told))
+    for edge in picture.edges:
+        ends = {
+            color_of.get(name, (NEUTRAL, ""))[0] for name in concepts_of([edge.source, edge.target])
+        }
+        edges.append(replace(edge, color=ends.pop() if len(ends) == 1 else NEUTRAL))
+    return replace(picture, nodes=nodes, edges=edges)
+
+
+def draw_community_legend(facets: Sequence[Facet]) -> None:
+    """Draw the colours with the most frequent concepts of each community."""
+    if not facets:
+        st.caption("All concepts are one community.")
+        return
+    with st.container(horizontal=True, gap="small"):
+        for color, facet in zip(COMMUNITY_COLORS, facets, strict=False):
+            chip = f'<span style="color:{color}" aria-hidden="true">●</span>'
+            name = html.escape(shorten(facet.name, 40))
+            st.html(f'<span style="font-size:.875rem">{chip} {name}</span>', width="content")
+        if len(facets) > len(COMMUNITY_COLORS):
+            st.caption(
+                f"{len(facets) - len(COMMUNITY_COLORS):,} smaller ones are grey.", width="content"
+            )

@@ -185,7 +185,7 @@ def _choose_candidates(recipe: Recipe) -> dict[str, int]:
 
 
 def _ask_consent(recipe: Recipe) -> dict[str, Any]:
-    """Draw what a recipe that paints people needs to be told; nothing of it has a default."""
+    """Draw the consent fields of a recipe that paints people; they have no defaults."""
     if not recipe.people:
         return {}
     given: dict[str, Any] = {}
@@ -209,7 +209,7 @@ def _ask_consent(recipe: Recipe) -> dict[str, Any]:
 
 
 def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
-    """Draw the filters; give those that are chosen, in order, or None for the recipe's."""
+    """Draw the filters; return the chosen ones in order, or None for the recipe's own."""
     usual = recipe.filters
     chosen = st.multiselect(
         "Filters",

@@ -1,1 +1,0 @@
-"""Jobs, tasks and workers: forms, buttons and what runs."""

@@ -1,0 +1,218 @@
+"""Running workers, workers that this app has started, and buttons to start and stop them."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from cobalance.app.web.state import session
+from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.refreshing import refreshing
+from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from cobalance.app.web.widgets.theme import duration_text, escape
+from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.installation import install_command
+from cobalance.graph.jobs.reports import Worker, workers_alive
+from cobalance.graph.plugins import is_installed
+from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
+from cobalance.graph.wording import inflect
+
+LAST_LINES = 15
+_PROBLEM = "_worker_problem"
+
+WORKERS = LocalWorkers()
+"""The workers that this process has started, for all its sessions."""
+
+
+def _draw_own_workers(alive: Sequence[Worker]) -> None:
+    """Draw the workers that this app has started, for editors; `alive` have a recent heartbeat."""
+    show_kept_error(_PROBLEM)
+    for worker in WORKERS.all() if may_edit() else ():
+        _draw(worker, alive)
+
+
+def _draw_start(*, first: bool) -> None:
+    """Draw the button that starts a worker, if this person may; primary if it is the `first`."""
+    if _may_start():
+        st.button(
+            "Start worker",
+            key="_worker_start",
+            type="primary" if first else "secondary",
+            icon=":material/play_arrow:",
+            on_click=_do,
+            args=(lambda: WORKERS.start(_workers_allowed()),),
+            help="On the machine of this app. It ends with the app, by *Stop worker*, or when "
+            "it has had nothing to do for ten minutes. Models need the extra `models` and, to be "
+            "quick, a GPU; the backend `procedural` needs neither.",
+        )
+
+
+def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
+    number = worker.number
+    with st.container(key=f"_local_worker_{number}", gap="xxsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_state(worker, alive), width="stretch")
+            with st.popover("Log", icon=":material/article:", key=f"_worker_log {number}"):
+                _draw_log(worker)
+            if worker.is_over:
+                forget = partial(WORKERS.forget, number)
+                st.button("Dismiss", key=f"_worker_forget {number}", on_click=_do, args=(forget,))
+            else:
+                stopping = worker.was_stopped
+                st.button(
+                    "End at once" if stopping else "Stop worker",
+                    key=f"_worker_stop {number}",
+                    icon=":material/stop:",
+                    on_click=_do,
+                    args=(worker.stop,),
+                    help="Without its images under way, which are made again later."
+                    if stopping
+                    else "When its images under way are done.",
+                )
+        if worker.reason and (worker.state == "failed" or not worker.was_stopped):
+            st.text(worker.reason)
+
+
+def _state(worker: LocalWorker, alive: Sequence[Worker]) -> str:
+    """A worker's state as a Markdown sentence."""
+    name = f"Worker {worker.number} of this app"
+    for_ = duration_text(max(time.time() - worker.started_at, 1))
+    again = f", started again {_times(worker.restarts)}" if worker.restarts else ""
+    match worker.state:
+        case "running" if _beats(worker, alive):
+            return f":green[:material/check_circle:] {name} runs, for {for_}{again}."
+        case "running":
+            return f":gray[:material/hourglass_empty:] {name} is starting{again}."
+        case "restarting":
+            return f":orange[:material/restart_alt:] {name} has died, and is started again soon."
+        case "stopping":
+            return f":gray[:material/hourglass_empty:] {name} ends when its images are done."
+        case "failed":
+            return f":red[:material/error:] {name} has died{again}. It is not started again."
+        case "ended" if worker.was_stopped:
+            return f":gray[:material/stop_circle:] {name} was stopped."
+        case "ended":
+            return f":gray[:material/stop_circle:] {name} has ended, as it had nothing to do."
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def _beats(worker: LocalWorker, alive: Sequence[Worker]) -> bool:
+    """Whether a worker's process is among those with a heartbeat, see `worker_id`."""
+    return any(one.id.split(":")[-2:-1] == [str(worker.pid)] for one in alive)
+
+
+def _draw_log(worker: LocalWorker) -> None:
+    lines = worker.lines()
+    st.caption(
+        f"Its last {min(len(lines), LAST_LINES)} lines." if lines else "It has said nothing yet."
+    )
+    if lines:
+        st.code("\n".join(lines[-LAST_LINES:]), language=None, wrap_lines=True)
+        download(
+            "Download the log",
+            lambda: "\n".join([*worker.lines(), ""]).encode(),
+            f"worker-{worker.number}.log",
+            key=f"_worker_log_file {worker.number}",
+        )
+
+
+def _do(change: Callable[[], None]) -> None:
+    with errors_kept(_PROBLEM):
+        require_editor()
+        change()
+
+
+REFRESH_S = 2
+
+
+@refreshing(REFRESH_S)
+def draw_workers() -> None:
+    """Draw the running workers, or instructions to start one."""
+    with errors_in_fragment():
+        alive = workers_alive(session.store())
+        own = WORKERS.running()
+        elsewhere = [one for one in alive if not any(_beats(worker, [one]) for worker in own)]
+        if elsewhere:
+            hosts = ", ".join(sorted({escape(worker.host or worker.id) for worker in elsewhere}))
+            noun = "worker runs" if len(elsewhere) == 1 else "workers run"
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f":green[:material/circle:] {len(elsewhere):,} {noun} on {hosts}.")
+                _draw_start(first=False)
+        elif own:
+            _draw_start(first=False)
+        elif _may_start():
+            with st.container(border=True, horizontal=True, vertical_alignment="center"):
+                st.markdown(
+                    ":material/power_off: No worker is running, so queued jobs wait. Start one "
+                    "here, or in a terminal: `cobalance work`.",
+                    width="stretch",
+                )
+                _draw_start(first=True)
+        else:
+            _say_how_to_start()
+        _draw_own_workers(alive)
+
+
+def say_needs(extra: str | None) -> None:
+    """Name the extra that workers of an order need, if it is missing here."""
+    if extra and not is_installed(extra):
+        st.caption(
+            f":orange[:material/warning:] Its workers need `{install_command(f'worker,{extra}')}`, "
+            "which is not installed here."
+        )
+
+
+def _say_how_to_start() -> None:
+    install = "" if is_installed("worker") else f"`{install_command('worker')}` once, then "
+    st.info(
+        f"No worker is running, so queued jobs wait. Start one in a terminal: {install}"
+        f"`cobalance work`. Models need `{install_command('models')}` and, to be quick, a GPU; "
+        "the backend `procedural` needs neither.",
+        icon=":material/power_off:",
+    )
+
+
+def _may_start() -> bool:
+    """Whether this person may start one more worker now."""
+    return may_edit() and is_installed("worker") and len(WORKERS.running()) < _workers_allowed()
+
+
+def _workers_allowed() -> int:
+    return workers_allowed(session.settings(), st.get_option("server.address"))
+
+
+def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem: str) -> None:
+    """Draw a button that cancels the active tasks, and one that queues the ended ones again.
+
+    Parameters
+    ----------
+    what : str
+        What people call them, in the plural; also part of the buttons' keys.
+    active, ended : sequence of str
+        Ids; no button is drawn for none.
+    problem : str
+        The key that errors are kept under, see `cobalance.app.web.widgets.messages`.
+    """
+
+    def draw(
+        label: str, key: str, change: Callable[[GraphStore, str], object], tasks: Sequence[str]
+    ) -> None:
+        def do() -> None:
+            with errors_kept(problem):
+                require_editor()
+                for task in tasks:
+                    change(session.store(), task)
+
+        st.button(label, key=key, on_click=do)
+
+    with st.container(horizontal=True):
+        if active:
+            draw(f"Cancel {inflect(len(active), what)}", f"_cancel_{what}", cancel_task, active)
+        if ended:
+            draw(f"Run {inflect(len(ended), what)} again", f"_retry_{what}", retry_task, ended)
