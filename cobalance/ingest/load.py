@@ -11,6 +11,7 @@ from cobalance.graph.errors import InputError, OptionError, Part, Setting, Unkno
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
+from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
@@ -25,6 +26,7 @@ from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, wi
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 
 
+@log_run
 def read_annotations(
     path: Path | str,
     options: ReadOptions | None = None,

@@ -1,5 +1,6 @@
 """Add a job's accepted images to a copy of its dataset."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +23,7 @@ from cobalance.graph.jobs.status import Job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, Mention
+from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, joined_credits
@@ -77,6 +79,7 @@ class RebalancedDataset:
         )
 
 
+@log_run
 def merge_job(
     store: GraphStore,
     folders: Folders,
@@ -175,6 +178,7 @@ def rebalanced_dataset(
         chosen = set(map(generated_id, composed.generated))
         images = [image for image in images if image.id in chosen]
         real, left_out, stay = composed.real, composed.left_out, composed.stay
+    logging.getLogger(__name__).debug("left out: %s, kept unedited: %s", left_out, stay)
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
     copy_regions(folders.regions, job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)

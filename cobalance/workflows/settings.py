@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import platformdirs
 from pydantic import (
@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.errors import Action, OptionError, Setting
 from cobalance.graph.options import first_fault
+from cobalance.graph.run_log import Level, write_log
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.folders import Folders
 
@@ -71,6 +72,13 @@ ENVIRONMENT = (
         "The URL of the job queue, where there is no file: `sqlite:///path`, or "
         "`postgresql://user:password@host/database` for workers on many machines.",
     ),
+    (
+        "COBALANCE_LOG",
+        "",
+        "The level from which on to log: `debug`, `info`, `warning` or `error`. Without it "
+        "warnings are printed, and a log file is written from `info` on.",
+    ),
+    ("COBALANCE_LOG_FILE", "", "A file to which workers, commands and the web app append the log."),
     ("COBALANCE_AUTH_FILE", "", "A TOML file with the login providers of the web app."),
     ("COBALANCE_EDITORS", "nobody", "Editors of the web app, as `a@b.org,@c.org`."),
     ("COBALANCE_VIEWERS", "everybody who logs in", "Viewers of the web app, in the same form."),
@@ -171,13 +179,41 @@ _People = Annotated[
 _Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 
 
-class Settings(BaseSettings):
+class LogSettings(BaseSettings):
+    """Where the log is written, and from which level on."""
+
+    model_config = SettingsConfigDict(extra="ignore")
+
+    cobalance_log: Annotated[Level, BeforeValidator(str.lower)] | None = None
+    cobalance_log_file: Path | None = None
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Read the environment.
+
+        Raises
+        ------
+        OptionError
+            A variable has a value that cannot be used.
+        """
+        try:
+            return cls()
+        except ValidationError as error:
+            fault = first_fault(error)
+            raise OptionError(
+                f"{fault.place.upper()}={fault.value!r}: {fault.reason}. Change or unset it."
+            ) from error
+
+    def write_log(self) -> None:
+        """Write the log of this process; see `cobalance.graph.run_log.write_log`."""
+        write_log(self.cobalance_log, self.cobalance_log_file)
+
+
+class Settings(LogSettings):
     """Settings of a process, one for each variable in `ENVIRONMENT`.
 
     Of a secret and its file, the file wins.
     """
-
-    model_config = SettingsConfigDict(extra="ignore")
 
     neo4j_uri: str | None = None
     neo4j_username: Annotated[
@@ -205,23 +241,6 @@ class Settings(BaseSettings):
     cobalance_chat_url: str | None = None
     cobalance_chat_model: str | None = None
     cobalance_chat_key_file: Path | None = None
-
-    @classmethod
-    def from_environment(cls) -> "Settings":
-        """Read the environment.
-
-        Raises
-        ------
-        OptionError
-            A variable has a value that cannot be used.
-        """
-        try:
-            return cls()
-        except ValidationError as error:
-            fault = first_fault(error)
-            raise OptionError(
-                f"{fault.place.upper()}={fault.value!r}: {fault.reason}. Change or unset it."
-            ) from error
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """What ``repr`` lists: addresses without their passwords."""

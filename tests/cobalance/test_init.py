@@ -26,6 +26,12 @@ print({"neo4j", "torch", "streamlit", "numba", "dbos", "PIL"} & set(sys.modules)
     assert found.stdout.strip() == "set()", found.stderr
 
 
+def test_the_import_adds_no_handler_of_logs(run_python):
+    code = "import cobalance, cobalance.stores, logging; print(*map(repr, "
+    code += "[*logging.root.handlers, *logging.getLogger('cobalance').handlers]))"
+    assert run_python(code).stdout.strip() == ""
+
+
 def test_types_are_those_of_the_same_names():
     tree = ast.parse(Path(cobalance.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     typed = {

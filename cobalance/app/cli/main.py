@@ -4,8 +4,11 @@ Exit codes: 2 for an option or value that cannot be used, 1 for any other failur
 else 0.
 """
 
+import logging
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -17,10 +20,9 @@ from cobalance.app.cli.shared.options import notes
 from cobalance.app.cli.shared.terminal import Terminal, print_traceback
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.app.version import print_version
-from cobalance.graph.errors import (
-    CobalanceError,
-    OptionError,
-)
+from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.run_log import Level
+from cobalance.workflows.settings import LogSettings
 
 rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and errors of usage
 
@@ -76,6 +78,13 @@ def _options(
         bool,
         typer.Option("--debug", help="Show tracebacks of errors. May also follow the command."),
     ] = False,
+    log_level: Annotated[
+        Level | None,
+        typer.Option(help="Log from this level on; see docs/operations.md.", case_sensitive=False),
+    ] = None,
+    log_file: Annotated[
+        Path | None, typer.Option(help="Append the log to this file, by default from info on.")
+    ] = None,
     _version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
@@ -83,6 +92,11 @@ def _options(
 ) -> None:
     """Options of all commands."""
     context.ensure_object(dict)["debug"] = debug
+    if log_level is not None:  # for workers that the command starts as well
+        os.environ["COBALANCE_LOG"] = log_level
+    if log_file is not None:
+        os.environ["COBALANCE_LOG_FILE"] = str(log_file.absolute())
+    LogSettings.from_environment().write_log()
 
 
 def command_line(*names: str) -> typer.Typer:
@@ -143,13 +157,16 @@ def run() -> NoReturn:
     state: dict[str, bool] = {}
     sys.excepthook = print_traceback
     arguments = debug_first(sys.argv[1:])
-    named = next((argument for argument in arguments if not argument.startswith("-")), None)
+    log = ("--log-level", "--log-file")
+    before = zip(["", *arguments], arguments, strict=False)
+    named = next((one for last, one in before if one[:1] != "-" and last not in log), None)
     try:
         with collector_paused():
             app = command_line(named) if named in COMMANDS else command_line()
         freeze_objects()
         get_command(app)(arguments, obj=state)
     except CobalanceError as error:
+        logging.getLogger(__name__).info("%s failed: %s: %s", named, type(error).__name__, error)
         if state.get("debug"):
             print_traceback(type(error), error, error.__traceback__)
         else:

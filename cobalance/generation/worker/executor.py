@@ -27,6 +27,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.jobs.lifecycle import query_id
 from cobalance.graph.jobs.reports import fail_queries, start_queries
+from cobalance.graph.run_log import log_run
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class ChunkExecutor:
         self._store, self._resources, self._runners = store, resources, runners
         self.job: str | None = None
 
+    @log_run
     def execute(self, chunk: Chunk, attempt: int) -> ChunkResult:
         """Execute a chunk for an attempt of its job; a job that cannot go on fails."""
         try:

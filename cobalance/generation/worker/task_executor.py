@@ -17,6 +17,7 @@ from cobalance.generation.worker.resources import (
 from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import (
     StartedTask,
     end_task,
@@ -53,6 +54,7 @@ class TaskExecutor:
         self._stopped, self._progress = stopped, progress
         self.task: str | None = None
 
+    @log_run
     def execute(self, task: str, attempt: int) -> None:
         """Execute an attempt of a task, unless it is not wanted any more.
 

@@ -1,5 +1,6 @@
 """Mine a dataset on the engine that has its images: the kernel here, or Apache Spark."""
 
+import logging
 from typing import Literal
 
 from cobalance.graph.database.store import GraphStore
@@ -8,10 +9,12 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.marks.applying import apply_tags
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 
 Engine = Literal["auto", "memory", "spark"]
 
 
+@log_run
 def mine(
     store: GraphStore,
     dataset: str,
@@ -40,7 +43,9 @@ def mine(
     """
     apply_tags(store, dataset, progress=progress)
     elsewhere = dataset_state(store, dataset).images_at is not None
-    if engine == "memory" or (engine == "auto" and not elsewhere):
+    on_spark = engine == "spark" or (engine == "auto" and elsewhere)
+    logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
+    if not on_spark:
         return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
     from cobalance.workflows.spark.images import mine_on_spark
 

@@ -14,6 +14,7 @@ from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import create_task
 from cobalance.ingest.embeddings.reading import check_vectors
 from cobalance.ingest.embeddings.stored import write_table
@@ -26,6 +27,7 @@ _BLOCK = 256  # images from one report of the progress to the next
 _LEARNED = 5_000  # images that features without a model learn from
 
 
+@log_run
 def order_embeddings(
     store: GraphStore,
     dataset: str,

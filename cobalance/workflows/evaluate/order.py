@@ -25,6 +25,7 @@ from cobalance.graph.evaluations.reading import (
 )
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, settings_text
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
 from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import (
@@ -110,6 +111,7 @@ class Ordered:
     extras: tuple[str, ...]
 
 
+@log_run
 def order_evaluations(
     store: GraphStore,
     order: EvaluationOrder,

@@ -1,5 +1,6 @@
 """Run an evaluation: train, predict, score, and keep the results."""
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.image_models import joined, score_captions, score_clip
 from cobalance.workflows.evaluate.images import (
@@ -42,6 +44,7 @@ class TrainedEvaluation:
     predictions: pd.DataFrame
 
 
+@log_run
 def run_evaluation(
     graph: AskGraph,
     folders: Folders,
@@ -121,6 +124,7 @@ def train_again(
     progress("train", 0, 1)  # also notices that it was cancelled meanwhile
     recipe = checked.recipe(found.method)
     model: Model | Captioner | None = kept_model(recipe, run, images.test.classes)
+    logging.getLogger(__name__).debug("model is kept: %s", model is not None)
     if model is not None:
         predictions = predict(model, images.test, seed=run.seed, method=found.method)
     else:

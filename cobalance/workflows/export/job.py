@@ -1,5 +1,6 @@
 """Export a job's dataset with its accepted images for training."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from cobalance.graph.jobs.merge import generated_id
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.marks.applying import left_out_by_tags
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
@@ -32,6 +34,7 @@ from cobalance.workflows.merge import not_all
 from cobalance.workflows.settings import in_environment
 
 
+@log_run
 def export_job(
     store: GraphStore,
     folders: Folders,
@@ -78,6 +81,7 @@ def export_job(
         before = held[held["synthetic"] & ~held["id"].isin(own)]
         parts = [made, read_merged(store, output, before)]
         made = pd.concat([part for part in parts if len(part)] or [made], ignore_index=True)
+    logging.getLogger(__name__).debug("images: %d held, %d made", len(held), len(made))
     roots = ImageRoots(folders.image_roots())
     exported = ExportDataset(
         job.dataset,

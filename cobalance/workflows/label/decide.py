@@ -21,10 +21,12 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
 
 
+@log_run
 def decide_labels(
     store: GraphStore,
     folder: OutputFolder,

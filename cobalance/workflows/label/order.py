@@ -1,5 +1,6 @@
 """Order labelling runs: which attributes, by which annotator, of which images, at what cost."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -19,6 +20,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -75,6 +77,7 @@ class LabelOrder:
     endpoint: EndpointSettings | None = None
 
 
+@log_run
 def order_labels(
     store: GraphStore, folder: OutputFolder, order: LabelOrder, *, created_by: str = ""
 ) -> str:
@@ -132,6 +135,7 @@ def order_labels(
         settings.model_dump(mode="json"),
         licence=plugin.licence or None if endpoint is None else None,
     )
+    logging.getLogger(__name__).debug("run %s: %s", new.id, new.settings)
     files = ScoreFiles(folder, new.id)
     files.write_images(images)
     return create_run(

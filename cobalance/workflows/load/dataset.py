@@ -13,6 +13,7 @@ from cobalance.graph.marks.applying import apply_tags
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
+from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import (
     drop_image_texts,
@@ -37,6 +38,7 @@ def default_dataset_name(file: Path | str) -> str:
     return clean_name(Path(file).name.partition(".")[0])
 
 
+@log_run
 def load_dataset(
     store: GraphStore,
     folders: Folders,

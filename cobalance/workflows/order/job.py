@@ -1,5 +1,6 @@
 """Order a plan's images: checks before a job is created, and what a plan that edits images adds."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from cobalance.graph.errors import Action, OptionError, Part, parts_of
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
+from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.group_words import combined_words, phrases_of
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.models.prompts import prompt_for
@@ -25,6 +27,7 @@ from cobalance.workflows.order.source_images import check_sources
 from cobalance.workflows.plan.words import no_images
 
 
+@log_run
 def order_plan(
     store: GraphStore,
     dataset: str,
@@ -71,6 +74,7 @@ def order_plan(
     final = read_job_settings(kept)
     _check_prompts(final, queries)
     check_sources(store, dataset, final, queries, places)
+    logging.getLogger(__name__).debug("job settings: %s", kept)
     return create_job(
         store,
         dataset,

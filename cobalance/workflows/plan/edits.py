@@ -26,6 +26,7 @@ from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.captions.image_texts import read_image_texts
@@ -63,6 +64,7 @@ class CounterfactualPlan:
         return pd.DataFrame(rows, columns=["images", "number"])
 
 
+@log_run
 def plan_counterfactual_dataset(
     store: GraphStore,
     captions: Path,

@@ -1,5 +1,6 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.run_log import log_run
 from cobalance.workflows.panel.verdicts import is_supported, query_verdicts
 
 
@@ -47,6 +49,7 @@ class Planned:
         return summarize_plan(self.cliques, self.plan)
 
 
+@log_run
 def plan_dataset(
     store: GraphStore,
     dataset: str,
@@ -90,6 +93,7 @@ def plan_dataset(
     cliques = read_cliques(store, state, max_size=options.max_size)
     progress("plan", 0, None)
     made = plan(cliques, planner, options, planner_options)
+    logging.getLogger(__name__).debug("planned queries: %d; %s", len(made.queries), made.note)
     audited = query_verdicts(store, dataset, cliques, made.queries)
     if supported_only:
         if audited is None:

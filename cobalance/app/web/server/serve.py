@@ -5,6 +5,7 @@ set here instead: the app is the same wherever it is started.
 """
 
 import errno
+import logging
 import os
 import secrets
 import socket
@@ -159,8 +160,9 @@ def _take_port(
     )
 
 
-def _show_defect(_: Exception) -> bool:
+def _show_defect(error: Exception) -> bool:
     """Show a message without details; Streamlit has logged the traceback."""
+    logging.getLogger(__name__).info("page failed", exc_info=error)
     st.error(
         "Something went wrong in cobalance itself. Reload the page; if it happens again, the "
         "terminal or log of `cobalance app` has what a report needs."

@@ -12,6 +12,7 @@ import streamlit as st
 from cobalance.app.web.state.access import require_editor
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.progress import Progress
+from cobalance.graph.run_log import log_run
 from cobalance.graph.safe_text import safe_text
 
 logger = logging.getLogger(__name__)
@@ -66,11 +67,13 @@ class Task:
                 f"Cancelled: {self.label}. What is done stays; start it again to go on."
             )
 
+    @log_run
     def run(self, work: Callable[[Progress], str]) -> None:
         """Run the work, and keep its result or error."""
         try:
             self.result = work(self.report)
         except CobalanceError as error:
+            logger.info("%s failed: %s", self.label, error)
             self.error = error
         except Exception:  # noqa: BLE001  # a defect: details go to the log alone
             logger.error("%s failed\n%s", self.label, safe_text(traceback.format_exc()))  # noqa: TRY400

@@ -1,5 +1,6 @@
 """Error messages and empty states."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -61,6 +62,7 @@ def show_kept_error(key: str) -> None:
 
 def show_error(error: CobalanceError) -> None:
     """Show an error's message as plain text: names in it may hold any characters."""
+    logging.getLogger(__name__).info("page shows %s: %s", type(error).__name__, error)
     with st.container(border=True):
         st.markdown(":red[:material/error:] **This did not work**")
         st.text(error.render(in_app))

@@ -29,7 +29,9 @@ def main() -> None:
     from cobalance.workflows.work.run import run_worker  # what takes long to import
 
     try:
-        run_worker(Settings.from_environment(), idle_s=IDLE_S, say=_say, progress_bars=_progress)
+        settings = Settings.from_environment()
+        settings.write_log()
+        run_worker(settings, idle_s=IDLE_S, say=_say, progress_bars=_progress)
     except CobalanceError as error:
         _say(error.render(in_environment))
         sys.exit(1)
