@@ -20,6 +20,7 @@ from cobalance.app.web.panel import audit as audit, study as study
 from cobalance.app.web.plan import page as plan
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import login
+from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.messages import errors_shown
 
 PAGES = (
@@ -36,6 +37,16 @@ PAGES = (
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )
+WORDS = {
+    "Annotate": ("annotation run", "attribute", "annotator"),
+    "Audit": ("audit",),
+    "Evaluate": ("evaluation", "training method", "learner", "shortcut", "counterfactual"),
+    "Find": ("embedding", "tag"),
+    "Jobs": ("job", "task", "worker", "recipe", "segmenter", "candidate", "verdict"),
+    "Study": ("study",),
+}
+"""Words of the glossary that the help beside a page's title explains."""
+
 WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
 WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
 
@@ -78,7 +89,8 @@ def _picture(name: str) -> str:
 def _header(title: str, path: str, names: list[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
-    left.title(title, anchor=False)
+    words = "\n".join(f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ()))
+    left.title(title, anchor=False, help=words or None)
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
             _choose_dataset(title, names)
