@@ -34,7 +34,6 @@ LEFT_OUT = "..."
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$|^((?:    [^\n]*\n)+)", re.MULTILINE | re.DOTALL)
 STEP = re.compile(r"^\$ (.*(?:\n    .*)*)\n?((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 KEPT = re.compile(r"(\w+)=\$\((cobalance .*)\)")
-LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#([^)\s]+))?\)")
 
 NOT_RUN = {
     "make demo": "the next block has what it prints; `make test` runs this test",
@@ -194,14 +193,3 @@ def test_targets_of_make_and_modules_exist() -> None:
     assert modules
     for module in modules:
         assert find_spec(module) is not None, module
-
-
-def test_links_lead_to_files_and_headings() -> None:
-    found = LINK.findall(PAGE)
-    assert len(found) > 20
-    for path, heading in found:
-        assert (ROOT / path).exists(), path
-        if heading:
-            text = (ROOT / path).read_text("utf-8").lower()
-            headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-            assert heading in [re.sub(r"[^\w -]", "", one).replace(" ", "-") for one in headings]
