@@ -24,8 +24,8 @@ from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_statement
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.contents import ImageContents
 from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.dataset.image_contents import ImageContents
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset

@@ -75,5 +75,4 @@ def _overview(cliques: Cliques) -> Overview:
         concepts=table(1, ["concept"]),
         edges=table(2, ["concept_1", "concept_2"]),
         hidden_concepts=0,
-        hidden_edges=0,
     )

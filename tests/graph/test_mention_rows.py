@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from cobalance.graph import mention_rows
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.dataset import contents
-from cobalance.graph.dataset.contents import ImageContents, image_digests
+from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.mention_rows import MentionRows
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 

@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.dataset.contents import ImageContents
+from cobalance.graph.dataset.image_contents import ImageContents
 from cobalance.graph.records import plain_values
 
 

@@ -13,12 +13,12 @@ from typing import Any
 from neo4j import READ_ACCESS, Driver, Query, Result, Session, Transaction
 from neo4j.exceptions import DriverError, Neo4jError
 
-from cobalance.graph.console.answer_limit import (
+from cobalance.graph.console.guard import check_read_only
+from cobalance.graph.console.message_limit import (
     MAX_MESSAGE_BYTES,
     MessageLimit,
     MessageTooLargeError,
 )
-from cobalance.graph.console.guard import check_read_only
 from cobalance.graph.console.values import PlainValues, TooLargeError, plan_table
 from cobalance.graph.database.store import unavailable_error
 from cobalance.graph.errors import (

@@ -25,7 +25,7 @@ from cobalance.graph.database.sync import (
 )
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import read_mined_digest
-from cobalance.graph.dataset.contents import ImageContents, image_digests
+from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from cobalance.graph.dataset.read import scan_incidence

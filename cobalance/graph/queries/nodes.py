@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobalance.graph.database import schema
+from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
 
@@ -14,18 +15,6 @@ _DETAILS = f"""
 RETURN labels(n) AS labels, properties(n) AS properties,
   {{{", ".join(f"{name}: count {{ (n)-[:{name}]-() }}" for name in _TYPES)}}} AS degrees"""
 
-NODE_BY_ID = Statement(
-    "A node by its element id, with how many relationships of each type it has.",
-    f"MATCH (n) WHERE elementId(n) = $id{_DETAILS}",
-)
-CONCEPT_BY_NAME = Statement(
-    "A concept, with how many relationships of each type it has.",
-    f"MATCH (n:Concept {{dataset: $dataset, name: $name}}){_DETAILS}",
-)
-CLASS_BY_NAME = Statement(
-    "A class, with how many relationships of each type it has.",
-    f"MATCH (n:Class {{dataset: $dataset, name: $name}}){_DETAILS}",
-)
 NODES_BY_IDS = Statement(
     "Nodes by their element ids, with what names them.",
     """
@@ -88,17 +77,14 @@ def name_of(labels: Sequence[str], properties: Mapping[str, Any]) -> str:
 
 def read_node(store: GraphStore, element_id: str) -> NodeDetails | None:
     """Read a node by its element id; None if it is gone."""
-    return _details(store.read(NODE_BY_ID.text, id=element_id))
+    text = f"MATCH (n) WHERE elementId(n) = $id{_DETAILS}"
+    return _details(store.read(text, id=element_id))
 
 
-def read_concept(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
-    """Read a concept by its name; None if it does not exist."""
-    return _details(store.read(CONCEPT_BY_NAME.text, dataset=dataset, name=name))
-
-
-def read_class(store: GraphStore, dataset: str, name: str) -> NodeDetails | None:
-    """Read a class by its name; None if it does not exist."""
-    return _details(store.read(CLASS_BY_NAME.text, dataset=dataset, name=name))
+def read_named(store: GraphStore, kind: Node, dataset: str, name: str) -> NodeDetails | None:
+    """Read a class or a concept by its name; None if it does not exist."""
+    text = f"MATCH (n:{kind.label} {{dataset: $dataset, name: $name}}){_DETAILS}"
+    return _details(store.read(text, dataset=dataset, name=name))
 
 
 def read_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str]:

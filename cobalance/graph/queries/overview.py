@@ -8,9 +8,9 @@ import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.database import schema
-from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import check_names
-from cobalance.graph.diagnosis.skew import skew
+from cobalance.graph.diagnosis.contrasts import skew
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
 
@@ -34,14 +34,11 @@ class Overview(ClassSizes):
         each class with both, see `pair_class_sizes`. The strongest first.
     hidden_concepts : int
         Further concepts that the search finds; without a search, that the dataset has.
-    hidden_edges : int
-        Further edges between the concepts shown.
     """
 
     concepts: pd.DataFrame
     edges: pd.DataFrame
     hidden_concepts: int
-    hidden_edges: int
 
     def concept_skew(self, left: Sequence[int], right: Sequence[int]) -> FloatArray:
         """Skew of each concept between two sides of class codes."""
@@ -111,10 +108,5 @@ def read_overview(
         edges=counted.pair_frame(pairs, ["concept_1", "concept_2", "images"]),
         class_sizes=counted.class_sizes,
         pair_class_sizes=counted.pair_class_sizes,
-        hidden_concepts=_total(rows) - len(rows),
-        hidden_edges=_total(pairs) - len(pairs),
+        hidden_concepts=int(rows[0]["found"]) - len(rows) if rows else 0,
     )
-
-
-def _total(rows: Sequence[Row]) -> int:
-    return int(rows[0]["found"]) if rows else 0

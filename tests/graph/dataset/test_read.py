@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.dataset.contents import image_digests
+from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.read import read_annotations, read_class_images
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.nodes import name_of, read_class, read_concept, read_names, read_node
+from cobalance.graph.queries.nodes import name_of, read_named, read_names, read_node
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
@@ -15,13 +16,13 @@ def test_a_node_with_its_relationships(load: Callable[..., str], store: GraphSto
         for i, (class_name, concepts) in enumerate(rows)
     ]
     dataset = load(Annotations.from_records(records))
-    concept = read_concept(store, dataset, hostile)
+    concept = read_named(store, schema.CONCEPT, dataset, hostile)
     assert concept is not None
     assert (concept.labels, concept.name) == (("Concept",), hostile)
     assert concept.degrees["CONTAINS"] == 2
     assert concept.degrees["CO_OCCURS"] == 2  # with b, and with the class
     assert "HAS" not in concept.degrees  # it is not mined
-    class_node = read_class(store, dataset, "a")
+    class_node = read_named(store, schema.CLASS, dataset, "a")
     assert class_node is not None
     assert class_node.degrees["LABELED"] == 2
     (row,) = store.read(
@@ -32,7 +33,7 @@ def test_a_node_with_its_relationships(load: Callable[..., str], store: GraphSto
     assert read_node(store, row["id"]) == concept
     assert read_names(store, [row["id"], "4:none:1"]) == {row["id"]: hostile}
     assert read_node(store, "nothing of the kind") is None
-    assert read_concept(store, dataset, "a") is None
+    assert read_named(store, schema.CONCEPT, dataset, "a") is None
 
 
 def test_what_people_call_a_node() -> None:

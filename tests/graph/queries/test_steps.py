@@ -62,7 +62,6 @@ def overview_of(images):
         concepts=frame([(name,) for name in CONCEPTS], ["concept"], singles),
         edges=frame([*combinations(CONCEPTS, 2)], ["concept_1", "concept_2"], pairs),
         hidden_concepts=0,
-        hidden_edges=0,
     )
 
 

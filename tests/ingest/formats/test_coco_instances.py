@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cobalance.graph.dataset.contents import image_digests
+from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.errors import render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.images.regions import copy_regions, read_regions, regions_path, write_regions

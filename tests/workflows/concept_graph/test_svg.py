@@ -35,7 +35,6 @@ def test_ticks_stand_at_their_skews_and_the_key_has_the_sizes_of_the_circles():
         ),
         edges=pd.DataFrame(columns=["concept_1", "concept_2", "images", "count_a", "count_b"]),
         hidden_concepts=0,
-        hidden_edges=0,
     )
     svg = drawn(of_overview(overview, Axis.between(classes, *classes)))
     named = texts(svg)

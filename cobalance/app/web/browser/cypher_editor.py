@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import browser_part, no_callback
-from cobalance.graph.console.words import editor_words
+from cobalance.graph.console.completions import editor_words
 
 MOST_CHARACTERS = 200_000  # that are taken from a browser
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.skew import skew
+from cobalance.graph.diagnosis.contrasts import skew
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
 from cobalance.workflows.concept_graph.beeswarm import edge_widths_px, node_sizes_px

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.browser.cypher_editor import MOST_CHARACTERS, Written, next_text
+from cobalance.graph.console.completions import FUNCTIONS, KEYWORDS, editor_words
 from cobalance.graph.console.guard import check_read_only
-from cobalance.graph.console.words import FUNCTIONS, KEYWORDS, editor_words
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 

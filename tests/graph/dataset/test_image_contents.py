@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 
-from cobalance.graph.dataset.contents import ImageContents
+from cobalance.graph.dataset.image_contents import ImageContents
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 RECORDS = [
