@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from cobalance.graph import mention_rows
 from cobalance.graph.counting.incidence import incidence_of
-from cobalance.graph.dataset import contents
+from cobalance.graph.dataset import image_contents
 from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.mention_rows import MentionRows
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -32,7 +32,7 @@ records = st.lists(st.lists(mentions, max_size=4), max_size=11).map(
 def blocks_of_three() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mention_rows, "BLOCK", 3)
-        patch.setattr(contents, "BLOCK", 3)
+        patch.setattr(image_contents, "BLOCK", 3)
         yield
 
 
