@@ -10,6 +10,17 @@ HAS_WRITER = Statement(
     "MATCH (d:Dataset {name: $dataset, writer: $writer}) RETURN d.name AS name",
 )
 
+UPDATE_DATASET = Statement(
+    "Set properties of a dataset.", "MATCH (d:Dataset {name: $dataset}) SET d += $values"
+)
+
+FINISH = Statement(
+    "Set properties of a dataset and release the claim, if the writer still holds it.",
+    """
+MATCH (d:Dataset {name: $dataset, writer: $writer}) SET d += $values, d.writer = null
+RETURN d.name AS name""",
+)
+
 AS_WRITER = (
     "MATCH (d:Dataset {name: $dataset}) SET d.updated_at = d.updated_at\n"
     "WITH d WHERE d.writer = $writer"

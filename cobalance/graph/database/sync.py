@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.database import statements
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Edge, Node
 from cobalance.graph.database.store import GraphStore, other_writer
 from cobalance.graph.errors import ConstraintViolatedError
@@ -82,9 +83,7 @@ def read_digests(store: GraphStore, node: Node, dataset: str) -> dict[Any, int]:
 
 
 def apply_change(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
+    claim: Claim,
     node: Node,
     edges: Sequence[Edge],
     change: Change,
@@ -99,8 +98,6 @@ def apply_change(
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
     rows_at : callable
         Gives the rows of the wanted nodes at the positions it is called with.
     stage, progress
@@ -122,14 +119,14 @@ def apply_change(
     def write(text: str, parameters: dict[str, Any], expected: int) -> int:
         if expected:
             try:
-                store.write_all(text, expected, dataset=dataset, writer=writer, **parameters)
+                claim.write_all(text, expected, **parameters)
             except ConstraintViolatedError as error:
                 # Of two writers at once, the second may come upon keys that the first has written.
-                if store.read(statements.HAS_WRITER, dataset=dataset, writer=writer):
+                if claim.is_held():
                     raise
                 raise other_writer() from error
             return expected
-        store.write(text, dataset=dataset, **parameters)
+        claim.write(text, **parameters)
         return len(parameters["keys"])
 
     for count in in_parallel(write, work()):
@@ -159,45 +156,33 @@ def _with_targets(rows: list[NodeRow], n_edges: int) -> dict[str, Any]:
     return {"rows": sent, "targets": [list(ends) for ends in targets]}
 
 
-def sync_edges(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
-    edge: Edge,
-    wanted: Mapping[tuple[str, str], tuple[Any, ...]],
-) -> bool:
+def sync_edges(claim: Claim, edge: Edge, wanted: Mapping[tuple[str, str], tuple[Any, ...]]) -> bool:
     """Make the stored edges of a kind equal to `wanted` (ends → properties); True if any differed.
 
     The edges that differ change in one transaction per batch, as the dataset's writer alone; a
     kill between two batches is mended by running again.
 
-    Parameters
-    ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
-
     Raises
     ------
-    StoreError
+    ConflictError
         Another process has claimed the dataset, or one of the ends is gone.
     """
     stored = {
         (row["start"], row["end"]): tuple(row[name] for name in edge.property_names)
-        for row in store.stream(statements.edges_statement(edge), dataset=dataset)
+        for row in claim.store.stream(statements.edges_statement(edge), dataset=claim.dataset)
     }
     gone = sorted([*ends] for ends in stored.keys() - wanted.keys())
     new = [(*ends, values) for ends, values in sorted(wanted.items()) if ends not in stored]
     changed = [
         [*ends, *values] for ends, values in wanted.items() if stored.get(ends, values) != values
     ]
-    sent: dict[str, Any] = {"dataset": dataset, "writer": writer}
     for rows in batches(gone, EDGE_BATCH):
-        store.write_all(statements.delete_edges_statement(edge), len(rows), rows=rows, **sent)
+        claim.write_all(statements.delete_edges_statement(edge), len(rows), rows=rows)
     for rows in batches(changed, EDGE_BATCH):
-        store.write_all(statements.update_edges_statement(edge), len(rows), rows=rows, **sent)
+        claim.write_all(statements.update_edges_statement(edge), len(rows), rows=rows)
     create = statements.create_edges_statement(edge)
     for some in batches(new, EDGE_BATCH):
-        store.write_all(create, len(some), **_by_start(some, len(edge.properties)), **sent)
+        claim.write_all(create, len(some), **_by_start(some, len(edge.properties)))
     return bool(gone or changed or new)
 
 

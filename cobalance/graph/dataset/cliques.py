@@ -11,6 +11,7 @@ import numpy as np
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
@@ -88,19 +89,15 @@ def read_cliques(store: GraphStore, state: DatasetState, *, max_size: int | None
     return replace(small, members=small.members[:, :max_size])
 
 
-def write_clique_table(
-    store: GraphStore, dataset: str, writer: str, mined_as: str, cliques: Cliques
-) -> None:
+def write_clique_table(claim: Claim, mined_as: str, cliques: Cliques) -> None:
     """Replace the dataset's packed cliques.
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
     mined_as : str
         As `DatasetState.mined_as` will be.
     """
-    store.write(clear_statement(schema.CLIQUE_TABLE), dataset=dataset, writer=writer)
+    claim.write(clear_statement(schema.CLIQUE_TABLE))
     known = np.unique(cliques.members)
     known = known[known >= 0]  # concepts that are in no clique are left out
     members = np.where(cliques.members < 0, -1, np.searchsorted(known, cliques.members))
@@ -110,7 +107,7 @@ def write_clique_table(
         rows = slice(part * CLIQUES_PER_PART, (part + 1) * CLIQUES_PER_PART)
         packed = (pack(members[rows], _MEMBER), pack(cliques.counts[rows], _COUNT))
         row = [part, [mined_as, parts, concepts, *packed]]
-        write_packed(store, schema.CLIQUE_TABLE, dataset, writer, [row])
+        write_packed(claim, schema.CLIQUE_TABLE, [row])
 
 
 def has_clique_table(store: GraphStore, state: DatasetState) -> bool:

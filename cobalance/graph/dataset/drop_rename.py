@@ -1,7 +1,7 @@
 """Drop and rename datasets; an interrupted operation resumes when it is run again."""
 
 from cobalance.graph.database import schema
-from cobalance.graph.database.statements import drop_statement, rename_statement
+from cobalance.graph.database.statements import UPDATE_DATASET, drop_statement, rename_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import check_name, dataset_state
@@ -32,7 +32,7 @@ def drop_dataset(store: GraphStore, name: str, progress: Progress = silent) -> N
     """Delete a dataset with everything that belongs to it; if interrupted, run it again."""
     state = dataset_state(store, name)
     marks = ("digest", "cooccurrence_digest", "cliques_digest", "writer")
-    store.write(statements.UPDATE_DATASET, dataset=name, values=dict.fromkeys(marks))
+    store.write(UPDATE_DATASET, dataset=name, values=dict.fromkeys(marks))
     names = [held for held in (name, state.renaming_to) if held is not None]
     for done, node in enumerate(_DROP_ORDER):
         progress("drop", done, len(_DROP_ORDER))

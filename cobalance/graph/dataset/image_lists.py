@@ -15,6 +15,7 @@ from pandas.api.extensions import ExtensionArray
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
@@ -29,9 +30,7 @@ _CLASS, _CONCEPT, _IDS = "class", "concept", "ids"
 
 
 def write_image_lists(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
+    claim: Claim,
     digest: int,
     ids: Sequence[str] | ExtensionArray,
     incidence: Incidence,
@@ -40,17 +39,15 @@ def write_image_lists(
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
     digest : int
         As `DatasetState.digest` will be.
     ids : sequence of str
         Of the images, in the incidence's order.
     """
-    store.write(clear_statement(schema.IMAGE_LIST), dataset=dataset, writer=writer)
+    claim.write(clear_statement(schema.IMAGE_LIST))
     rows = [[key, [digest, content]] for key, content in _lists(ids, incidence)]
     for some in batches(rows, _BATCH):
-        write_packed(store, schema.IMAGE_LIST, dataset, writer, some)
+        write_packed(claim, schema.IMAGE_LIST, some)
 
 
 def find_images(

@@ -12,6 +12,7 @@ import numpy as np
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
@@ -94,9 +95,7 @@ class SplitIncidence:
 
 
 def write_incidence_table(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
+    claim: Claim,
     digest: int,
     images: SplitIncidence,
     *,
@@ -108,8 +107,6 @@ def write_incidence_table(
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
     digest : int
         As `DatasetState.digest` will be.
     images : SplitIncidence
@@ -117,12 +114,11 @@ def write_incidence_table(
     mined : int or None
         The digest of packed images to keep until the dataset is mined again.
     """
-    sent = {"dataset": dataset, "writer": writer}
     if mined is None or mined == digest:
-        store.write(clear_statement(schema.INCIDENCE_TABLE), **sent)
+        claim.write(clear_statement(schema.INCIDENCE_TABLE))
     else:
-        store.write(statements.DELETE_UNMINED_IMAGES, **sent, mined=mined)
-        store.write(statements.SET_MINED_IMAGES_ASIDE, **sent)
+        claim.write(statements.DELETE_UNMINED_IMAGES, mined=mined)
+        claim.write(statements.SET_MINED_IMAGES_ASIDE)
     images = images.sort_images()
     incidence = images.incidence
     n_images = len(incidence.labels)
@@ -143,7 +139,7 @@ def write_incidence_table(
         ]
         packed = [*(pack(some, _CODE) for some in numbers), *texts]
         row = [part, [digest, parts, *names, *packed]]
-        write_packed(store, schema.INCIDENCE_TABLE, dataset, writer, [row])
+        write_packed(claim, schema.INCIDENCE_TABLE, [row])
 
 
 def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitIncidence | None:

@@ -12,6 +12,8 @@ from cobalance.graph.counting.changes import update_mined
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
+from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import NodeRow, apply_change, compare, read_digests
 from cobalance.graph.dataset import statements
@@ -21,7 +23,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.read import load_images
 from cobalance.graph.dataset.sampled import Sample, choose_sample, sync_sample
-from cobalance.graph.dataset.state import DatasetState, claim, dataset_state, find_dataset, finish
+from cobalance.graph.dataset.state import DatasetState, dataset_state, find_dataset
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import UnknownNameError
 from cobalance.graph.progress import Progress, silent
@@ -175,24 +177,19 @@ def mine_dataset(
     mining = options.to_json()
     wanted = replace(state, cliques_digest=state.digest, mining=mining)
     if change or state.mined_as != wanted.mined_as or not has_clique_table(store, wanted):
-        writer = claim(store, dataset)
+        claim = Claim.take(store, dataset)
         values = {"cliques_digest": None, "mining": mining}
-        store.write(statements.UPDATE_DATASET, dataset=dataset, values=values)
+        store.write(UPDATE_DATASET, dataset=dataset, values=values)
         edges = (schema.HAS, schema.COUNTED_IN)
-        apply_change(
-            store, dataset, writer, schema.CLIQUE, edges, change, rows_at, "write cliques", progress
-        )
-        write_clique_table(store, dataset, writer, wanted.mined_as, cliques)
+        apply_change(claim, schema.CLIQUE, edges, change, rows_at, "write cliques", progress)
+        write_clique_table(claim, wanted.mined_as, cliques)
         if state.sample is not None:
             progress("choose images", 0, None)
             sample = Sample(state.sample, state.sample_seed or 0)
             chosen = images.sample(cliques, sample, options.split)
-            sync_sample(store, dataset, writer, state.digest or 0, chosen, progress)
-        store.write(statements.DELETE_IMAGES_ASIDE, dataset=dataset, writer=writer)
-        finish(
-            store,
-            dataset,
-            writer,
+            sync_sample(claim, state.digest or 0, chosen, progress)
+        claim.write(statements.DELETE_IMAGES_ASIDE)
+        claim.finish(
             guards="cliques_digest",
             cliques_digest=state.digest,
             mined_classes=list(cliques.classes),

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 
 from cobalance.graph.arrays import IntArray
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import write_statement
-from cobalance.graph.database.store import GraphStore
 
 _QUICKLY = 1  # zlib's level: a sixth of the bytes, in a tenth of the time of the thorough one
 
 
-def write_packed(
-    store: GraphStore, node: Node, dataset: str, writer: str, rows: Sequence[list[Any]]
-) -> None:
-    """Create nodes from rows of key and properties, in one transaction of the dataset's writer."""
-    text = write_statement(node)
-    store.write_all(text, len(rows), dataset=dataset, writer=writer, targets=[], rows=list(rows))
+def write_packed(claim: Claim, node: Node, rows: Sequence[list[Any]]) -> None:
+    """Create nodes from rows of key and properties, in one transaction."""
+    claim.write_all(write_statement(node), len(rows), targets=[], rows=list(rows))
 
 
 def pack(numbers: IntArray, dtype: np.dtype[Any]) -> bytes:

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import names_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import NodeRow, apply_change, compare
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.state import DatasetState, check_name, claim, dataset_state, finish
+from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Edit, PlannedQuery
@@ -85,7 +86,7 @@ def write_plan(
         tuple(row["key"]): row["digest"]
         for row in store.stream(statements.STORED_QUERIES, dataset=dataset, plan=name)
     }
-    writer = claim(store, dataset)
+    claim = Claim.take(store, dataset)
     properties = {
         "planner": planner,
         "mined_as": state.mined_as if needs_cliques else None,
@@ -119,9 +120,7 @@ def write_plan(
         return rows
 
     apply_change(
-        store,
-        dataset,
-        writer,
+        claim,
         schema.GENERATION_QUERY,
         (schema.REBALANCES, schema.FOR_CLASS, schema.EDITS, schema.ASKED_BY),
         compare(stored, keys, digests, delete=True),
@@ -129,7 +128,7 @@ def write_plan(
         "write plan",
         progress,
     )
-    finish(store, dataset, writer, guards="cliques_digest")
+    claim.finish(guards="cliques_digest")
 
 
 def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.counting.sample import priorities, sample_rows
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import (
+    UPDATE_DATASET,
     clear_statement,
     delete_statement,
     drop_statement,
@@ -28,7 +30,7 @@ from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
-from cobalance.graph.dataset.state import DatasetState, claim, finish
+from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.dataset.write import (
     IngestReport,
     dataset_digest,
@@ -219,29 +221,26 @@ def write_totals(
     if complete and state.digest == totals.digest and kept == state.kept:
         return IngestReport(0, 0, 0, n_images, 0)
     before = _check_replaceable(store, state, totals.digest, replace)
-    writer = claim(store, dataset)
+    claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    store.write(statements.UPDATE_DATASET, dataset=dataset, values=kept)
-    sync_sample(store, dataset, writer, totals.digest, None, progress)
+    store.write(UPDATE_DATASET, dataset=dataset, values=kept)
+    sync_sample(claim, totals.digest, None, progress)
     _keep_only(store, dataset, schema.CLASS, totals.classes)
     _keep_only(store, dataset, schema.CONCEPT, totals.concepts)
     progress("co-occurrence", 0, None)
-    write_cooccurrence(store, dataset, writer, totals.edges, totals.concepts, totals.classes)
+    write_cooccurrence(claim, totals.edges, totals.concepts, totals.classes)
     for node, count, names, counts in (
         (schema.CLASS, "images", totals.classes, totals.class_sizes),
         (schema.CLASS, "without_concepts", totals.classes, totals.without_concepts),
         (schema.CONCEPT, "images", totals.concepts, totals.concept_images()),
     ):
-        set_counts(store, dataset, writer, node, count, names, counts)
+        set_counts(claim, node, count, names, counts)
     if images is not None:
         mined = read_mined_digest(store, dataset)
-        write_incidence_table(store, dataset, writer, totals.digest, images, mined=mined)
+        write_incidence_table(claim, totals.digest, images, mined=mined)
     else:
-        store.write(clear_statement(schema.INCIDENCE_TABLE), dataset=dataset, writer=writer)
-    finish(
-        store,
-        dataset,
-        writer,
+        claim.write(clear_statement(schema.INCIDENCE_TABLE))
+    claim.finish(
         guards="digest",
         digest=totals.digest,
         cooccurrence_digest=totals.digest,
@@ -253,29 +252,22 @@ def write_totals(
 
 
 def sync_sample(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
-    digest: int,
-    sample: SplitIncidence | None,
-    progress: Progress,
+    claim: Claim, digest: int, sample: SplitIncidence | None, progress: Progress
 ) -> None:
     """Replace the dataset's image nodes and packed lists by those of a sample, or by none.
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
     digest : int
         `DatasetState.digest`.
     """
     annotations = _annotations_of(sample) if sample else Annotations.from_records(())
     ids, digests = annotations.images["id"], image_digests(annotations)
-    stored = read_digests(store, schema.IMAGE, dataset)
+    stored = read_digests(claim.store, schema.IMAGE, claim.dataset)
     change = compare(stored, ids.tolist(), digests.tolist(), delete=True)
-    write_images(store, dataset, writer, annotations, change, digests, progress)
+    write_images(claim, annotations, change, digests, progress)
     shown = sample.incidence if sample else incidence_of(annotations)
-    write_image_lists(store, dataset, writer, digest, ids.array, shown)
+    write_image_lists(claim, digest, ids.array, shown)
 
 
 def choose_sample(images: SplitIncidence, cliques: Cliques, sample: Sample) -> SplitIncidence:

@@ -1,6 +1,5 @@
-"""State of a dataset, complete and mined or not, and the claim of the process that writes it."""
+"""State of a dataset: complete and mined or not."""
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,6 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import (
     Action,
-    ConflictError,
     DataError,
     NotFoundError,
     OptionError,
@@ -178,44 +176,3 @@ def list_datasets(store: GraphStore) -> pd.DataFrame:
         ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
     """
     return store.read_frame(statements.DATASETS)
-
-
-def claim(store: GraphStore, name: str) -> str:
-    """Claim the dataset for writing, and return the token that each write of nodes presents.
-
-    The latest claim wins: an older writer's next batch fails, whether its process lives or not.
-    """
-    token = uuid.uuid4().hex
-    store.write(statements.UPDATE_DATASET, dataset=name, values={"writer": token})
-    return token
-
-
-def finish(store: GraphStore, name: str, writer: str, *, guards: str, **values: object) -> None:
-    """Record a completed write, and release the claim.
-
-    Parameters
-    ----------
-    guards : str
-        The digest to clear if another process wrote at the same time: ``digest`` or
-        ``cliques_digest``.
-    **values
-        Properties of the dataset to set.
-
-    Raises
-    ------
-    StoreError
-        Another process has claimed or dropped the dataset meanwhile. The data is then marked as
-        incomplete, so that no count of it is shown until it is written again.
-    """
-    finished = store.write(statements.FINISH, dataset=name, writer=writer, values=values)
-    if not finished:
-        raise invalidate(store, name, guards)
-
-
-def invalidate(store: GraphStore, name: str, digest: str) -> ConflictError:
-    """Clear a digest after concurrent writes, and return the error to raise."""
-    store.write(statements.UPDATE_DATASET, dataset=name, values={digest: None})
-    return ConflictError(
-        f"Another process has written or dropped {name!r} at the same time. Try again "
-        "when the other one has ended."
-    )

@@ -40,22 +40,11 @@ MERGE (d:Dataset {name: $dataset})
 ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()""",
 )
 
-UPDATE_DATASET = Statement(
-    "Set properties of a dataset.", "MATCH (d:Dataset {name: $dataset}) SET d += $values"
-)
-
 BEGIN_IMAGES = Statement(
     "Mark the images as being written, and record their source.",
     """
 MATCH (d:Dataset {name: $dataset})
 SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
-)
-
-FINISH = Statement(
-    "Set properties of a dataset and release the claim, if the writer still holds it.",
-    """
-MATCH (d:Dataset {name: $dataset, writer: $writer}) SET d += $values, d.writer = null
-RETURN d.name AS name""",
 )
 
 TAKE_NAME = Statement(

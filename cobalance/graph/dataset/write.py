@@ -11,6 +11,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.statements import merge_statement, orphan_statements, set_statement
 from cobalance.graph.database.store import GraphStore
@@ -29,15 +30,7 @@ from cobalance.graph.dataset.image_contents import ImageContents, image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
 from cobalance.graph.dataset.read import scan_incidence
-from cobalance.graph.dataset.state import (
-    DatasetState,
-    check_name,
-    claim,
-    dataset_state,
-    find_dataset,
-    finish,
-    invalidate,
-)
+from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state, find_dataset
 from cobalance.graph.errors import Action, ConflictError
 from cobalance.graph.mention_rows import BLOCK
 from cobalance.graph.progress import Progress, silent
@@ -103,39 +96,29 @@ def write_annotations(
     report = IngestReport.of(change, len(stored))
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
-    writer = claim(store, dataset)
+    claim = Claim.take(store, dataset)
     store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
-    write_images(store, dataset, writer, annotations, change, digests, progress)
+    write_images(claim, annotations, change, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)
     left = set(stored).difference(change.deleted, _values(ids) if stored else ())
     images = scan_incidence(store, dataset) if left else split_incidence(annotations)
     incidence = images.incidence
-    write_cooccurrence(
-        store, dataset, writer, cooccurrence(incidence), incidence.concepts, incidence.classes
-    )
+    write_cooccurrence(claim, cooccurrence(incidence), incidence.concepts, incidence.classes)
     sizes, empty = incidence.class_sizes(), incidence.without_concepts()
     kept = np.flatnonzero(sizes).tolist()  # a class without an image has no node
     names = [incidence.classes[code] for code in kept]
-    set_counts(store, dataset, writer, schema.CLASS, "without_concepts", names, empty[kept])
+    set_counts(claim, schema.CLASS, "without_concepts", names, empty[kept])
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
     n_images = len(ids) + len(left)
     if counted["images"] != n_images:
-        raise invalidate(store, dataset, "digest")
+        raise claim.invalidate("digest")
     digest = dataset_digest(digests, (stored[key] for key in left), n_images)
     mined = read_mined_digest(store, dataset)
-    write_incidence_table(store, dataset, writer, digest, images, mined=mined)
+    write_incidence_table(claim, digest, images, mined=mined)
     named = images.ids if left else ids
-    write_image_lists(store, dataset, writer, digest, named, incidence)
-    finish(
-        store,
-        dataset,
-        writer,
-        guards="digest",
-        digest=digest,
-        cooccurrence_digest=digest,
-        images=n_images,
-    )
+    write_image_lists(claim, digest, named, incidence)
+    claim.finish(guards="digest", digest=digest, cooccurrence_digest=digest, images=n_images)
     return report
 
 
@@ -206,9 +189,7 @@ def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
 
 
 def write_images(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
+    claim: Claim,
     annotations: Annotations,
     change: Change,
     digests: IntArray,
@@ -218,20 +199,15 @@ def write_images(
 
     Parameters
     ----------
-    writer : str
-        The token from `cobalance.graph.dataset.state.claim`.
-    keys, digests
+    digests : int array
         Of all the annotations' images.
     """
     wanted = np.concatenate([change.created, change.updated])
     images = annotations.images
     contents = ImageContents.of(annotations)
-    store.write(
-        merge_statement(schema.CLASS),
-        dataset=dataset,
-        keys=images["class_name"].iloc[wanted].unique().tolist(),
-    )
-    store.write(merge_statement(schema.CONCEPT), dataset=dataset, keys=contents.concepts_of(wanted))
+    classes = images["class_name"].iloc[wanted].unique().tolist()
+    claim.write(merge_statement(schema.CLASS), keys=classes)
+    claim.write(merge_statement(schema.CONCEPT), keys=contents.concepts_of(wanted))
 
     def rows_at(positions: IntArray) -> list[NodeRow]:
         batch = images.iloc[positions]
@@ -244,9 +220,7 @@ def write_images(
         ]
 
     edges = (schema.LABELED, schema.CONTAINS)
-    apply_change(
-        store, dataset, writer, schema.IMAGE, edges, change, rows_at, "write images", progress
-    )
+    apply_change(claim, schema.IMAGE, edges, change, rows_at, "write images", progress)
 
 
 def split_incidence(annotations: Annotations) -> SplitIncidence:
@@ -270,9 +244,7 @@ def _delete_orphans(store: GraphStore, dataset: str) -> None:
 
 
 def write_cooccurrence(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
+    claim: Claim,
     counted: CoOccurrence,
     concept_names: Sequence[str],
     class_names: Sequence[str],
@@ -292,22 +264,15 @@ def write_cooccurrence(
     ):
         ends = zip(start.tolist(), end.tolist(), strict=True)
         wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
-        sync_edges(store, dataset, writer, edge, wanted)
+        sync_edges(claim, edge, wanted)
 
 
 def set_counts(
-    store: GraphStore,
-    dataset: str,
-    writer: str,
-    node: Node,
-    count: str,
-    names: Sequence[str],
-    counts: IntArray,
+    claim: Claim, node: Node, count: str, names: Sequence[str], counts: IntArray
 ) -> None:
     """Set a count of existing classes or concepts."""
     for rows in batches([[name, n] for name, n in zip(names, counts.tolist(), strict=True)]):
-        text = set_statement(node, count)
-        store.write_all(text, len(rows), dataset=dataset, writer=writer, rows=list(rows))
+        claim.write_all(set_statement(node, count), len(rows), rows=list(rows))
 
 
 def dataset_digest(digests: IntArray, others: Iterable[int], n_images: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements as dataset_statements
@@ -165,4 +166,4 @@ def _read_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> list[di
 
 
 def _set(store: GraphStore, dataset: str, **values: Any) -> None:
-    store.write(dataset_statements.UPDATE_DATASET, dataset=dataset, values=values)
+    store.write(UPDATE_DATASET, dataset=dataset, values=values)

@@ -3,8 +3,8 @@
 import pytest
 
 from cobalance.graph.database import schema
+from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.sync import sync_edges
-from cobalance.graph.dataset.state import claim
 from cobalance.graph.errors import StoreError
 
 EDGES = (
@@ -32,7 +32,7 @@ def stored(store, dataset):
 
 
 def test_edges_become_those_wanted(store, dataset, concepts):
-    writer = claim(store, dataset)
+    writer = Claim.take(store, dataset)
     for wanted, differ in (
         ({("a", "c"): (3,), ("a", "b"): (1,), ("b", "d"): (2,)}, True),
         ({("a", "b"): (5,), ("b", "d"): (2,), ("c", "d"): (7,)}, True),  # of each kind one
@@ -40,34 +40,34 @@ def test_edges_become_those_wanted(store, dataset, concepts):
         ({}, True),
         ({}, False),
     ):
-        assert sync_edges(store, dataset, writer, schema.CO_OCCURS, wanted) is differ
+        assert sync_edges(writer, schema.CO_OCCURS, wanted) is differ
         assert stored(store, dataset) == {ends: images for ends, (images,) in wanted.items()}
 
 
 def test_edges_of_several_batches(store, dataset, concepts, monkeypatch):
     monkeypatch.setattr("cobalance.graph.database.sync.EDGE_BATCH", 2)
     wanted = {(a, b): (ord(a) + ord(b),) for a in concepts for b in concepts if a < b}
-    writer = claim(store, dataset)
-    sync_edges(store, dataset, writer, schema.CO_OCCURS, wanted)
+    writer = Claim.take(store, dataset)
+    sync_edges(writer, schema.CO_OCCURS, wanted)
     assert stored(store, dataset) == {ends: images for ends, (images,) in wanted.items()}
 
 
 @pytest.mark.parametrize("before", [{}, {("a", "b"): (1,)}, {("c", "d"): (4,)}])
 def test_whoever_has_lost_the_claim_changes_no_edge(store, dataset, concepts, before):
-    first = claim(store, dataset)
-    sync_edges(store, dataset, first, schema.CO_OCCURS, before)
-    claim(store, dataset)
+    first = Claim.take(store, dataset)
+    sync_edges(first, schema.CO_OCCURS, before)
+    Claim.take(store, dataset)
     with pytest.raises(StoreError, match="Another process"):
-        sync_edges(store, dataset, first, schema.CO_OCCURS, {("a", "b"): (2,)})
+        sync_edges(first, schema.CO_OCCURS, {("a", "b"): (2,)})
     assert stored(store, dataset) == {ends: images for ends, (images,) in before.items()}
 
 
 def test_an_end_that_is_gone_is_an_error_and_nothing_is_written(store, dataset, concepts):
-    writer = claim(store, dataset)
+    writer = Claim.take(store, dataset)
     for lost in (("a", "nowhere"), ("nowhere", "z")):
         wanted = {("a", "b"): (1,), lost: (1,)}
         with pytest.raises(StoreError):
-            sync_edges(store, dataset, writer, schema.CO_OCCURS, wanted)
+            sync_edges(writer, schema.CO_OCCURS, wanted)
         assert stored(store, dataset) == {}
 
 
@@ -78,8 +78,8 @@ def test_an_edge_that_is_there_twice_does_not_stop_a_writer(store, dataset, conc
         "name: 'b'}) CREATE (a)-[:CO_OCCURS {images: 1}]->(b), (a)-[:CO_OCCURS {images: 1}]->(b)",
         dataset=dataset,
     )
-    writer = claim(store, dataset)
-    sync_edges(store, dataset, writer, schema.CO_OCCURS, {("a", "b"): (2,)})
+    writer = Claim.take(store, dataset)
+    sync_edges(writer, schema.CO_OCCURS, {("a", "b"): (2,)})
     assert [row["images"] for row in store.read(EDGES, dataset=dataset)] == [2, 2]
-    sync_edges(store, dataset, writer, schema.CO_OCCURS, {})
+    sync_edges(writer, schema.CO_OCCURS, {})
     assert stored(store, dataset) == {}

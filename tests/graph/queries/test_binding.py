@@ -55,7 +55,7 @@ def test_the_first_unknown_name_is_told_with_the_known_ones(store, mined):
 
 
 def test_the_state_comes_before_the_names(store, dataset, load, random_annotations):
-    with pytest.raises(NotFoundError, match="No dataset"):
+    with pytest.raises(NotFoundError, match="There is no dataset"):
         bind_named(store, "clique", {"dataset": dataset, "concepts": ["no such"]})
     load(random_annotations(5))
     with pytest.raises(StaleError, match="has not been mined yet"):
