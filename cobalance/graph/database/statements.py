@@ -83,7 +83,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     """Cypher that writes a batch of nodes, each with all its edges to nodes that exist.
 
     The statement takes ``$dataset``; ``$writer``, which must be the token of the dataset's latest
-    writer (see `cobalance.graph.dataset.state.claim`); ``$targets``, for each edge the keys of the
+    writer (see `cobalance.graph.database.claim.Claim`); ``$targets``, for each edge the keys of the
     nodes that the batch points to; and ``$rows``: ``[key, [properties...], edges of the first kind,
     ...]``. A row's edges of a kind are columns of equal length: ``[positions in the targets,
     values of the first property, ...]``. It returns how many rows it wrote: fewer than were sent

@@ -30,7 +30,7 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import DATASET
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
 from cobalance.graph.queries.console_query import ConsoleQuery
-from cobalance.graph.queries.nodes import NodeDetails, read_class, read_concept, read_node
+from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
 from cobalance.workflows.cells import to_csv
 
 TABLE, GRAPH = "Table", "Graph"
@@ -191,8 +191,8 @@ def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None
         return read_node(session.store(), node.element_id)
     if current is None:
         return None
-    read = read_class if node.kind == "class" else read_concept
-    return read(current.store, current.name, node.name)
+    kind = schema.CLASS if node.kind == "class" else schema.CONCEPT
+    return read_named(current.store, kind, current.name, node.name)
 
 
 def _has_name(details: NodeDetails) -> bool:
