@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from cobalance.app.cli.shared.terminal import Terminal
@@ -129,7 +129,7 @@ def fitting_table(
     whole: bool = False,
     unbroken: Collection[str] = (),
 ) -> Table:
-    """A frame as a table that fits the console: lines wrap, and long names are cut.
+    """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
     Parameters
     ----------
@@ -138,66 +138,55 @@ def fitting_table(
     unbroken : collection of str
         Columns whose texts stay on one line.
     """
-    table = as_table(frame)
-    unlimited = console.options.update(max_width=10**6)
-    if Measurement.get(console, unlimited, table).maximum <= console.width:
-        return table
-    cut = console.is_terminal and not whole
-    most = console.width // 3 if cut else None
-    return as_table(frame, console.width, most, unbroken)
-
-
-def as_table(
-    frame: pd.DataFrame,
-    width: int | None = None,
-    most: int | None = None,
-    unbroken: Collection[str] = (),
-) -> Table:
-    """A frame as a table, with numbers aligned to the right.
-
-    Parameters
-    ----------
-    width : int, optional
-        Characters of a line, if the table is wider: texts then wrap, numbers do not.
-    most : int, optional
-        Characters at which names are cut; column headers then have at most three lines.
-    unbroken : collection of str
-        Columns whose texts stay on one line, as numbers do.
-    """
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
-    cells = [
-        [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
-        for name in frame.columns
-    ]
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
-    if width is not None:
-        lines = 3 if most else None
+    cells = _cells(frame)
+    longest = _longest(headers, cells)
+    wraps = sum(longest) + _BETWEEN * len(longest) - 1 > console.width
+    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
+    least = _NARROW
+    if wraps:
+        most = console.width // 3 if console.is_terminal and not whole else None
         headers = [
-            "\n".join(textwrap.wrap(header, _NARROW, max_lines=lines, placeholder="…"))
+            "\n".join(
+                textwrap.wrap(header, _NARROW, max_lines=3 if most else None, placeholder="…")
+            )
             for header in headers
         ]
-    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
-    wide = [
-        max(map(len, [*texts, *header.split("\n")]))
-        for header, texts in zip(headers, cells, strict=True)
-    ]
-    least = _NARROW
-    stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
-    if width is not None and not all(stays):
-        fixed = sum(n for n, stay in zip(wide, stays, strict=True) if stay)
-        left = width - fixed - _BETWEEN * len(wide)
-        least = min(_NARROW, max(1, left // stays.count(False)))
-    for header, number, stay, longest in zip(headers, is_number, stays, wide, strict=True):
+        cells = _cells(frame, most)
+        longest = _longest(headers, cells)
+        if not all(stays):
+            fixed = sum(n for n, stay in zip(longest, stays, strict=True) if stay)
+            left = console.width - fixed - _BETWEEN * len(longest)
+            least = min(_NARROW, max(1, left // stays.count(False)))
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    for header, number, stay, width in zip(headers, is_number, stays, longest, strict=True):
         table.add_column(
             escape(header),
             justify="right" if number else "left",
-            no_wrap=stay or width is None,
-            min_width=longest if stay else min(longest, least),
+            no_wrap=stay or not wraps,
+            min_width=width if stay else min(width, least),
             overflow="fold",
         )
     for row in zip(*cells, strict=True):
         table.add_row(*map(escape, row))
     return table
+
+
+def _cells(frame: pd.DataFrame, most: int | None = None) -> list[list[str]]:
+    """The texts of each column, names cut at `most` characters."""
+    return [
+        [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
+        for name in frame.columns
+    ]
+
+
+def _longest(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    """The widest line of each column, on a terminal."""
+    return [
+        max(map(cell_len, [*texts, *header.split("\n")]))
+        for header, texts in zip(headers, cells, strict=True)
+    ]
 
 
 def _count(value: object) -> object:
