@@ -1,4 +1,4 @@
-"""Word what mends an error as Python: a keyword of `read`, or a method to call."""
+"""Remedies of errors as Python: a keyword of `read`, or a method to call."""
 
 import functools
 from collections.abc import Callable

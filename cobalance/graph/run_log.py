@@ -84,7 +84,7 @@ class _Line(logging.Formatter):
 
 
 class _Terminal(logging.Handler):
-    """Write to what is standard error now: progress bars put their own in its place."""
+    """Write to the current standard error, which progress bars replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
         sys.stderr.write(f"{self.format(record)}\n")

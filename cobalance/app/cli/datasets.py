@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, narrowed, write_frame
+from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.status import Job, list_jobs
@@ -94,7 +94,7 @@ def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
     if not out.is_terminal:
         return days
     spare = ("updated_at", "classes", "cliques", "concepts")
-    return narrowed(days, out.width, spare=spare, shortened="source")
+    return narrow_frame(days, out.width, spare=spare, shortened="source")
 
 
 @app.command()

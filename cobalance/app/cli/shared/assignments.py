@@ -44,10 +44,10 @@ def read_settings(
             raise OptionError(f"{file}: {name} is no table of settings. Write [{name}] for it.")
     if chosen.get("recipe") is not None and chosen.get("backend") is None:
         values.pop("backend", None)  # the file's, which was meant for the file's recipe
-    values |= _given(chosen)
-    values["making"] = values.get("making", {}) | _given(making)
+    values |= _without_none(chosen)
+    values["making"] = values.get("making", {}) | _without_none(making)
     if filters:
-        values["filters"] = _chosen(filters, values.get("filters", {}))
+        values["filters"] = _choose_filters(filters, values.get("filters", {}))
     of_filters = [one for one in assignments if one.startswith("filters.")]
     for assignment in assignments:
         if assignment not in of_filters:
@@ -60,11 +60,11 @@ def read_settings(
     return check_settings(values)
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _chosen(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
+def _choose_filters(names: Sequence[str], given: dict[str, Any]) -> dict[str, Any]:
     if "none" in names and len(set(names)) > 1:
         raise OptionError("--filter none leaves no filter. Give it alone, or leave it out.")
     return {name: given.get(name, {}) for name in names if name != "none"}

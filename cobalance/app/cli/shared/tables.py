@@ -38,7 +38,7 @@ class Format(StrEnum):
 
 
 def check_output(format_: Format, output: Path | None) -> None:
-    """Raise if the format needs an output file and there is none; to be called before any work.
+    """Refuse Parquet without an output file, before any work.
 
     Raises
     ------
@@ -196,7 +196,7 @@ def _count(value: object) -> object:
     return round(value) if abs(value - round(value)) < _ROUNDING else value
 
 
-def narrowed(
+def narrow_frame(
     frame: pd.DataFrame, width: int, *, spare: Sequence[str], shortened: str
 ) -> pd.DataFrame:
     """Narrow a frame to a width: drop spare columns, shorten one column of text.
@@ -214,9 +214,9 @@ def narrowed(
     Examples
     --------
     >>> frame = pd.DataFrame({"n": [4], "day": ["May 1"], "source": ["instances_train2017.json"]})
-    >>> narrowed(frame, 80, spare=["day"], shortened="source").columns.tolist()
+    >>> narrow_frame(frame, 80, spare=["day"], shortened="source").columns.tolist()
     ['n', 'day', 'source']
-    >>> narrowed(frame, 22, spare=["day"], shortened="source").to_dict("records")
+    >>> narrow_frame(frame, 22, spare=["day"], shortened="source").to_dict("records")
     [{'n': 4, 'source': 'instanc…17.json'}]
     """
     for left_out in range(len(spare) + 1):

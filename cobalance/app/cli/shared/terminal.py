@@ -20,7 +20,7 @@ class Terminal(Console):
     """
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Render a text or cell; what is shown is what is measured."""
+        """Render a text or cell without credentials, before it is measured."""
         return super().render_str(safe_text(text), **options)
 
     def render(

@@ -1,4 +1,4 @@
-"""Word what mends an error as a flag, an environment variable or a command."""
+"""Remedies of errors as flags, environment variables and commands."""
 
 import json
 from shlex import quote
@@ -111,7 +111,7 @@ def in_shell(part: Setting | Action) -> str:
         return f"--set {part.name}={part.value or '...'}"
     if group == "planner":
         return f"--set {name}={part.value or '...'}"
-    return _given(FLAGS[part.name], part.value)
+    return _with_value(FLAGS[part.name], part.value)
 
 
 def command(action: Action) -> str:
@@ -123,17 +123,17 @@ def command(action: Action) -> str:
         words.append(word if value is ... else quote(str(value)))
     for name, value in action.options.items():
         if name == "planner_options" and isinstance(value, dict):
-            words += [_given("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
+            words += [_with_value("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
         elif name == "common" and isinstance(value, tuple):  # of `mine`
-            words += [_given("--common", it) for it in value] or ["--any-class"]
+            words += [_with_value("--common", it) for it in value] or ["--any-class"]
         elif name in _REPEATED and isinstance(value, tuple):
-            words += [_given(_REPEATED[name], it) for it in value]
+            words += [_with_value(_REPEATED[name], it) for it in value]
         elif name == "cliques" and isinstance(value, tuple):
-            words += [_given("--clique", json.dumps(it, ensure_ascii=False)) for it in value]
+            words += [_with_value("--clique", json.dumps(it, ensure_ascii=False)) for it in value]
         else:
-            words.append(_given(f"--{name.replace('_', '-')}", value))
+            words.append(_with_value(f"--{name.replace('_', '-')}", value))
     return " ".join(["cobalance", *words])
 
 
-def _given(flag: str, value: object) -> str:
+def _with_value(flag: str, value: object) -> str:
     return flag if value is None or value is True else f"{flag} {quote(str(value))}"
