@@ -20,7 +20,7 @@ from cobalance.app.cli.shared.options import (
     out,
 )
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.tables import Format, narrowed, write_frame
+from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import NotFoundError, needs_extra
@@ -107,7 +107,7 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     shown = _shortened(found)
     if out.is_terminal and output is None:
         spare = ("plan", "rejected")
-        shown = narrowed(shown, out.width, spare=spare, shortened="dataset")
+        shown = narrow_frame(shown, out.width, spare=spare, shortened="dataset")
     write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
     for one in found:
         for remark in one.remarks:
