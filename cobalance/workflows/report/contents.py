@@ -155,17 +155,17 @@ def read_contents(
         The other dataset has different classes.
     """
     progress("read the dataset", 0, None)
-    asked = _Asked(store, dataset)
+    log = _QueryLog(store, dataset)
     state = dataset_state(store, dataset)
     mining = mining_of(state)
-    plan = None if options.plan is None else _plan(asked, options.plan)
+    plan = None if options.plan is None else _plan(log, options.plan)
     evaluation = None
     scores = pd.DataFrame()
     if options.evaluation is not None:
         evaluation = read_evaluation(store, options.evaluation)
         scores = read_scores(store, [evaluation.id])
         ids = [evaluation.id]
-        asked.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=ids)
+        log.statement("Scores of the evaluation", of_evaluations.SCORES, evaluations=ids)
     comparison = None
     if options.compare is not None:
         comparison = compare_imbalances(
@@ -179,25 +179,25 @@ def read_contents(
     if corrections is not None:
         largest["audit"] = corrections.verdicts(largest)
         own["audit"] = corrections.verdicts(own)
-    size = asked.rows("Concepts and pairs of the concept graph", "graph-size")[0]
+    size = log.rows("Concepts and pairs of the concept graph", "graph-size")[0]
     sizes, splits = class_sizes(store, dataset), split_sizes(store, dataset)
     source = list_datasets(store).set_index("dataset")["source"].get(dataset)
-    asked.query("Images of each class", "classes")
-    asked.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
-    asked.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
-    asked.query("Imbalances by evidence", "imbalances", limit=MOST)
+    log.query("Images of each class", "classes")
+    log.statement("Images of each split", statements.SPLIT_SIZES, dataset=dataset)
+    log.statement("How many combinations were counted", statements.CLIQUE_TOTALS, dataset=dataset)
+    log.query("Imbalances by evidence", "imbalances", limit=MOST)
     for names in own["concepts"]:
-        asked.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
+        log.query(f"Counts of {' + '.join(names)}", "clique", concepts=list(names))
     if comparison is not None:
         for name in (dataset, options.compare):
-            asked.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=1 << 31)
+            log.query(f"Gaps of {name}", "imbalances-by-gap", dataset=name, limit=1 << 31)
     progress("read the concept graph", 0, None)
     overview = read_overview(store, dataset, max_concepts=MAX_CONCEPTS, max_edges=MAX_EDGES)
     shown = overview.concepts["concept"].tolist()
-    asked.query("Concepts of the picture", "frequent-concepts", limit=MAX_CONCEPTS)
+    log.query("Concepts of the picture", "frequent-concepts", limit=MAX_CONCEPTS)
     if shown:
         name = "edges-between-concepts"
-        asked.query("Links of the picture", name, concepts=shown, limit=MAX_EDGES)
+        log.query("Links of the picture", name, concepts=shown, limit=MAX_EDGES)
     return Contents(
         dataset=dataset,
         options=options,
@@ -224,11 +224,11 @@ def read_contents(
             "Python": platform.python_version(),
             "Neo4j": store.server_version(),
         },
-        sources=tuple(asked.sources),
+        sources=tuple(log.sources),
     )
 
 
-class _Asked:
+class _QueryLog:
     """Runs the report's queries and records their Cypher."""
 
     def __init__(self, store: GraphStore, dataset: str) -> None:
@@ -268,13 +268,13 @@ def _own(store: GraphStore, dataset: str) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True).join(found[OWN])
 
 
-def _plan(asked: _Asked, name: str) -> PlanContents:
+def _plan(log: _QueryLog, name: str) -> PlanContents:
     """A plan with its effect on the imbalances."""
-    store, dataset = asked.store, asked.dataset
+    store, dataset = log.store, log.dataset
     queries = read_plan(store, dataset, name)
-    listed = asked.rows("The plan", "plans")
+    listed = log.rows("The plan", "plans")
     (told,) = (row for row in listed if row["plan"] == name)
-    asked.query("Queries of the plan", "plan-queries", plan=name, limit=1 << 31)
+    log.query("Queries of the plan", "plan-queries", plan=name, limit=1 << 31)
     images: dict[str, int] = {}
     for query in queries:
         images[query.class_name] = images.get(query.class_name, 0) + query.n
@@ -292,7 +292,7 @@ def _plan(asked: _Asked, name: str) -> PlanContents:
             summarize_plan(cliques, made).reset_index(),
             describe_balance(made, cliques),
         )
-        rows = asked.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
+        rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         columns = list(CATALOGUE["plan-coverage"].columns)
         coverage = pd.DataFrame(rows, columns=columns)
     by_class = dict(sorted(images.items()))
