@@ -56,7 +56,7 @@ def neo4j_files(tables: GraphTables, dataset: str) -> dict[str, bytes]:
     return files if tables.cliques is None else files | _clique_files(tables.cliques, dataset)
 
 
-def import_command(files: Iterable[str], folder: Path, database: str = "neo4j") -> str:
+def import_command(files: Iterable[str], folder: Path) -> str:
     """The command that imports the files into a new database.
 
     Examples
@@ -65,7 +65,7 @@ def import_command(files: Iterable[str], folder: Path, database: str = "neo4j") 
     neo4j-admin database import full neo4j --array-delimiter=U+001F --nodes='a b/classes.csv' \
 --relationships='a b/concept_pairs.csv'
     """
-    words = [f"neo4j-admin database import full {quote(database)} --array-delimiter=U+001F"]
+    words = ["neo4j-admin database import full neo4j --array-delimiter=U+001F"]
     for name in files:
         option = "--nodes" if name in _NODE_FILES else "--relationships"
         words.append(f"{option}={quote(str(folder / name))}")

@@ -14,7 +14,6 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.centrality import centrality
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
-from cobalance.graph.diagnosis.summary import SEED
 from cobalance.graph.errors import check_known
 
 LEAN = [
@@ -55,7 +54,6 @@ def graph_tables(
     incidence: Incidence,
     *,
     with_centrality: bool = False,
-    seed: int = SEED,
     cliques: Cliques | None = None,
 ) -> GraphTables:
     """Count the concept graph with all classes, and measure how it leans.
@@ -64,8 +62,6 @@ def graph_tables(
     ----------
     with_centrality : bool
         With the columns of `cobalance.graph.diagnosis.centrality.centrality` for concepts.
-    seed : int
-        Of the communities.
     cliques : Cliques, optional
         Mined cliques, kept as they are.
 
@@ -94,7 +90,7 @@ def graph_tables(
     pairs = counted.members[n:]
     concepts = pd.DataFrame({"concept": names, "images": images[:n]}).join(table[:n])
     if with_centrality:
-        concepts = concepts.join(centrality(pairs, images[n:], n, seed=seed))
+        concepts = concepts.join(centrality(pairs, images[n:], n))
     one, other = names[pairs[:, 0]], names[pairs[:, 1]]
     return GraphTables(
         concepts,

@@ -49,7 +49,7 @@ def distinct_labels(names: Sequence[str], most: int) -> list[str]:
     return list(labels)
 
 
-def clique_labels(cliques: Iterable[Sequence[str]], most: int = 36) -> list[str]:
+def clique_labels(cliques: Iterable[Sequence[str]]) -> list[str]:
     """A label for each clique; its concepts share the room.
 
     Examples
@@ -58,10 +58,10 @@ def clique_labels(cliques: Iterable[Sequence[str]], most: int = 36) -> list[str]
     ['cow + field']
     """
     texts = (
-        " + ".join(shorten_middle(name, max(6, most // len(members) - 2)) for name in members)
+        " + ".join(shorten_middle(name, max(6, 36 // len(members) - 2)) for name in members)
         for members in cliques
     )
-    return distinct_labels([*texts], 4 * most)
+    return distinct_labels([*texts], 144)
 
 
 def names_axis(most_px: int, **options: Any) -> alt.Axis:
