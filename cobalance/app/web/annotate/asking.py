@@ -112,6 +112,6 @@ def show_command(command: str) -> None:
     with st.expander("The same in a terminal"):
         st.code(command, language="shell", wrap_lines=True)
         st.caption(
-            "`--local` runs a model on that machine. `--url` and `--model` ask one at an "
-            "OpenAI-compatible address, with `--key-file` for its key."
+            "It runs a model on that machine. The command's help says how to ask one at an "
+            "OpenAI-compatible address instead."
         )

@@ -50,7 +50,7 @@ def page() -> None:
         empty_state(
             "There is only one dataset",
             "Load a second version to compare with, such as the rebalanced one: on the "
-            "**Datasets** page, or with `cobalance ingest FILE --dataset NAME` in a terminal.",
+            "**Datasets** page, or with `cobalance ingest` in a terminal.",
             icon=":material/compare_arrows:",
         )
         return
