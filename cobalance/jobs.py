@@ -16,9 +16,10 @@ from cobalance.graph.jobs.candidate_pages import Candidate, list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import CandidateState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job as JobRecord, read_job, read_queries
+from cobalance.graph.panels.panel import list_panels
+from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.studies.reading import studies_of_job
 from cobalance.panels import Study, new_study
 from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
@@ -266,7 +267,8 @@ class Job(Generic[MadeDataset]):
 
     def studies(self) -> list[Study]:
         """The human studies of its images, the newest first."""
-        return [Study(self.graph, one.id) for one in studies_of_job(self.graph, self.id)]
+        found = list_panels(self.graph, StudyRecord, job=self.id)
+        return [Study(self.graph, one.id) for one in found]
 
     def rebalance(
         self,

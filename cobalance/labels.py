@@ -9,11 +9,12 @@ import pandas as pd
 from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.display import Result
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
-from cobalance.graph.audits.reading import audits_of_dataset, audits_of_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import DataError, needs_extra
+from cobalance.graph.panels.audits import Audit as AuditRecord
+from cobalance.graph.panels.panel import list_panels
+from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.studies.reading import studies_of_dataset
 from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, new_audit
@@ -151,7 +152,8 @@ class Labels(Result):
 
     def audits(self) -> list[Audit]:
         """The audits of these labels, the newest first."""
-        return [Audit(self.graph, one.id) for one in audits_of_run(self.graph, self.id)]
+        found = list_panels(self.graph, AuditRecord, run=self.id)
+        return [Audit(self.graph, one.id) for one in found]
 
     def title(self) -> str:
         """Model, state and how far it is."""
@@ -214,8 +216,8 @@ class Annotated:
 
         Raises
         ------
-        OptionError
-            There is nothing to look for, no image, or an option cannot be used.
+        OptionError, DataError
+            An option cannot be used; there is nothing to look for, or no image.
         """
         with needs_extra("Labelling images", "worker"):
             from cobalance.ingest.stored.output_folder import OutputFolder
@@ -246,13 +248,13 @@ class Annotated:
 
         Raises
         ------
-        OptionError
-            There are no such labels, or an option cannot be used.
+        OptionError, DataError
+            An option cannot be used; no model has labelled the dataset.
         """
         if labels is None:
             ready = [run.id for run in list_runs(self.graph, self.name) if run.has_labels]
             if not ready:
-                raise OptionError(
+                raise DataError(
                     f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
                 )
             labels = ready[0]
@@ -261,8 +263,10 @@ class Annotated:
 
     def audits(self) -> list[Audit]:
         """The audits of what models labelled of it, the newest first."""
-        return [Audit(self.graph, one.id) for one in audits_of_dataset(self.graph, self.name)]
+        found = list_panels(self.graph, AuditRecord, dataset=self.name)
+        return [Audit(self.graph, one.id) for one in found]
 
     def studies(self) -> list[Study]:
         """The human studies of what jobs made of it, the newest first."""
-        return [Study(self.graph, one.id) for one in studies_of_dataset(self.graph, self.name)]
+        found = list_panels(self.graph, StudyRecord, dataset=self.name)
+        return [Study(self.graph, one.id) for one in found]

@@ -1,78 +1,110 @@
 """People judge blind: audits of a model's labels, and studies of edited images."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.display import Result
-from cobalance.graph.audits.reading import Audit as AuditRecord, read_audit
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.studies.reading import Study as StudyRecord, read_study
-from cobalance.graph.studies.writing import close_study
+from cobalance.graph.panels.audits import Audit as AuditRecord
+from cobalance.graph.panels.panel import read_panel
+from cobalance.graph.panels.studies import Study as StudyRecord, close_study
 from cobalance.graph.wording import inflect
 from cobalance.words import methods_speak_python
-from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
-from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
+from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
 from cobalance.workflows.panel.study import Sample, draw_study, results_frame
-from cobalance.workflows.panel.study_answers import progress_frame, take_tasks, task_sheet
+from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 from cobalance.workflows.settings import Settings
 
 
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Result):
-    """People's check of what a model labelled, by its id.
-
-    They answer on the page Audit of the web app, or by `sample` and `answer`. `graph` is that of
-    the store.
-    """
-
+class _Panel(Result):
     graph: GraphStore
     id: str
 
-    def record(self) -> AuditRecord:
-        """The audit as it is in the graph: people, labels and settings; NotFoundError if gone.
+    @abstractmethod
+    def record(self) -> AuditRecord | StudyRecord:
+        """The panel as it is in the graph; NotFoundError if it is gone."""
 
-        Its labels tell class and verdict, which those who answer should not see.
-        """
-        return read_audit(self.graph, self.id)
+    @abstractmethod
+    def result(self) -> pd.DataFrame:
+        """Results so far."""
 
     @property
     def sample(self) -> pd.DataFrame:
-        """What each person is asked, blind, with the answers so far.
+        """What each person is asked, blind and in order, with the answers so far.
 
-        ``person``, ``image``, ``uri``, ``concept`` (of a clique "cow + road": whether the image
-        shows all of them) and ``answer``, None without one.
+        Of an audit ``person``, ``image``, ``uri``, ``concept`` (of a clique "cow + road": whether
+        the image shows all of them) and ``answer``, None without one.
+
+        Of a study ``person``, ``task`` (from 1), ``question``, ``sentence`` (with a gap to fill),
+        ``images`` (from left to right), ``choices`` and ``answer``. Addresses of images may tell
+        which one was edited: show people the images, and not this table.
         """
         return answer_sheet(self.graph, self.record())
 
-    def answer(self, answers: pd.DataFrame) -> "Audit":
+    def answer(self, answers: pd.DataFrame) -> Self:
         """Record answers, in place of earlier ones of the same people.
 
         Parameters
         ----------
         answers : DataFrame
-            `sample` with ``shows``, ``does not`` or ``unknown`` in the column ``answer``; rows
-            where it is empty are ignored.
+            `sample` with ``shows``, ``does not`` or ``unknown``, or one of a study's choices, in
+            the column ``answer``; rows where it is empty are ignored.
 
         Raises
         ------
-        OptionError
-            A row was not asked, is no such answer, or contradicts another row. Nothing is recorded.
+        DataError
+            A row was not asked, is none of the choices, or contradicts another row. Nothing is
+            recorded.
+        ConflictError
+            The study is closed.
         """
         take_answers(self.graph, self.record(), answers)
         return self
 
     def progress(self) -> pd.DataFrame:
         """How far each person is: ``person``, ``answered``, ``tasks``."""
-        return audit_progress(self.graph, self.record())
+        return panel_progress(self.graph, self.record())
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The `result` so far."""
+        return self.result()
+
+    def _by_people(self) -> str:
+        done = self.progress()
+        return (
+            f"by {inflect(len(done), 'people')}: {done['answered'].sum():,} of "
+            f"{inflect(int(done['tasks'].sum()), 'answers')}"
+        )
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(_Panel):
+    """People's check of what a model labelled, by its id.
+
+    They answer on the page Audit of the web app, or by `sample` and `answer`. `graph` is that of
+    the store.
+    """
+
+    def record(self) -> AuditRecord:
+        """The audit as it is in the graph: people, labels and settings; NotFoundError if gone.
+
+        Its labels tell class and verdict, which those who answer should not see.
+        """
+        return read_panel(self.graph, AuditRecord, self.id)
 
     def rates(self) -> pd.DataFrame:
         """How many labels are right, and corrected counts; a row a concept (or clique) and class.
 
-        See `cobalance.workflows.panel.audit_results.audit_rates`.
+        See `cobalance.workflows.panel.verdicts.audit_rates`.
         """
         return audit_rates(self.graph, self.record())
 
@@ -83,25 +115,62 @@ class Audit(Result):
         """
         return audit_imbalances(self.graph, self.record())
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The `result` so far."""
-        return self.result()
-
     def title(self) -> str:
         """What is checked, by how many people, and how far they are."""
-        found, done = self.record(), self.progress()
-        return (
-            f"Audit of {inflect(len(found.labels), 'labels')} of {found.dataset!r} by "
-            f"{inflect(len(found.people), 'people')}: {done['answered'].sum():,} of "
-            f"{inflect(int(done['tasks'].sum()), 'answers')}"
-        )
+        found = self.record()
+        labels = inflect(len(found.labels), "labels")
+        return f"Audit of {labels} of {found.dataset!r} {self._by_people()}"
 
     def shown(self) -> pd.DataFrame:
         """The gap of each concept, as labels have it and corrected, with the verdict."""
         names = ["concept", "over_represented", "under_represented", "gap", "corrected_gap"]
         limits = ["corrected_gap_low", "corrected_gap_high"]
         return self.frame[[*names, *limits, "verdict"]].round(1)
+
+
+@methods_speak_python
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(_Panel):
+    """People's judgement of a job's edited images, by its id.
+
+    They answer on the page Study of the web app, or by `sample` and `answer`. `graph` is that of
+    the store.
+    """
+
+    def record(self) -> StudyRecord:
+        """The study as it is in the graph; NotFoundError if it is gone.
+
+        Its pairs tell which image was edited, which those who answer should not see.
+        """
+        return read_panel(self.graph, StudyRecord, self.id)
+
+    def result(self) -> pd.DataFrame:
+        """Shares of answers with intervals, and how far people agree.
+
+        See `cobalance.evaluation.study.results.study_results`.
+
+        Raises
+        ------
+        MissingExtraError
+            krippendorff is not installed.
+        """
+        return results_frame(self.graph, self.record())
+
+    def close(self) -> "Study":
+        """Take no more answers."""
+        close_study(self.graph, self.id)
+        return self
+
+    def title(self) -> str:
+        """What is judged, by how many people, and how far they are."""
+        found = self.record()
+        closed = "" if found.closed_at is None else ", closed"
+        pairs = inflect(len(found.pairs), "pairs")
+        return f"Study of {pairs} of job {found.job} {self._by_people()}{closed}"
+
+    def shown(self) -> pd.DataFrame:
+        """The results that somebody has answered."""
+        return self.frame[self.frame["n"] > 0].round(3)
 
 
 def new_audit(
@@ -127,100 +196,6 @@ def new_audit(
     return Audit(graph, draw_audit(graph, folder, run, sample).id)
 
 
-def _names(given: Sequence[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-@methods_speak_python
-@dataclass(frozen=True, eq=False, repr=False)
-class Study(Result):
-    """People's judgement of a job's edited images, by its id.
-
-    They answer on the page Study of the web app, or by `sample` and `answer`. `graph` is that of
-    the store.
-    """
-
-    graph: GraphStore
-    id: str
-
-    def record(self) -> StudyRecord:
-        """The study as it is in the graph; NotFoundError if it is gone.
-
-        Its pairs tell which image was edited, which those who answer should not see.
-        """
-        return read_study(self.graph, self.id)
-
-    @property
-    def sample(self) -> pd.DataFrame:
-        """What each person is asked, blind and in order, with the answers so far.
-
-        ``person``, ``task`` (from 1), ``question``, ``sentence`` (with a gap to fill), ``images``
-        (from left to right), ``choices`` and ``answer``, None without one. Addresses of images may
-        tell which one was edited: show people the images, and not this table.
-        """
-        return task_sheet(self.graph, self.record())
-
-    def answer(self, answers: pd.DataFrame) -> "Study":
-        """Record answers, in place of earlier ones of the same people.
-
-        Parameters
-        ----------
-        answers : DataFrame
-            `sample` with one of the choices in the column ``answer``; rows where it is empty are
-            ignored.
-
-        Raises
-        ------
-        OptionError
-            A row was not asked, is none of the choices, or contradicts another row. Nothing is
-            recorded.
-        ConflictError
-            The study is closed.
-        """
-        take_tasks(self.graph, self.record(), answers)
-        return self
-
-    def progress(self) -> pd.DataFrame:
-        """How far each person is: ``person``, ``answered``, ``tasks``."""
-        return progress_frame(self.graph, self.record())
-
-    def result(self) -> pd.DataFrame:
-        """Shares of answers with intervals, and how far people agree.
-
-        See `cobalance.evaluation.study.results.study_results`.
-
-        Raises
-        ------
-        MissingExtraError
-            krippendorff is not installed.
-        """
-        return results_frame(self.graph, self.record())
-
-    def close(self) -> "Study":
-        """Take no more answers."""
-        close_study(self.graph, self.id)
-        return self
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The `result` so far."""
-        return self.result()
-
-    def title(self) -> str:
-        """What is judged, by how many people, and how far they are."""
-        found, done = self.record(), self.progress()
-        closed = "" if found.closed_at is None else ", closed"
-        return (
-            f"Study of {inflect(len(found.pairs), 'pairs')} of job {found.job} by "
-            f"{inflect(len(found.people), 'people')}: {done['answered'].sum():,} of "
-            f"{inflect(int(done['tasks'].sum()), 'answers')}{closed}"
-        )
-
-    def shown(self) -> pd.DataFrame:
-        """The results that somebody has answered."""
-        return self.frame[self.frame["n"] > 0].round(3)
-
-
 def new_study(
     graph: GraphStore,
     job: str,
@@ -232,6 +207,9 @@ def new_study(
     words: Sequence[str] = (),
 ) -> Study:
     """Draw a study of a job's edits; the parameters are those of `Job.study`."""
-    asked = (people,) if isinstance(people, str) else tuple(people)
-    sample = Sample(asked, pairs, overlap, seed, tuple(words))
+    sample = Sample(_names(people), pairs, overlap, seed, tuple(words))
     return Study(graph, draw_study(graph, job, sample).id)
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from cobalance.graph.audits.reading import read_answers as read_audit_answers
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
-from cobalance.graph.studies.reading import read_answers
+from cobalance.graph.panels.panel import read_answers
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.study import Sample, draw_study
@@ -140,7 +139,7 @@ def test_a_study_with_the_keyboard_alone(
     page.keyboard.press("1")
     expect(page.get_by_text("Thank you, ann")).to_be_visible()
     settle(page)
-    given = read_answers(store, study.id).set_index("question")["answer"].to_dict()
+    given = read_answers(store, study).set_index("question")["answer"].to_dict()
     assert given == {
         "group_original": "man",
         "group_edited": "man",
@@ -171,6 +170,6 @@ def test_an_audit_with_the_keyboard_alone(
     settle(page)
     page.keyboard.press("y")
     expect(page.get_by_text("Thank you, ann")).to_be_visible()
-    given = read_audit_answers(store, audit.id).set_index("image")["answer"]
+    given = read_answers(store, audit).set_index("image")["answer"]
     said = [given[image] for image in audit.labels_of("ann")["image"]]
     assert said == ["shows", "does not", "does not", "shows"]

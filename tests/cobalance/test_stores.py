@@ -14,6 +14,7 @@ from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.errors import (
     ConflictError,
+    DataError,
     NotFoundError,
     OptionError,
     QueryRefusedError,
@@ -200,7 +201,7 @@ def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
     assert job.retry().state == "queued"
     by_name = held.order("conbias", without_images=True)
     assert by_name.queries()["n"].sum() == plan.images
-    with pytest.raises(OptionError, match="asks for no images"):
+    with pytest.raises(DataError, match="asks for no images"):
         held.order(plan.edited(plan.frame.assign(n=0)))
     with pytest.raises(UnknownNameError, match="unknown recipe"):
         held.order(plan, recipe="magic")

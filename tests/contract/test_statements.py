@@ -7,7 +7,6 @@ import pytest
 from neo4j import GraphDatabase
 
 from cobalance.graph.annotations import statements as annotation_statements
-from cobalance.graph.audits import statements as audit_statements
 from cobalance.graph.console.guard import check_read_only
 from cobalance.graph.database import schema, statements as database_statements
 from cobalance.graph.database.job_nodes import JOB_COUNTERS
@@ -22,9 +21,9 @@ from cobalance.graph.jobs import (
 )
 from cobalance.graph.jobs.counters import RECOUNT
 from cobalance.graph.marks import statements as mark_statements
+from cobalance.graph.panels import statements as panel_statements
 from cobalance.graph.queries import statements as query_statements
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.studies import statements as study_statements
 from cobalance.graph.tasks import statements as task_statements
 
 
@@ -40,9 +39,15 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
-    *(study_statements, annotation_statements, audit_statements, mark_statements),
+    *(panel_statements, annotation_statements, mark_statements),
 )
-EVALUATIONS = named(task_statements, evaluation_statements, study_statements)
+PANELS = {
+    f"{kind.name}: {each.purpose}": each
+    for kind in (panel_statements.AUDIT_KIND, panel_statements.STUDY_KIND)
+    for each in kind.statements
+}
+ALL |= PANELS
+EVALUATIONS = named(task_statements, evaluation_statements, panel_statements) | PANELS
 JOBS = named(job_reads, job_statements, verdict_statements)
 CHANGES = re.compile(r"\b(CREATE|MERGE|SET|DELETE|REMOVE)\b")
 WRITES = {name: each for name, each in ALL.items() if CHANGES.search(each.text)}

@@ -15,7 +15,7 @@ from cobalance.graph.errors import StoreError, StoreUnavailableError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import workers_alive
 from cobalance.graph.jobs.statements import ADD_CANDIDATES
-from cobalance.workflows.work import gpu_processes as gpu_workers
+from cobalance.workflows.work import run as gpu_workers
 from cobalance.workflows.work.run import worker_resources
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete
 from tests.forwarder import Forwarder

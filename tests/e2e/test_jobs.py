@@ -14,7 +14,7 @@ from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.dataset.drop_rename import rename_dataset
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import cancel_job, create_job, retry_job
 from cobalance.graph.jobs.status import read_job
@@ -130,6 +130,6 @@ def test_what_has_no_file_cannot_be_accepted(store, loaded, own, work, fails):
     work()
     found = candidates(store, job)
     assert {(candidate.verdict, candidate.uri) for candidate in found} == {("rejected", None)}
-    with pytest.raises(OptionError, match="has no file"):
+    with pytest.raises(ConflictError, match="has no file"):
         decide(store, found[0].id, "accepted", "ann")
     assert decide(store, found[0].id, "rejected", "ann").accepted == 0

@@ -23,7 +23,7 @@ from cobalance.graph.annotations.attributes import (
 from cobalance.graph.annotations.runs import NewRun, create_run, read_run
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -71,7 +71,7 @@ def test_labels_come_from_the_models_scores(store, loaded, folder, model, work, 
     )
     run = order_labels(store, folder, order)
     assert read_run(store, run).state == "queued"
-    with pytest.raises(OptionError, match="once it is done"):
+    with pytest.raises(ConflictError, match="once it is done"):
         decide_labels(store, folder, run, "accepted")
     work()
     found = read_run(store, run)
@@ -119,7 +119,7 @@ def test_accepted_attributes_are_labelled_by_the_base_caption(
         ProposedAttribute("scene", name, "image", f"a photo of a cow with {name}") for name in NAMES
     ]
     save_attributes(store, proposal, attributes)
-    with pytest.raises(OptionError, match="no accepted attributes"):
+    with pytest.raises(DataError, match="no accepted attributes"):
         order_labels(store, folder, LabelOrder(loaded, "owlv2", base="a photo of a cow"))
     decide_attributes(store, loaded, [Decision(("scene", name), "accepted") for name in NAMES[:2]])
     with pytest.raises(OptionError, match="domain alone"):

@@ -17,6 +17,7 @@ from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import (
     ConflictError,
+    DataError,
     NotFoundError,
     OptionError,
     StaleError,
@@ -279,7 +280,7 @@ def test_another_dataset_is_not_overwritten(store, loaded, job, own, dump):
     assert dump(other) == before
     made = rebalance(store, own, job)
     second = create_job(store, loaded, "mine", [("water", ("tree",), 1)])
-    with pytest.raises(OptionError, match="no accepted candidate"):
+    with pytest.raises(DataError, match="no accepted candidate"):
         rebalance(store, own, second)
     query = query_id(second, 0)
     record_made(store, second, {query: [NewCandidate(f"{query}/0", "x.png", "accepted")]})

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from cobalance.app.cli.shared.ids import evaluation_id
+from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
@@ -18,6 +18,7 @@ from cobalance.app.cli.shared.options import (
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.app.cli.shared.words import in_shell
+from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES, MiningReport
@@ -197,7 +198,7 @@ def imbalances(
         typer.Option(
             help="Show this evaluation's accuracy on the test images of each clique: where the "
             "model fails.",
-            callback=evaluation_id,
+            callback=full_id(EVALUATION),
         ),
     ] = None,
     limit: _Limit = 20,

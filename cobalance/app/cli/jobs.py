@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from cobalance.app.cli.shared.ids import WorkId, full_work_id
+from cobalance.app.cli.shared.ids import WorkId, full_id
 from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
@@ -21,6 +21,8 @@ from cobalance.app.cli.shared.options import (
 )
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
+from cobalance.graph.database.evaluation_nodes import TASK
+from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import NotFoundError, needs_extra
@@ -40,7 +42,7 @@ def jobs(
         typer.Argument(
             metavar="[JOB]",
             help="One job, with its queries, or one task; without it all of them.",
-            callback=full_work_id,
+            callback=full_id(JOB, TASK),
         ),
     ] = None,
     tasks: Annotated[
@@ -142,8 +144,7 @@ def work(
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
     with needs_extra("A worker", "worker"):
-        from cobalance.workflows.work.gpu_processes import gpu_numbers, run_on_gpus
-        from cobalance.workflows.work.run import run_worker
+        from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
     if gpus is not None:
         numbers = gpu_numbers(gpus)
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.ids import evaluation_id
+from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store
+from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import write_report
 
@@ -31,7 +32,7 @@ def report(
     ] = None,
     evaluation: Annotated[
         str | None,
-        typer.Option(help="An evaluation, with its scores.", callback=evaluation_id),
+        typer.Option(help="An evaluation, with its scores.", callback=full_id(EVALUATION)),
     ] = None,
     date: Annotated[
         str | None,

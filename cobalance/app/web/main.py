@@ -16,7 +16,7 @@ from cobalance.app.web.find import page as find
 from cobalance.app.web.jobs import page as jobs
 from cobalance.app.web.load import page as datasets_page
 from cobalance.app.web.neighbourhood import page as neighbourhood
-from cobalance.app.web.panel import audit as audit, study as study
+from cobalance.app.web.panel import page as panel
 from cobalance.app.web.plan import page as plan
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets import login
@@ -32,8 +32,8 @@ PAGES = (
     ("Jobs", "jobs", ":material/bolt:", jobs.page),
     ("Evaluate", "evaluate", ":material/analytics:", evaluate.page),
     ("Annotate", "annotate", ":material/new_label:", annotate.page),
-    ("Audit", "audit", ":material/fact_check:", audit.page),
-    ("Study", "study", ":material/groups:", study.page),
+    ("Audit", "audit", ":material/fact_check:", panel.audit),
+    ("Study", "study", ":material/groups:", panel.study),
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )

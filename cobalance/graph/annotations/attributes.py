@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ATTRIBUTE
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import ConflictError, OptionError, UnknownNameError
 from cobalance.graph.records import plain_values
 
 Level = Literal["image", "object"]
@@ -143,8 +143,9 @@ def decide_attributes(
     UnknownNameError
         The dataset has no such attribute.
     OptionError
-        An attribute would be merged into itself or into one that is not accepted, or a new value
-        is empty.
+        An attribute is merged and none named, or a new value is empty.
+    ConflictError
+        One would be merged into itself, or into one that is not accepted.
     """
     known = list_attributes(store, dataset)
     keys = list(zip(known["category"], known["proposed"], strict=True))
@@ -158,7 +159,7 @@ def decide_attributes(
         if (one.state == "merged") != (one.into is not None):
             raise OptionError(f"{one.key[1]!r} is merged: name the attribute that stands for both.")
         if one.into is not None and (one.into == one.key or state[one.into] != "accepted"):
-            raise OptionError(
+            raise ConflictError(
                 f"{one.key[1]!r} cannot be merged into {one.into[1]!r}, which is not accepted. "
                 "Accept that one first."
             )

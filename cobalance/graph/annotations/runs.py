@@ -15,8 +15,8 @@ from typing import Any, Literal
 from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import NotFoundError, StoreError
+from cobalance.graph.dataset.state import busy_dataset, dataset_state
+from cobalance.graph.errors import NotFoundError
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
@@ -159,10 +159,7 @@ def create_run(
     ]
     row = {"key": new.id, "properties": ANNOTATION_RUN.check(properties)}
     if not store.write(statements.CREATE_RUN, dataset=dataset, row=row, tasks=rows):
-        raise StoreError(
-            f"{dataset!r} is being dropped, renamed or loaded. Order the annotation again when "
-            "that has ended."
-        )
+        raise busy_dataset(dataset)
     return new.id
 
 

@@ -11,6 +11,7 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import (
     Action,
+    ConflictError,
     DataError,
     NotFoundError,
     OptionError,
@@ -176,3 +177,11 @@ def list_datasets(store: GraphStore) -> pd.DataFrame:
         ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
     """
     return store.read_frame(statements.DATASETS)
+
+
+def busy_dataset(*names: str) -> ConflictError:
+    """Error of a write that finds a dataset being dropped, renamed or loaded."""
+    return ConflictError(
+        f"{' or '.join(map(repr, names))} is being dropped, renamed or loaded. Do this again when "
+        "that has ended."
+    )

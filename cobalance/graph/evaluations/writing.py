@@ -12,7 +12,7 @@ import pandas as pd
 
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.dataset.state import busy_dataset, dataset_state
 from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
 from cobalance.graph.evaluations import statements
 from cobalance.graph.tasks.lifecycle import task_row
@@ -89,10 +89,7 @@ def create_evaluations(
     rows = [_row(one, train, extra, created_by) for one in new]
     written = store.write(statements.CREATE_EVALUATIONS, train=train, test=test, rows=rows)
     if rows and (not written or written[0]["written"] != len(rows)):
-        raise StoreError(
-            f"{' or '.join(map(repr, names))} is being dropped, renamed or loaded. Order the "
-            "evaluation again when that has ended."
-        )
+        raise busy_dataset(*names)
     return [one.id for one in new]
 
 
@@ -165,7 +162,7 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
     ------
     NotFoundError
         There is no such evaluation.
-    StoreError
+    ConflictError
         One of its datasets is gone, or is being written.
     """
     store.write(statements.DELETE_SCORES, evaluation=evaluation)
@@ -173,7 +170,7 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
         return
     if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
         raise NotFoundError("evaluation", evaluation)
-    raise StoreError(
+    raise ConflictError(
         f"A dataset of the evaluation {evaluation!r} is gone, or is being loaded. Order it again."
     )
 

@@ -12,7 +12,14 @@ from typing import Any
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.errors import Action, NotFoundError, OptionError, check_known
+from cobalance.graph.errors import (
+    Action,
+    ConflictError,
+    NotFoundError,
+    OptionError,
+    StaleError,
+    check_known,
+)
 from cobalance.graph.jobs import reads, statements, verdict_statements
 from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict
 
@@ -171,7 +178,7 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     ------
     NotFoundError
         There is no such candidate.
-    OptionError
+    ConflictError
         It is to be accepted, and has no file: none could be made, or it was not kept. Or it has
         lost, and its job does not keep the losers.
     """
@@ -187,12 +194,12 @@ def decide(store: GraphStore, candidate: str, verdict: Verdict, by: str) -> Quer
     )
     if not rows:
         if store.read(reads.HAS_CANDIDATE, candidate=candidate):
-            raise OptionError(
+            raise ConflictError(
                 f"Candidate {candidate!r} has no file, and cannot be accepted. Accept another one, "
                 "or queue its query again."
             )
         if lost := store.read(reads.DROPPED, query=candidate.rpartition("/")[0]):
-            raise OptionError(
+            raise ConflictError(
                 f"Candidate {candidate!r} was not kept: another one was chosen, and keep_losers of "
                 "its job is false. To have more made, reject the one that was chosen, and ",
                 Action("retry", lost[0]["job"], short=True),
@@ -241,7 +248,7 @@ def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDec
 
     Raises
     ------
-    OptionError
+    StaleError
         Somebody has decided otherwise since, or more candidates were made. Nothing is changed.
     """
     was = {row[0]: row for row in before.rows}
@@ -255,7 +262,7 @@ def restore_decisions(store: GraphStore, before: QueryDecisions, after: QueryDec
         after=[list(row) for row in changed],
     )
     if not rows:
-        raise OptionError(
+        raise StaleError(
             f"The decision on the query {before.query!r} cannot be undone: its candidates have "
             "changed since. Decide again."
         )

@@ -26,8 +26,8 @@ from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.database.sync import BATCH, batches
 from cobalance.graph.dataset.names import check_images, state_with_names
 from cobalance.graph.dataset.plans import edit_properties
-from cobalance.graph.dataset.state import check_name
-from cobalance.graph.errors import NotFoundError, OptionError, StoreError
+from cobalance.graph.dataset.state import busy_dataset, check_name
+from cobalance.graph.errors import ConflictError, DataError, NotFoundError, StoreError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
@@ -78,9 +78,11 @@ def create_job(
 
     Raises
     ------
+    DataError
+        There is no query, one asks for no images, or two edit the same image to show the same
+        group.
     OptionError
-        There is no query, one asks for no images, two edit the same image to show the same group,
-        or the dataset does not have an image that is to be edited.
+        The dataset does not have an image that is to be edited.
     UnknownNameError
         A query names a class or concept that the dataset does not have; an image may be edited to
         show a group that is no class.
@@ -131,10 +133,7 @@ def _write_job(
     row = {"key": job, "properties": JOB.check(properties)}
     created = store.write(statements.CREATE_JOB, dataset=dataset, row=row)
     if not created:
-        raise StoreError(
-            f"{dataset!r} is being dropped, renamed or loaded. Create the job again when that has "
-            "ended."
-        )
+        raise busy_dataset(dataset)
     if created[0]["state"] != "preparing":
         return
     rows = [_query_row(job, position, query) for position, query in enumerate(queries)]
@@ -211,13 +210,13 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
     ------
     NotFoundError
         There is no such job.
-    OptionError
+    ConflictError
         It was cancelled before all of its queries were written.
     """
     rows = store.write(statements.RETRY_JOB, job=job, short=short)
     if not rows:
         if store.read(reads.HAS_JOB, job=job):
-            raise OptionError(
+            raise ConflictError(
                 f"Job {job!r} was cancelled while it was being written, and has a part of its "
                 "queries. Order the plan's images again."
             )
@@ -233,17 +232,17 @@ def utc_time(milliseconds: int | None) -> datetime | None:
 
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
-        raise OptionError("The plan asks for no images. Choose cliques that have a gap.")
+        raise DataError("The plan asks for no images. Choose cliques that have a gap.")
     seen = set[tuple[str, str]]()
     for class_name, concepts, n, edit in queries:
         if not 1 <= n <= MAX_IMAGES or not (concepts or edit):
-            raise OptionError(
+            raise DataError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "
                 f"more, and {MAX_IMAGES:,} or fewer, with one concept or more."
             )
         if edit is not None:
             if (class_name, edit.source_image) in seen:
-                raise OptionError(
+                raise DataError(
                     f"Two queries ask for the image {edit.source_image!r} edited to show "
                     f"{class_name!r}. Keep one of them."
                 )

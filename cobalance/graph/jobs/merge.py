@@ -16,7 +16,7 @@ from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.dataset.write import IngestReport, write_annotations
-from cobalance.graph.errors import Action, ConflictError, OptionError, StoreError
+from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
@@ -178,10 +178,12 @@ def write_rebalanced(
     ConflictError
         `into` is a dataset that was not written here for the same job. Nothing is changed.
     OptionError
-        `into` cannot name a dataset, or is the job's dataset, or there are no images to add.
+        `into` cannot name a dataset, or is the job's dataset.
+    DataError
+        There are no images to add.
     NotFoundError, StaleError
         The job's dataset is gone, or not complete.
-    StoreError
+    ConflictError
         A real image of the dataset has the id of a generated one, or another process writes it.
     """
     dataset = job.dataset
@@ -189,7 +191,7 @@ def write_rebalanced(
     if into == dataset:
         raise OptionError(f"{dataset!r} cannot be written into itself. Name another dataset.")
     if not images:
-        raise OptionError(
+        raise DataError(
             f"The job {job.id!r} has no accepted candidate with a file yet. Let workers generate "
             "some, or accept some by hand."
         )
@@ -198,7 +200,7 @@ def write_rebalanced(
     splits = own["split"].astype(object).where(own["split"].notna(), None)
     split_of = dict(zip(own["id"], splits, strict=True))
     if taken := sorted(split_of.keys() & {image.id for image in images}):
-        raise StoreError(
+        raise ConflictError(
             f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
             "ingest it again."
         )
@@ -207,7 +209,7 @@ def write_rebalanced(
     kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
     if new:
         made = generated_annotations(new, split_of, split)
-        both = _joined(kept, _with_inherited(made, new, held))
+        both = _join(kept, _with_inherited(made, new, held))
     else:
         both = kept
     _claim_copy(store, into, job.id)
@@ -250,10 +252,10 @@ def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedI
 def _only(held: Annotations, ids: Collection[str]) -> Annotations:
     """Take those images whose ids are given."""
     rows = np.flatnonzero(held.images["id"].isin(list(ids)))
-    return _taken(held, rows)
+    return _find_taken(held, rows)
 
 
-def _taken(held: Annotations, rows: npt.NDArray[np.intp]) -> Annotations:
+def _find_taken(held: Annotations, rows: npt.NDArray[np.intp]) -> Annotations:
     """Take images by row, in ascending order, with their mentions."""
     place = np.full(len(held.images), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
@@ -274,21 +276,21 @@ def _with_inherited(
     ]
     inherited = pd.DataFrame(pairs, columns=["to", "image"], dtype=np.int64).merge(held.mentions)
     mentions = inherited.assign(image=inherited.pop("to"))[list(held.mentions.columns)]
-    both = _stacked(made.mentions, mentions, ("concept", "source"))
+    both = _stack(made.mentions, mentions, ("concept", "source"))
     return replace(made, mentions=both.sort_values("image", kind="stable", ignore_index=True))
 
 
-def _joined(first: Annotations, second: Annotations) -> Annotations:
+def _join(first: Annotations, second: Annotations) -> Annotations:
     """Concatenate two sets of annotations."""
     moved = second.mentions.assign(image=second.mentions["image"] + len(first.images))
     return replace(
         first,
-        images=_stacked(first.images, second.images, ("class_name", "split")),
-        mentions=_stacked(first.mentions, moved, ("concept", "source")),
+        images=_stack(first.images, second.images, ("class_name", "split")),
+        mentions=_stack(first.mentions, moved, ("concept", "source")),
     )
 
 
-def _stacked(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def _stack(first: pd.DataFrame, second: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     plain = [name for name in first.columns if name not in names]
     both = pd.concat([first[plain], second[plain]], ignore_index=True)
     coded = {

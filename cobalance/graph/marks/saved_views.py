@@ -4,7 +4,7 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError
 from cobalance.graph.marks import statements
 from cobalance.graph.names import clean_name
 
@@ -23,14 +23,14 @@ def save_view(
 
     Raises
     ------
-    OptionError
-        No view can have this name, or the link is too long.
+    OptionError, DataError
+        No view can have this name; the link is too long.
     """
     view = clean_name(view)
     check_name(view, "view")
     dataset_state(store, dataset)
     if len(query) > MAX_QUERY:
-        raise OptionError(
+        raise DataError(
             f"The link has {len(query):,} characters, and a saved one {MAX_QUERY:,} at most. "
             "Select fewer combinations."
         )
@@ -47,13 +47,13 @@ def rename_view(store: GraphStore, dataset: str, view: str, new: str) -> None:
 
     Raises
     ------
-    OptionError
-        No view can have the new name, another one has it, or the view is gone.
+    OptionError, ConflictError
+        No view can have the new name; another one has it, or the view is gone.
     """
     new = clean_name(new)
     check_name(new, "view")
     if new != view and not store.write(statements.RENAME_VIEW, dataset=dataset, view=view, new=new):
-        raise OptionError(f"There is a view {new!r} already, or {view!r} is gone. Look again.")
+        raise ConflictError(f"There is a view {new!r} already, or {view!r} is gone. Look again.")
 
 
 def delete_view(store: GraphStore, dataset: str, view: str) -> None:

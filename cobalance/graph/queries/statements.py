@@ -100,3 +100,12 @@ IMAGE_CONCEPTS = Statement(
 MATCH (:Image {dataset: $dataset, id: $image})-[:CONTAINS]->(c:Concept)
 RETURN c.name AS concept ORDER BY concept""",
 )
+
+IDS_BEGINNING = Statement(
+    "Ids of jobs, tasks, annotation runs and evaluations that begin with a text.",
+    """
+MATCH (n:Job|Task|AnnotationRun|Evaluation)
+WHERE n.id STARTS WITH $prefix AND any(label IN labels(n) WHERE label IN $labels)
+RETURN n.id AS id, [label IN labels(n) WHERE label IN $labels][0] AS label
+ORDER BY id LIMIT $limit""",
+)

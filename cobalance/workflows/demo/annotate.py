@@ -54,9 +54,9 @@ from cobalance.workflows.label.propose import (
     propose_attributes,
 )
 from cobalance.workflows.load.dataset import drop_dataset
+from cobalance.workflows.panel.answers import answer_sheet, take_answers
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
-from cobalance.workflows.panel.audit_answers import answer_sheet, take_answers
-from cobalance.workflows.panel.audit_results import audit_imbalances
+from cobalance.workflows.panel.verdicts import audit_imbalances
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
 
@@ -125,7 +125,7 @@ class AnnotateDemo:
     checked : int
         Labels that people checked.
     corrected : pandas.DataFrame
-        From `cobalance.workflows.panel.audit_results.audit_imbalances`, with ``true_gap``.
+        From `cobalance.workflows.panel.verdicts.audit_imbalances`, with ``true_gap``.
     """
 
     pictures: Pictures

@@ -15,7 +15,7 @@ from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 UNCATEGORISED = "concepts"
@@ -71,11 +71,12 @@ def compare_generator(
 
     Raises
     ------
-    NotFoundError, StaleError, NotFoundError
+    NotFoundError, StaleError
         There is no such dataset or run, or a dataset is not complete.
     OptionError
-        One run alone is given, a run is of another dataset, has not ended or labels no images by
-        scores, or nothing is common to both.
+        One run alone is given, or a run is of another dataset or labels no images by scores.
+    ConflictError, DataError
+        A run has not ended; nothing is common to both.
     OutputMissingError
         A run's scores are not complete.
     """
@@ -102,7 +103,7 @@ def compare_generator(
             if (alone := set(one.counts) - set(other.counts))
         ]
     if not names:
-        raise OptionError(f"{real!r} and {generated!r} have no concept to compare.")
+        raise DataError(f"{real!r} and {generated!r} have no concept to compare.")
     categories = {**second.categories, **first.categories}
     rows = [
         (
@@ -167,7 +168,7 @@ def _of_run(store: GraphStore, folder: OutputFolder, dataset: str, run: str) -> 
     if found.kind != "label":
         raise OptionError(f"The run {run} does not label images by scores. Name one that does.")
     if not found.has_labels:
-        raise OptionError(f"The run {run} is {found.state}. Compare it once it is done.")
+        raise ConflictError(f"The run {run} is {found.state}. Compare it once it is done.")
     files, settings = ScoreFiles(folder, run), LabelSettings.read(found.settings)
     of_attributes = label_summary(files, settings)
     labels = read_labels(files, settings)["concept"].value_counts()

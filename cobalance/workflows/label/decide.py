@@ -19,7 +19,7 @@ from cobalance.graph.annotations.runs import (
 )
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -44,8 +44,8 @@ def decide_labels(
     ------
     NotFoundError
         There is no such run.
-    OptionError
-        It is not done, or it labels nothing.
+    OptionError, ConflictError
+        It labels nothing; it is not done.
     OutputMissingError
         Scores are missing, of this run if it is to be accepted, or of another accepted one.
     """
@@ -53,7 +53,7 @@ def decide_labels(
     if state == "accepted" and found.has_labels:
         ScoreFiles(folder, run).require(LabelSettings.read(found.settings).chunks)
     if not decide_run(store, run, state, decided_by):
-        raise OptionError(
+        raise ConflictError(
             f"The run {run} is {found.state}, and can be {state} once it is done. "
             f"{found.error}".strip()
         )
@@ -118,14 +118,14 @@ def delete_annotations(store: GraphStore, folder: OutputFolder, run: str) -> Non
     ------
     NotFoundError
         There is no such run.
-    OptionError
+    ConflictError
         It is accepted: its dataset's labels are derived from it.
     OutputMissingError, StoreError
         Its rejection was interrupted, and cannot be ended; see `apply_accepted`.
     """
     found = read_run(store, run)
     if found.state == "accepted":
-        raise OptionError(f"The run {run} is accepted. Reject it first.")
+        raise ConflictError(f"The run {run} is accepted. Reject it first.")
     if still_labelled(store, found):
         apply_accepted(store, folder, found.dataset)
     delete_run(store, run)

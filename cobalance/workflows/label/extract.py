@@ -21,7 +21,7 @@ from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract,
 from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, CobalanceError, NotFoundError, OptionError
+from cobalance.graph.errors import Action, CobalanceError, DataError, NotFoundError
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
@@ -98,10 +98,10 @@ def extract_concepts(
         There is no such dataset, or it is not complete.
     LanguageModelError
         The model gives no reply that can be read in three tries; the run has then failed.
-    OptionError
+    DataError
         No image has a caption, or none names what the model finds.
     """
-    images = _captioned(store, order)
+    images = _read_captions(store, order)
     settings = _settings(chat, order, len(images))
     run = _start(store, chat, order, settings, images, created_by)
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
@@ -114,7 +114,7 @@ def extract_concepts(
             progress("ask the language model", len(known), len(captions))
         every = sorted({name for one in known.values() for name in one.found})
         if not every:
-            raise OptionError(
+            raise DataError(
                 f"The model found nothing that the captions of {order.dataset!r} name. Take "
                 "another model."
             )
@@ -151,14 +151,14 @@ def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
     ------
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
-    OptionError
+    DataError
         No image has a caption.
     """
-    images = _captioned(store, order)
+    images = _read_captions(store, order)
     return len(images), len({text for texts in images["captions"] for text in texts})
 
 
-def _captioned(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
+def _read_captions(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
     images = read_annotations(store, order.dataset).images[["id", "uri", "synthetic"]]
     texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
@@ -167,7 +167,7 @@ def _captioned(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     told = np.array([bool(here) for here in worded], np.bool_)
     found = images.merge(texts[told], on="id").sort_values("id")
     if found.empty:
-        raise OptionError(
+        raise DataError(
             f"No image of {order.dataset!r} has a caption. To load captions with it, ",
             Action("ingest", ..., dataset=order.dataset, captions="captions.json"),
             ".",

@@ -20,7 +20,7 @@ from cobalance.graph.annotations.runs import list_runs, read_run
 from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 
@@ -81,8 +81,10 @@ def measure_run(
     NotFoundError
         There is no such run.
     OptionError
-        It labels nothing, or shares no image or no concept with the ground truth, or the mapping
-        names what one of them lacks.
+        It labels nothing.
+    DataError
+        It shares no image or no concept with the ground truth, or the mapping names what one of
+        them lacks.
     OutputMissingError
         Its scores are not complete.
     """
@@ -92,11 +94,11 @@ def measure_run(
     settings, files = LabelSettings.read(found.settings), ScoreFiles(folder, run)
     concepts = list(dict.fromkeys(one.concept for one in settings.attributes))
     if truth.shows.empty:
-        raise OptionError("The ground truth names no attribute of any image. Name another one.")
+        raise DataError("The ground truth names no attribute of any image. Name another one.")
     _check_mapping(mapping or {}, concepts, truth)
     matched = match_concepts(concepts, truth.shows.columns, mapping)
     if not matched:
-        raise OptionError(
+        raise DataError(
             f"No concept of the run ({', '.join(concepts[:3])}, ...) is in the ground truth "
             f"({', '.join(map(str, truth.shows.columns[:3]))}, ...). Say with a mapping which is "
             "which."
@@ -106,7 +108,7 @@ def measure_run(
     places = match_images(images["id"].to_pylist(), images["uri"].to_pylist(), known)
     used = np.array([at is not None for at in places], dtype=bool)
     if not used.any():
-        raise OptionError(
+        raise DataError(
             f"No image of the run (such as {images['id'][0]}) is in the ground truth (such as "
             f"{known[0] if known else 'none'}). Ids or file names must agree."
         )
@@ -175,12 +177,12 @@ def _check_mapping(
 ) -> None:
     for concept, of in mapping.items():
         if concept not in concepts:
-            raise OptionError(
+            raise DataError(
                 f"The mapping names {concept!r}, which the run does not look for. It looks for: "
                 f"{', '.join(concepts)}."
             )
         if of.attribute not in truth.shows.columns:
-            raise OptionError(f"The mapping names {of.attribute!r}, which no ground truth is for.")
+            raise DataError(f"The mapping names {of.attribute!r}, which no ground truth is for.")
 
 
 def _of_concepts(

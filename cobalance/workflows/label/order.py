@@ -18,7 +18,7 @@ from cobalance.graph.annotations.attributes import AttributeKey, Level, list_att
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.annotators import ANNOTATORS
@@ -88,9 +88,10 @@ def order_labels(
     UnknownNameError
         There is no such annotator.
     OptionError
-        There is nothing to look for, no base caption where the rule needs one, or no image;
-        ``multi`` is asked for where a threshold decides; or images may not be sent to the address,
-        or the annotator cannot ask one.
+        The rule needs a base caption; ``multi`` is asked for where a threshold decides; images may
+        not be sent to the address, or the annotator cannot ask one.
+    DataError
+        There is nothing to look for, or no image.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     JobBlockedError
@@ -200,7 +201,7 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
         if (row["category"], row["proposed"]) in concepts
     ]
     if not found:
-        raise OptionError(
+        raise DataError(
             f"{order.dataset!r} has no accepted attributes of the level {order.level!r}. ",
             *(Action("review_attributes", order.dataset), " first, or name concepts with "),
             *(Setting("concepts"), "."),
@@ -256,7 +257,7 @@ def label_cost(
     if annotator is None:
         return cost
     if not total:
-        raise OptionError(f"{dataset!r} has no images with addresses of their files to measure.")
+        raise DataError(f"{dataset!r} has no images with addresses of their files to measure.")
     opened = ANNOTATORS.open(annotator, dict(options or {}))
     batch = int(getattr(ANNOTATORS.check(annotator, dict(options or {})), "batch_size", 8))
     sample = images.sort_values("id").head(2 * batch)

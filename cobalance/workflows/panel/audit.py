@@ -13,13 +13,13 @@ from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.audits.reading import CLIQUES, COUNTS, Audit, clique_name, read_audit
-from cobalance.graph.audits.writing import create_audit
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.errors import ConflictError, DataError, OptionError, check_known
+from cobalance.graph.panels.audits import CLIQUES, COUNTS, Audit, clique_name, create_audit
+from cobalance.graph.panels.panel import read_panel
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.panel.answers import people_named
+from cobalance.workflows.panel.answers import clean_people
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,17 @@ def draw_audit(
     NotFoundError
         There is no such run.
     OptionError
-        It is not done or labels nothing, a name of a person is missing, twice or none, the overlap
-        is not one of these people, or a clique is none.
+        It labels nothing, a name of a person is missing, twice or none, the overlap is not one of
+        these people, or a clique is none.
+    ConflictError, DataError
+        It is not done; it has no image whose labels could be checked.
     UnknownNameError
         It does not look for a concept, nor does the dataset have one of a clique.
     OutputMissingError
         Its scores are gone.
     """
     found = read_run(store, run)
-    people = people_named(sample.people)
+    people = clean_people(sample.people)
     overlap = len(people) if sample.overlap is None else sample.overlap
     labels = _Labels(store, folder, found)
     subjects = _subjects(labels, sample, run)
@@ -83,7 +85,7 @@ def draw_audit(
     rng = np.random.default_rng(sample.seed)
     drawn = draw_labels(labels.class_codes, labelled, sample.n, rng)
     if drawn.empty:
-        raise OptionError(
+        raise DataError(
             f"The run {run} has no image of {found.dataset!r} whose labels could be checked."
         )
     assigned = assign_people(drawn["concept"].to_numpy(), len(people), overlap, rng)
@@ -111,7 +113,7 @@ def draw_audit(
         },
         created_by=created_by,
     )
-    return read_audit(store, audit)
+    return read_panel(store, Audit, audit)
 
 
 def _subjects(labels: "_Labels", sample: AuditSample, run: str) -> dict[str, tuple[str, ...]]:
@@ -147,7 +149,7 @@ class _Labels:
                 f"The run {run.id} proposed attributes. Review these; it labels nothing."
             )
         if not run.has_labels:
-            raise OptionError(
+            raise ConflictError(
                 f"The run {run.id} is {run.state}, and can be audited once it is done. "
                 f"{run.error}".strip()
             )
@@ -196,7 +198,7 @@ class _Labels:
 
 
 def _counts(labels: _Labels, labelled: BoolArray, concepts: list[str]) -> pd.DataFrame:
-    """Images with and without each label, by class; see `cobalance.graph.audits.reading.COUNTS`."""
+    """Images with and without each label, by class; see `cobalance.graph.panels.audits.COUNTS`."""
     rows = []
     for code, class_name in enumerate(labels.classes):
         of = labelled[labels.class_codes == code]

@@ -13,18 +13,17 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan_options
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.studies.reading import (
+from cobalance.graph.panels.panel import read_answers, read_panel
+from cobalance.graph.panels.studies import (
     Assignment,
     Study,
     StudyPair,
-    read_answers,
+    create_study,
     read_pairs,
-    read_study,
 )
-from cobalance.graph.studies.writing import create_study
 from cobalance.ingest.captions.group_words import combined_words
 from cobalance.ingest.concepts.group_words import GroupWords
-from cobalance.workflows.panel.answers import people_named
+from cobalance.workflows.panel.answers import clean_people
 
 MOST_PAIRS = 300
 """That are drawn unless told otherwise, as in Resampled Datasets (section 3.4)."""
@@ -75,7 +74,7 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
         A word list cannot be used.
     """
     found = read_job(store, job)
-    people = people_named(sample.people)
+    people = clean_people(sample.people)
     edits = read_pairs(store, job).rename(columns={"candidate": "pair"})
     originals = edits["original"].nunique()
     n = sample.pairs
@@ -100,7 +99,7 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
         settings={"pairs": n, "overlap": overlap, "seed": sample.seed},
         created_by=created_by,
     )
-    return read_study(store, study)
+    return read_panel(store, Study, study)
 
 
 def _words(store: GraphStore, job: Job, given: Sequence[str]) -> GroupWords | None:
@@ -131,4 +130,4 @@ def results_frame(store: GraphStore, study: Study) -> pd.DataFrame:
         [(pair.candidate, pair.asked, pair.own) for pair in study.pairs],
         columns=["pair", "asked", "own"],
     )
-    return study_results(read_answers(store, study.id), pairs, study.groups, study.people)
+    return study_results(read_answers(store, study), pairs, study.groups, study.people)

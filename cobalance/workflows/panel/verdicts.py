@@ -1,4 +1,4 @@
-"""What audits say of imbalances, and which queries of plans rest on supported ones."""
+"""Counts and imbalances corrected by audits, and the verdicts on imbalances and planned queries."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,15 +6,48 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts
+from cobalance.annotation.auditing.answers import decided
+from cobalance.annotation.auditing.correction import corrected_counts, rates
+from cobalance.annotation.auditing.imbalance import (
+    Verdict,
+    clique_verdicts,
+    corrected_imbalances,
+)
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.generation.planning.plan import GenerationQuery
 from cobalance.graph.annotations.runs import list_runs
-from cobalance.graph.audits.reading import audits_of_dataset
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.panels.audits import Audit
+from cobalance.graph.panels.panel import list_panels, read_answers
 from cobalance.graph.wording import inflect
-from cobalance.workflows.panel.audit_results import CORRECTED, audit_rates
+
+
+def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """Rates of right labels of each concept and class so far, and counts corrected by them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``concept``, ``class_name``, ``labelled`` and ``unlabelled`` images, ``precision`` and
+        ``false_omission`` with ``_low``, ``_high`` and ``_n`` (images that people agree on), and
+        ``corrected``, ``low`` and ``high``; NaN where nothing is known.
+    """
+    found = rates(decided(audit.labels, read_answers(store, audit)))
+    counts = audit.counts.merge(found, how="left", on=["concept", "class_name"])
+    for name in ("precision_n", "false_omission_n"):
+        counts[name] = counts[name].fillna(0).astype("int64")
+    corrected = corrected_counts(audit.counts, found)
+    counts[["corrected", "low", "high"]] = corrected[["corrected", "low", "high"]].to_numpy()
+    return counts
+
+
+def audit_imbalances(store: GraphStore, audit: Audit) -> pd.DataFrame:
+    """The imbalance of each concept before and after its labels are corrected.
+
+    See `cobalance.annotation.auditing.imbalance.corrected_imbalances`.
+    """
+    return corrected_imbalances(audit_rates(store, audit))
 
 
 def query_verdicts(
@@ -106,7 +139,7 @@ class Corrections:
 
 def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
     """Read what the audits of a dataset's accepted runs say; None where none is audited."""
-    audits = audits_of_dataset(store, dataset)
+    audits = list_panels(store, Audit, dataset=dataset)
     if not audits:
         return None
     runs = {
@@ -124,7 +157,9 @@ def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
         for concept, of in found.groupby("concept", observed=True):
             if of["corrected"].notna().any():
                 known.setdefault(audit.members(str(concept)), of)
-    frames = [*known.values()] or [pd.DataFrame(columns=["concepts", *CORRECTED])]
+    frames = [*known.values()] or [
+        pd.DataFrame(columns=["concepts", "class_name", "corrected", "low", "high"])
+    ]
     by_models = {one.concept for settings in runs.values() for one in settings.attributes}
     return Corrections(pd.concat(frames, ignore_index=True), frozenset(by_models))
 

@@ -1,9 +1,11 @@
-"""Run workers: here, or until some jobs have ended."""
+"""Run workers: in this process, until some jobs have ended, or one on each GPU."""
 
 import os
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -19,11 +21,18 @@ from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter,
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, MissingExtraError, NotFoundError
+from cobalance.graph.errors import (
+    CobalanceError,
+    MissingExtraError,
+    NotFoundError,
+    OptionError,
+    needs_extra,
+)
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.status import read_task
+from cobalance.graph.wording import inflect
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
@@ -100,20 +109,20 @@ def _open_segmenters(job: JobSettings) -> _Segmenting:
     described = dict[str, Any]()
     if job.segmenter is not None:
         segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
-        opened["segment"] = _alone(lock, segmenter.segment)
+        opened["segment"] = _run_alone(lock, segmenter.segment)
         if isinstance(segmenter, InstanceSegmenter):
-            opened["find_instances"] = _alone(lock, segmenter.instances)
+            opened["find_instances"] = _run_alone(lock, segmenter.instances)
         described |= segmenter.describe()
     if job.parts is not None:
         parts = SEGMENTERS.open(job.parts, job.parts_options)
-        opened["find_parts"] = _alone(lock, find_parts(parts, job.parts))
+        opened["find_parts"] = _run_alone(lock, find_parts(parts, job.parts))
         described["parts"] = dict(parts.describe())
     if described:
         opened["segmented_by"] = described
     return opened
 
 
-def _alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
+def _run_alone(lock: threading.Lock, function: Callable[_P, _T]) -> Callable[_P, _T]:
     def call_alone(*args: _P.args, **options: _P.kwargs) -> _T:
         with lock:
             return function(*args, **options)
@@ -269,3 +278,68 @@ def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def gpu_numbers(gpus: str) -> list[int]:
+    """Parse numbers of GPUs, separated by commas, or ``all``.
+
+    Raises
+    ------
+    OptionError
+        The text is neither, or there is no such GPU.
+    """
+    with needs_extra("A worker on a GPU", "models"):
+        import torch
+    there = range(torch.cuda.device_count())
+    try:
+        wanted = list(there) if gpus == "all" else [int(number) for number in gpus.split(",")]
+    except ValueError:
+        raise OptionError(f"--gpus {gpus!r}: give numbers such as 0,1, or all.") from None
+    missing = [number for number in wanted if number not in there]
+    if missing or not wanted:
+        raise OptionError(
+            f"--gpus {gpus!r}: this machine has {inflect(len(there), 'GPUs')} that torch can use. "
+            "Leave the option out to work without."
+        )
+    return wanted
+
+
+def run_on_gpus(
+    numbers: Sequence[int],
+    environment: Mapping[str, str],
+    *,
+    until_idle: bool,
+    dead_after_s: float,
+) -> None:
+    """Run a worker process on each GPU, until all have ended.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        The variables from which they read their settings.
+
+    Raises
+    ------
+    CobalanceError
+        Some of them failed.
+    """
+    command = [sys.executable, "-m", "cobalance.app", "work", "--dead-after", str(dead_after_s)]
+    command += ["--until-idle"] if until_idle else []
+    workers = [
+        subprocess.Popen(command, env={**environment, "CUDA_VISIBLE_DEVICES": str(number)})  # noqa: S603
+        for number in numbers
+    ]
+
+    def pass_on(number: int, _frame: object) -> None:
+        if number != signal.SIGINT:  # which a terminal sends to them, too
+            for worker in workers:
+                worker.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        failed = [worker for worker in workers if worker.wait() != 0]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if failed:
+        raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")

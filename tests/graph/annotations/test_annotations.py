@@ -27,7 +27,7 @@ from cobalance.graph.annotations.runs import (
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError, OptionError, UnknownNameError
+from cobalance.graph.errors import ConflictError, NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import end_task, fail_task, start_task
 from cobalance.graph.tasks.status import list_tasks
@@ -107,7 +107,7 @@ def test_decisions_outlive_a_second_proposal(store, birds):
 def test_merging_needs_an_accepted_attribute(store, birds):
     run = create_run(store, birds, NewRun("propose", "m", {}))
     save_attributes(store, run, [proposed(SKY), proposed(SEA)])
-    with pytest.raises(OptionError, match="not accepted"):
+    with pytest.raises(ConflictError, match="not accepted"):
         decide_attributes(store, birds, [Decision(SEA, "merged", SKY)])
     with pytest.raises(UnknownNameError):
         decide_attributes(store, birds, [Decision(("x", "y"), "accepted")])

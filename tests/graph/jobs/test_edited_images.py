@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError, OptionError
+from cobalance.graph.errors import NotFoundError, StaleError
 from cobalance.graph.jobs import edited_images, reads
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
@@ -217,7 +217,7 @@ def test_a_decision_is_taken_back_exactly(store, edited, settle, index, verdict)
     assert read_verdicts(store, edited) == verdicts
     assert counted(store, edited) == counts == recounted(store, edited)
     assert count_reviewed(store, edited) == 0
-    with pytest.raises(OptionError, match="have changed since"):
+    with pytest.raises(StaleError, match="have changed since"):
         restore_decisions(store, before, after)  # twice
 
 
@@ -239,7 +239,7 @@ def test_nothing_is_taken_back_that_somebody_has_changed_since(store, edited, se
     after = read_decisions(store, query)
     decide(store, made[2], "accepted", "bob")
     verdicts = read_verdicts(store, edited)
-    with pytest.raises(OptionError, match="Decide again"):
+    with pytest.raises(StaleError, match="Decide again"):
         restore_decisions(store, before, after)
     assert read_verdicts(store, edited) == verdicts
     with pytest.raises(NotFoundError):

@@ -10,6 +10,8 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import (
+    ConflictError,
+    DataError,
     NotFoundError,
     OptionError,
     StoreError,
@@ -55,7 +57,7 @@ def test_a_job_is_its_queries_and_nothing_more(store, loaded, job):
 
 
 def test_a_query_has_only_so_many_images(store, loaded):
-    with pytest.raises(OptionError, match="1,000,000,000 or fewer"):
+    with pytest.raises(DataError, match="1,000,000,000 or fewer"):
         create_job(store, loaded, "mine", [("a", ("x",), 10**30)])
 
 
@@ -194,7 +196,7 @@ def test_a_job_cancelled_before_it_was_whole_is_not_taken_up_again(store, loaded
 
     with pytest.raises(StoreError):
         create_job(store, loaded, "mine", queries, job=job, progress=cancel)
-    with pytest.raises(OptionError, match="has a part of its queries"):
+    with pytest.raises(ConflictError, match="has a part of its queries"):
         retry_job(store, job, short=True)
     assert read_job(store, job).state == "cancelled"
 
@@ -202,10 +204,10 @@ def test_a_job_cancelled_before_it_was_whole_is_not_taken_up_again(store, loaded
 @pytest.mark.parametrize(
     ("queries", "error", "message"),
     [
-        ([], OptionError, "asks for no images"),
+        ([], DataError, "asks for no images"),
         ([("c", ("x",), 1)], UnknownNameError, "unknown class 'c'. Known: a, b."),
         ([("a", ("x", "z"), 1)], UnknownNameError, "unknown concept 'z'. Known: x, y."),
-        ([("a", ("x",), 0)], OptionError, "asks for 0 images"),
+        ([("a", ("x",), 0)], DataError, "asks for 0 images"),
     ],
 )
 def test_plans_that_no_job_can_run(store, loaded, queries, error, message):
@@ -318,6 +320,6 @@ def test_a_job_keeps_which_images_it_edits(store, loaded):
     ],
 )
 def test_edits_that_no_job_can_make(store, loaded, queries, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises((OptionError, DataError), match=message):
         create_job(store, loaded, "mine", queries)
     assert list_jobs(store, loaded) == []

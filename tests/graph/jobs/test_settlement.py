@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import NewCandidate, decide, read_verdicts, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
@@ -170,7 +170,7 @@ def test_losers_that_are_not_kept_are_counted_and_do_not_come_back(store, settle
     record_made(store, job, {query: [candidate(query, index) for index in range(MADE)]})
     assert counted(store, job) == before == recounted(store, job)
     assert list(read_verdicts(store, job)) == [f"{query}/000001"]
-    with pytest.raises(OptionError, match=f"was not kept.*run `retry\\('{job}', short=True\\)`"):
+    with pytest.raises(ConflictError, match=f"was not kept.*run `retry\\('{job}', short=True\\)`"):
         decide(store, f"{query}/000003", "accepted", "ann")
     assert choose(store, job, 1, "rejected").accepted == 0
     assert read_job(store, job).short == 1

@@ -12,7 +12,7 @@ from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.graph.annotations.attributes import ProposedAttribute, save_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run, end_run
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -84,11 +84,11 @@ def test_a_run_is_measured_against_files_and_opposites(store, folder, run):
     assert found.scores["truth"].tolist() == ["not No_Sky"]
     assert found.scores["auc"].tolist() == [0.5]
     assert (found.unmatched_images, found.unmatched_concepts) == (1, ("o'sea {x}",))
-    with pytest.raises(OptionError, match="No concept"):
+    with pytest.raises(DataError, match="No concept"):
         measure_run(store, folder, run, GroundTruth(shows.rename(columns={"No_Sky": "x"})))
-    with pytest.raises(OptionError, match="No image"):
+    with pytest.raises(DataError, match="No image"):
         measure_run(store, folder, run, GroundTruth(shows.set_axis(["u", "v", "w"])))
-    with pytest.raises(OptionError, match="no ground truth is for"):
+    with pytest.raises(DataError, match="no ground truth is for"):
         measure_run(store, folder, run, GroundTruth(shows), {"sky": TruthOf("Sea")})
 
 
@@ -121,7 +121,7 @@ def test_a_generated_dataset_is_compared_with_its_training_set(store, dataset, f
         compare_generator(store, folder, dataset, "other", real_run=run, generated_run=run)
     assert both.notes == ()
     changed = create_run(store, dataset, NewRun("label", "m", {}), tasks=[{"chunk": 0}])
-    with pytest.raises(OptionError, match="is queued"):
+    with pytest.raises(ConflictError, match="is queued"):
         compare_generator(store, folder, dataset, dataset, real_run=run, generated_run=changed)
     proposed = create_run(store, dataset, NewRun("propose", "m", {}))
     with pytest.raises(OptionError, match="by scores"):

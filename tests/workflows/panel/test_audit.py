@@ -6,23 +6,27 @@ import pytest
 
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.annotations.runs import NewRun, create_run
-from cobalance.graph.audits.reading import read_answers
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import DataError, OptionError, UnknownNameError
+from cobalance.graph.errors import ConflictError, DataError, OptionError, UnknownNameError
+from cobalance.graph.panels.panel import read_answers
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import decide_labels
-from cobalance.workflows.panel.audit import AuditSample, draw_audit
-from cobalance.workflows.panel.audit_answers import (
-    answer_audit,
+from cobalance.workflows.panel.answers import (
     answer_sheet,
-    audit_progress,
-    audit_tasks,
+    answer_task,
+    panel_progress,
+    person_tasks,
     take_answers,
 )
-from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
-from cobalance.workflows.panel.verdicts import imbalance_verdicts, unsupported_queries
+from cobalance.workflows.panel.audit import AuditSample, draw_audit
+from cobalance.workflows.panel.verdicts import (
+    audit_imbalances,
+    audit_rates,
+    imbalance_verdicts,
+    unsupported_queries,
+)
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
 
@@ -83,7 +87,7 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
     assert "class_name" not in sheet
     assert "labelled" not in sheet
     assert take_answers(store, audit, filled(sheet)) == len(sheet) == 6 * (IMAGES - 1)
-    assert audit_progress(store, audit)["answered"].tolist() == [2 * (IMAGES - 1)] * 3
+    assert panel_progress(store, audit)["answered"].tolist() == [2 * (IMAGES - 1)] * 3
     rates = audit_rates(store, audit).set_index(["concept", "class_name"])
     truth = counts_of(shows)
     assert rates["corrected"].to_dict() == pytest.approx({key: n for key, (n, _) in truth.items()})
@@ -134,7 +138,7 @@ def test_a_clique_is_audited_as_one(store, dataset, folder, run):
     for row in audit.labels.to_dict("records"):
         own = [name for name in audit.members(row["concept"]) if name != "bird"]
         assert row["labelled"] == all(labelled(int(row["image"]), name) for name in own)
-    tasks = audit_tasks(audit, "ann", read_answers(store, audit.id))
+    tasks = person_tasks(audit, "ann", read_answers(store, audit))
     assert {task.concepts for task in tasks} == {both, with_own}
     sheet = answer_sheet(store, audit)
     said = [
@@ -170,39 +174,39 @@ def test_people_answer_one_by_one_and_change_their_minds(store, folder, run):
     assert draw_audit(store, folder, run, sample).labels.equals(audit.labels)
     assert set(audit.labels["concept"]) == {SEA}
     assert len(audit.labels) == 6  # no owl is labelled with the sea
-    none = read_answers(store, audit.id)
-    tasks = audit_tasks(audit, "ann", none)
-    assert len(tasks) == len(audit_tasks(audit, "bob", none)) == 3
-    assert audit_tasks(audit, "eve", none) == []
-    answer_audit(store, audit.id, "ann", 1, "shows")
-    answer_audit(store, audit.id, "ann", 1, "unknown")
-    answers = read_answers(store, audit.id)
-    assert [task.answer for task in audit_tasks(audit, "ann", answers)] == [None, "unknown", None]
+    none = read_answers(store, audit)
+    tasks = person_tasks(audit, "ann", none)
+    assert len(tasks) == len(person_tasks(audit, "bob", none)) == 3
+    assert person_tasks(audit, "eve", none) == []
+    answer_task(store, audit, "ann", 1, "shows")
+    answer_task(store, audit, "ann", 1, "unknown")
+    answers = read_answers(store, audit)
+    assert [task.answer for task in person_tasks(audit, "ann", answers)] == [None, "unknown", None]
     with pytest.raises(UnknownNameError):
-        answer_audit(store, audit.id, "ann", 1, "maybe")
+        answer_task(store, audit, "ann", 1, "maybe")
     with pytest.raises(OptionError, match="no task 4"):
-        answer_audit(store, audit.id, "ann", 3, "shows")
+        answer_task(store, audit, "ann", 3, "shows")
     sheet = answer_sheet(store, audit)
     for problem, changed in {
         "no column 'answer'": sheet.drop(columns="answer"),
         "'maybe'": sheet.assign(answer="maybe"),
         "does not ask": filled(sheet.assign(person="bob")),
     }.items():
-        with pytest.raises((OptionError, UnknownNameError), match=problem):
+        with pytest.raises(DataError, match=problem):
             take_answers(store, audit, changed)
-    assert len(read_answers(store, audit.id)) == 1
+    assert len(read_answers(store, audit)) == 1
     assert take_answers(store, audit, sheet.assign(answer=["", " Shows ", None, *" " * 3])) == 1
     own = filled(sheet)
     twice = pd.concat([own, own.assign(person=" " + own["person"])], ignore_index=True)
-    assert take_answers(store, audit, twice) == len(sheet) == len(read_answers(store, audit.id))
+    assert take_answers(store, audit, twice) == len(sheet) == len(read_answers(store, audit))
     last = {"shows": "does not", "does not": "shows"}[own["answer"].iloc[0]]
     contradicted = pd.concat([own, own[:1].assign(answer=last)], ignore_index=True)
     for named, places in ((contradicted, "Row 7: .* in row 1"), (
         contradicted.set_axis([f"line {at}" for at in range(2, 9)]), "Line 8: .* in line 2"
     )):  # fmt: skip
-        with pytest.raises(OptionError, match=places):
+        with pytest.raises(DataError, match=places):
             take_answers(store, audit, named.assign(uri=None))
-    assert sorted(read_answers(store, audit.id)["answer"]) == sorted(own["answer"])
+    assert sorted(read_answers(store, audit)["answer"]) == sorted(own["answer"])
 
 
 def test_what_cannot_be_audited_is_refused(store, dataset, folder, run):
@@ -216,7 +220,7 @@ def test_what_cannot_be_audited_is_refused(store, dataset, folder, run):
         (run, AuditSample(("ann",), overlap=2), "2 of 1 people"),
         (run, AuditSample(("ann",), concepts=("bird",)), "bird"),
     ):
-        with pytest.raises((OptionError, UnknownNameError), match=problem):
+        with pytest.raises((OptionError, ConflictError), match=problem):
             draw_audit(store, folder, of, sample)
 
 

@@ -11,15 +11,10 @@ from cobalance.evaluation.study.questions import CANNOT_TELL, SENTENCE
 from cobalance.evaluation.study.results import ALPHA, ASKED, BOTH, OWN, SHARE
 from cobalance.graph.errors import NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.jobs.candidates import decide
-from cobalance.graph.studies.reading import read_answers, read_study
-from cobalance.graph.studies.writing import close_study
+from cobalance.graph.panels.panel import read_answers, read_panel
+from cobalance.graph.panels.studies import Study, close_study
+from cobalance.workflows.panel.answers import answer_task, panel_progress, person_tasks
 from cobalance.workflows.panel.study import Sample, draw_study, results_frame
-from cobalance.workflows.panel.study_answers import (
-    answer_task,
-    first_open,
-    progress_frame,
-    shown_tasks,
-)
 from tests.edited_job import GROUPS
 from tests.studied_job import SENTENCE as GAPPED, write_studied_job
 
@@ -33,17 +28,17 @@ def job(store, dataset, tmp_path):
 
 
 def open_tasks(store, study, person):
-    found = read_study(store, study)
-    return shown_tasks(found, person, read_answers(store, study, person))
+    found = read_panel(store, Study, study)
+    return person_tasks(found, person, read_answers(store, found, person))
 
 
 def answer_all(store, study, person, choose):
     """Answer every task by what `choose` says of the study's truth, which people do not see."""
-    found = read_study(store, study)
+    found = read_panel(store, Study, study)
     truth = {pair.uri: pair for pair in found.pairs} | {p.original_uri: p for p in found.pairs}
     for number, task in enumerate(open_tasks(store, study, person)):
         pair = truth[task.images[0]]
-        answer_task(store, study, person, number, choose(task, pair))
+        answer_task(store, found, person, number, choose(task, pair))
 
 
 def sees_well(task, pair):
@@ -69,10 +64,10 @@ def test_from_a_job_to_results(store, job):
             f"{pair.original}-edit.png",
             f"{pair.original}.png",
         )
-    assert progress_frame(store, study)["tasks"].tolist() == [4 * IMAGES] * 2
+    assert panel_progress(store, study)["tasks"].tolist() == [4 * IMAGES] * 2
     answer_all(store, study.id, "ann", sees_well)
     answer_all(store, study.id, "bob", sees_men)
-    assert progress_frame(store, study)["answered"].tolist() == [4 * IMAGES] * 2
+    assert panel_progress(store, study)["answered"].tolist() == [4 * IMAGES] * 2
     found = results_frame(store, study).set_index(
         ["measure", "question", "person", "group", "answer"]
     )
@@ -106,7 +101,7 @@ def test_from_a_job_to_results(store, job):
 def test_what_is_shown_tells_neither_groups_nor_which_image_was_edited(store, job):
     study = draw_study(store, job, Sample(tuple("abcdefgh"), seed=1))
     fields = {field.name for field in dataclasses.fields(type(open_tasks(store, study.id, "a")[0]))}
-    assert fields == {"text", "sentence", "images", "choices", "answer"}
+    assert fields == {"text", "sentence", "images", "choices", "answer", "concepts"}
     first, left = Counter(), Counter()
     for person in study.people:
         tasks = open_tasks(store, study.id, person)
@@ -129,24 +124,24 @@ def test_what_is_shown_tells_neither_groups_nor_which_image_was_edited(store, jo
 
 
 def test_people_go_on_where_they_were_and_may_change_answers(store, job):
-    study = draw_study(store, job, Sample(PEOPLE, 2, 1)).id
+    drawn = draw_study(store, job, Sample(PEOPLE, 2, 1))
+    study = drawn.id
     assert sorted(len(open_tasks(store, study, person)) for person in PEOPLE) == [4, 4]
-    answer_task(store, study, "ann", 0, "man")
-    answer_task(store, study, "ann", 0, "woman")
-    assert [first_open(open_tasks(store, study, person)) for person in PEOPLE] == [1, 0]
+    answer_task(store, drawn, "ann", 0, "man")
+    answer_task(store, drawn, "ann", 0, "woman")
     assert [task.answer for task in open_tasks(store, study, "ann")] == ["woman", None, None, None]
     for number, answer in ((4, "man"), (-1, "man")):
         with pytest.raises(OptionError, match="has no task"):
-            answer_task(store, study, "ann", number, answer)
+            answer_task(store, drawn, "ann", number, answer)
     with pytest.raises(OptionError):
-        answer_task(store, study, "eve", 0, "man")
+        answer_task(store, drawn, "eve", 0, "man")
     with pytest.raises(UnknownNameError, match="cannot tell, man, woman"):
-        answer_task(store, study, "ann", 0, "same")
+        answer_task(store, drawn, "ann", 0, "same")
     answer_all(store, study, "ann", sees_well)
-    assert first_open(open_tasks(store, study, "ann")) == 4
+    assert all(task.answer for task in open_tasks(store, study, "ann"))
     close_study(store, study)
     with pytest.raises(Exception, match="closed"):
-        answer_task(store, study, "ann", 0, "man")
+        answer_task(store, drawn, "ann", 0, "man")
 
 
 def test_samples_that_cannot_be_drawn_are_refused_before_anything_is_written(store, job):
@@ -176,7 +171,7 @@ def test_a_seed_draws_the_same_sample_and_rejected_edits_are_left_out(store, job
     again = draw_study(store, job, Sample(PEOPLE))
     assert not {pair.candidate for pair in again.pairs} & {p.candidate for p in drawn[0].pairs}
     # A study that is under way keeps its pairs.
-    answer_task(store, drawn[0].id, "ann", 0, "man")
+    answer_task(store, drawn[0], "ann", 0, "man")
 
 
 def test_words_of_the_plan_make_the_gap(store, dataset, job):

@@ -3,15 +3,10 @@
 import typer
 
 from cobalance.app.cli.annotate.audit import audit
-from cobalance.app.cli.annotate.compare import compare
-from cobalance.app.cli.annotate.cost import cost
-from cobalance.app.cli.annotate.decisions import accept, delete, reject, threshold
-from cobalance.app.cli.annotate.extract import extract
-from cobalance.app.cli.annotate.label import label
-from cobalance.app.cli.annotate.measure import measure
-from cobalance.app.cli.annotate.propose import propose
-from cobalance.app.cli.annotate.review import review
-from cobalance.app.cli.annotate.runs import runs
+from cobalance.app.cli.annotate.label import extract, label
+from cobalance.app.cli.annotate.measure import compare, measure
+from cobalance.app.cli.annotate.propose import cost, propose
+from cobalance.app.cli.annotate.review import accept, delete, reject, review, runs, threshold
 
 app = typer.Typer(
     help="Have models propose attributes and label images with them; review and audit what they "

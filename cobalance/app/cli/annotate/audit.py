@@ -17,40 +17,54 @@ from cobalance.app.cli.shared.options import (
     output_folder,
     read_clique,
 )
+from cobalance.app.cli.shared.panels import (
+    PeopleOption,
+    SeedOption,
+    find_panel,
+    panel_address,
+    split_people,
+)
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
-from cobalance.graph.audits.reading import Audit, audits_of_run
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
+from cobalance.graph.panels.audits import Audit
 from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
-from cobalance.workflows.login import page_address
-from cobalance.workflows.settings import Settings
+
+_CliqueOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='Check these concepts together, as tables show them ("cow + road") or as a JSON '
+        "list: whether an image shows all of them. Repeat it."
+    ),
+]
+_SheetOption = Annotated[
+    bool,
+    typer.Option(
+        "--sheet",
+        help="Write what everybody is asked, with the answers so far, to fill in elsewhere: "
+        "shows, does not or unknown.",
+    ),
+]
+_NOption = Annotated[
+    int,
+    typer.Option(
+        "--n",
+        min=1,
+        help="Images of each concept or clique, class and verdict; all where fewer.",
+    ),
+]
 
 
 def audit(
     run: RunId,
-    people: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Draw a new audit for these people, separated by commas: any names, or their "
-            "e-mail addresses where the web app has a login.",
-        ),
-    ] = None,
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n",
-            min=1,
-            help="Images of each concept or clique, class and verdict; all where fewer.",
-        ),
-    ] = PER_STRATUM,
+    people: PeopleOption = None,
+    n: _NOption = PER_STRATUM,
     overlap: Annotated[
         int | None, typer.Option(help="How many people check each label. Default: all of them.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    seed: SeedOption = 0,
     concept: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,25 +72,12 @@ def audit(
             "--clique."
         ),
     ] = None,
-    clique: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='Check these concepts together, as tables show them ("cow + road") or as a JSON '
-            "list: whether an image shows all of them. Repeat it."
-        ),
-    ] = None,
+    clique: _CliqueOption = None,
     which: Annotated[
         str | None,
         typer.Option("--audit", metavar="ID", help="An earlier audit. Default: the newest."),
     ] = None,
-    sheet: Annotated[
-        bool,
-        typer.Option(
-            "--sheet",
-            help="Write what everybody is asked, with the answers so far, to fill in elsewhere: "
-            "shows, does not or unknown.",
-        ),
-    ] = False,
+    sheet: _SheetOption = False,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -100,8 +101,8 @@ def audit(
     run says. --results
     tells which imbalances are left once the labels' errors in each class are taken off.
     """
-    from cobalance.workflows.panel.audit_answers import answer_sheet, audit_progress, take_answers
-    from cobalance.workflows.panel.audit_results import audit_imbalances, audit_rates
+    from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
+    from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 
     check_output(format_, output)
     if sum([people is not None, sheet, answers is not None, rates, results]) > 1:
@@ -111,53 +112,40 @@ def audit(
         )
     with opened_store() as (store, _):
         if people is not None:
-            names = tuple(name.strip() for name in people.split(",") if name.strip())
+            cliques = tuple(map(read_clique, clique or ()))
             wanted = tuple(map(clean_name, concept or ()))
             folder = output_folder()
             from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
-            cliques = tuple(map(read_clique, clique or ()))
-            sample = AuditSample(names, n, overlap, seed, wanted, cliques)
-            made = draw_audit(store, folder, run, sample)
-            out.print(_address(made), markup=False, soft_wrap=True)
-            notes.print(
-                f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, "
-                "at this address of `cobalance app`, or as a table: cobalance annotate audit "
-                f"{run} --sheet --format csv. Results: cobalance annotate audit {run} --results",
-                markup=False,
-            )
+            sample = AuditSample(split_people(people), n, overlap, seed, wanted, cliques)
+            _say_drawn(draw_audit(store, folder, run, sample))
             return
-        found = _find(store, run, which)
+        found = find_panel(store, Audit, run, which)
         if answers is not None:
             taken = take_answers(store, found, _read_answers(answers))
             notes.print(f"{inflect(taken, 'answers')} taken.", markup=False)
-            frame = audit_progress(store, found)
-        elif sheet:
+        if sheet:
             frame = answer_sheet(store, found)
             frame = guard_formulas(frame) if format_ is Format.CSV else frame
-        elif rates:
-            frame = audit_rates(store, found)
-        elif results:
-            frame = audit_imbalances(store, found)
         else:
-            frame = audit_progress(store, found)
+            read = audit_rates if rates else audit_imbalances if results else panel_progress
+            frame = read(store, found)
     if format_ is Format.TABLE and output is None:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
     write_frame(frame, format_, output, out)
     if not (sheet or answers is not None or rates or results):
-        notes.print(_address(found), markup=False)
+        notes.print(panel_address(found), markup=False)
 
 
-def _find(store: GraphStore, run: str, which: str | None) -> Audit:
-    """A run's newest audit, or the one of an id or of its first characters."""
-    audits = audits_of_run(store, run)
-    if not audits:
-        raise OptionError(f"The run {run} has no audit. Draw one with ", Setting("people"), ".")
-    found = [one for one in audits if one.id.startswith(which or "")]
-    if not found or (which and len(found) > 1):
-        known = ", ".join(one.id for one in audits)
-        raise OptionError(f"The run {run} has not one audit {which!r}. It has: {known}.")
-    return found[0]
+def _say_drawn(made: Audit) -> None:
+    out.print(panel_address(made), markup=False, soft_wrap=True)
+    command = f"cobalance annotate audit {made.run}"
+    notes.print(
+        f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, at this "
+        f"address of `cobalance app`, or as a table: {command} --sheet --format csv. Results: "
+        f"{command} --results",
+        markup=False,
+    )
 
 
 def _read_answers(file: Path) -> pd.DataFrame:
@@ -222,8 +210,3 @@ def _intervals(columns: list["pd.Series[float]"], written: str) -> list[str]:
         "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
         for row in zip(*columns, strict=True)
     ]
-
-
-def _address(found: Audit) -> str:
-    login = Settings.from_environment().cobalance_auth_file
-    return page_address(login, "audit", dataset=found.dataset, audit=found.id)

@@ -1,4 +1,4 @@
-"""`cobalance annotate label`: have a model label a dataset's images."""
+"""`cobalance annotate label` and `extract`: have models label images, or read captions."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,14 @@ import typer
 
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
-from cobalance.app.cli.annotate.propose import TimeoutOption
+from cobalance.app.cli.annotate.propose import (
+    AtOnceOption,
+    KeyFileOption,
+    LocalOption,
+    ModelOption,
+    TimeoutOption,
+    open_chat,
+)
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import (
     DatasetName,
@@ -18,7 +25,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.graph.annotations.runs import read_run
+from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
@@ -28,7 +35,7 @@ from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.settings import Settings
 
 
-def _endpoint(
+def _read_endpoint(
     url: str | None,
     model: str | None,
     key_file: Path | None,
@@ -59,8 +66,61 @@ def _endpoint(
     )
 
 
-def _names(names: list[str] | None) -> list[str]:
+def _clean_names(names: list[str] | None) -> list[str]:
     return [clean_name(name) for name in names or []]
+
+
+_BaseOption = Annotated[
+    str,
+    typer.Option(
+        help='The caption that names the domain alone, such as "a photo of a bird": an '
+        "attribute of the whole image is present where it fits better."
+    ),
+]
+_RuleOption = Annotated[
+    str | None,
+    typer.Option(
+        help="When an attribute is present: base, above the base caption, or threshold. "
+        "Default: base for images, threshold for objects."
+    ),
+]
+_UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Have vlm or captions ask the model at this OpenAI-compatible address, such as "
+        "http://127.0.0.1:8000/v1. All images go there: see --send-images.",
+    ),
+]
+_LevelOption = Annotated[
+    str,
+    typer.Option(help="The attributes to look for: image, told from the whole image, or object."),
+]
+_ConceptOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Look for this concept instead of the accepted attributes. Repeat it.",
+        callback=_clean_names,
+    ),
+]
+_KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file with the key of the address; workers read it at the same path.",
+    ),
+]
+_ModelOption = Annotated[
+    str | None, typer.Option(help="The model's name at the address; for one here see --set.")
+]
+_SettingOption = Annotated[
+    list[str] | None,
+    assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
+]
+_MultiOption = Annotated[
+    bool,
+    typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
+]
 
 
 def label(
@@ -68,60 +128,16 @@ def label(
     annotator: Annotated[
         str, typer.Option("--with", help=f"The annotator: {', '.join(ANNOTATORS)}.")
     ],
-    setting: Annotated[
-        list[str] | None,
-        assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
-    ] = None,
-    level: Annotated[
-        str,
-        typer.Option(
-            help="The attributes to look for: image, told from the whole image, or object."
-        ),
-    ] = "image",
-    base: Annotated[
-        str,
-        typer.Option(
-            help='The caption that names the domain alone, such as "a photo of a bird": an '
-            "attribute of the whole image is present where it fits better."
-        ),
-    ] = "",
-    concept: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Look for this concept instead of the accepted attributes. Repeat it.",
-            callback=_names,
-        ),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        typer.Option(
-            help="When an attribute is present: base, above the base caption, or threshold. "
-            "Default: base for images, threshold for objects."
-        ),
-    ] = None,
-    multi: Annotated[
-        bool,
-        typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
-    ] = False,
+    setting: _SettingOption = None,
+    level: _LevelOption = "image",
+    base: _BaseOption = "",
+    concept: _ConceptOption = None,
+    rule: _RuleOption = None,
+    multi: _MultiOption = False,
     threshold: Annotated[float, typer.Option(help="The lowest score that counts.")] = 0.3,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Have vlm or captions ask the model at this OpenAI-compatible address, such as "
-            "http://127.0.0.1:8000/v1. All images go there: see --send-images.",
-        ),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="The model's name at the address; for one here see --set.")
-    ] = None,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A file with the key of the address; workers read it at the same path.",
-        ),
-    ] = None,
+    url: _UrlOption = None,
+    model: _ModelOption = None,
+    key_file: _KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
     send_images: Annotated[
         bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
@@ -156,7 +172,7 @@ def label(
         threshold=threshold,
         split=split,
         chunk_images=chunk,
-        endpoint=_endpoint(url, model, key_file, timeout, at_once, send_images=send_images),
+        endpoint=_read_endpoint(url, model, key_file, timeout, at_once, send_images=send_images),
     )
     if here:
         with needs_extra("Labelling images", "worker"):
@@ -165,8 +181,9 @@ def label(
     with opened_store() as (store, progress):
         run = order_labels(store, folder, order)
         out.print(run, markup=False)
+        found = read_run(store, run)
         if order.endpoint is not None:
-            asked = LabelSettings.read(read_run(store, run).settings)
+            asked = LabelSettings.read(found.settings)
             calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
             notes.print(
                 f"{inflect(calls, 'questions')} with an image will be sent to "
@@ -175,23 +192,75 @@ def label(
             )
         if here:
             settings = Settings.from_environment()
-            tasks = [f"{run}-{at}" for at in range(read_run(store, run).chunks)]
+            tasks = [f"{run}-{at}" for at in range(found.chunks)]
             run_here(settings, tasks, settings.queue_url(), progress)
-            found = read_run(store, run)
-            if found.state != "done":
-                notes.print(f"The run is {found.state}. {found.error}", markup=False)
-                raise typer.Exit(1)
-        else:
-            found = read_run(store, run)
-    extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
-    if here:
-        notes.print(f"The run is {found.state}. What it finds: cobalance annotate runs {run}")
-        notes.print(f"Make it count: cobalance annotate accept {run}", markup=False)
-        return
+            _say_labelled(read_run(store, run))
+            return
     notes.print(
         f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
         f"then: cobalance annotate runs {run}",
         markup=False,
     )
+    extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
     if not is_installed(extra):
         notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)
+
+
+def _say_labelled(run: AnnotationRun) -> None:
+    """Say how a run ended; exit with 1 where it is not done."""
+    if run.state != "done":
+        notes.print(f"The run is {run.state}. {run.error}", markup=False)
+        raise typer.Exit(1)
+    notes.print(f"The run is {run.state}. What it finds: cobalance annotate runs {run.id}")
+    notes.print(f"Make it count: cobalance annotate accept {run.id}", markup=False)
+
+
+def extract(
+    dataset: DatasetName,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Ask the model at this OpenAI-compatible address, such as "
+            "http://127.0.0.1:8000/v1. Captions go there, never images.",
+        ),
+    ] = None,
+    model: ModelOption = None,
+    local: LocalOption = False,
+    key_file: KeyFileOption = None,
+    timeout: TimeoutOption = 120.0,
+    at_once: AtOnceOption = 4,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first images, by id. Default: all.")
+    ] = None,
+) -> None:
+    """Have a language model find concepts in the captions that were loaded with a dataset.
+
+    A concept counts where its words stand in the caption; what the model infers is inflect and
+    left out. Every reply is kept, so that the same command again asks nothing twice. Nothing counts
+    before `cobalance annotate accept`. Print the run's id.
+    """
+    folder = output_folder()
+    from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
+
+    order = ExtractOrder(dataset, Settings.from_environment().folders().captions, limit)
+    chat = open_chat(url, model, key_file, timeout, local=local)
+    with opened_store() as (store, progress):
+        at_once = 1 if local else at_once
+        done = extract_concepts(store, folder, chat, order, at_once=at_once, progress=progress)
+    out.print(done.run, markup=False)
+    usage = done.usage
+    notes.print(
+        f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "
+        f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
+        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out.",
+        markup=False,
+    )
+    total = done.mentions + done.inferred
+    if done.inferred:
+        notes.print(
+            f"Inferred and left out, as their captions do not name them: {done.inferred:,} of "
+            f"{total:,}, such as {', '.join(done.examples)}.",
+            markup=False,
+        )
+    notes.print(f"Make it count: cobalance annotate accept {done.run}", markup=False)

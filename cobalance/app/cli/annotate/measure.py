@@ -1,4 +1,4 @@
-"""`cobalance annotate measure`: how well labels and proposals agree with ground truth."""
+"""`cobalance annotate measure` and `compare`: labels against ground truth and each other."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
-from cobalance.app.cli.shared.ids import find_run
+from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
@@ -17,9 +17,11 @@ from cobalance.app.cli.shared.options import (
     output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.whole_files import replacing
 from cobalance.graph.wording import inflect
 
 if TYPE_CHECKING:
@@ -89,22 +91,22 @@ def measure(
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
     with opened_store() as (store, _):
-        known = _truth(store, truth)
+        known = _find_truth(store, truth)
         if find_dataset(store, which) is not None:
-            frame = _vocabulary(store, which, known, embed, beta)
+            frame = _measure_vocabulary(store, which, known, embed, beta)
         else:
             from cobalance.annotation.measuring.truth import read_mapping
             from cobalance.workflows.label.measure import measure_run
 
             names = None if mapping is None else read_mapping(mapping)
-            run = find_run(store, which).id
+            run = find_id(store, which, ANNOTATION_RUN)
             found = measure_run(store, output_folder(), run, known, names)
-            frame = _means(found) if summary else found.scores
+            frame = _frame_means(found) if summary else found.scores
             _say(found)
     write_frame(frame, format_, output, out)
 
 
-def _truth(store: GraphStore, given: str) -> "GroundTruth":
+def _find_truth(store: GraphStore, given: str) -> "GroundTruth":
     """Ground truth of a dataset of that name, or else of a file."""
     from cobalance.annotation.measuring.truth import read_truth
     from cobalance.workflows.label.measure import truth_of_dataset
@@ -114,7 +116,7 @@ def _truth(store: GraphStore, given: str) -> "GroundTruth":
     return read_truth(Path(given))
 
 
-def _vocabulary(
+def _measure_vocabulary(
     store: GraphStore,
     dataset: str,
     truth: "GroundTruth",
@@ -130,7 +132,7 @@ def _vocabulary(
     return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": beta}])
 
 
-def _means(found: "Measured") -> pd.DataFrame:
+def _frame_means(found: "Measured") -> pd.DataFrame:
     rows = [
         {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
         for name, of in found.macro.items()
@@ -149,3 +151,55 @@ def _say(found: "Measured") -> None:
         lines.append(f"{inflect(found.unmatched_images, 'images')} not in the ground truth")
     lines += [f"{n:,} rows {reason} left out" for reason, n in found.left_out.items()]
     notes.print("; ".join(lines) + ".", markup=False)
+
+
+def compare(
+    real: Annotated[str, typer.Argument(help="The training set.", callback=cleaned)],
+    generated: Annotated[str, typer.Argument(help="The generated dataset.", callback=cleaned)],
+    run_real: Annotated[
+        str | None,
+        typer.Option(help="Compare the labels of this run of the training set, not its concepts."),
+    ] = None,
+    run_generated: Annotated[
+        str | None, typer.Option(help="The run of the generated dataset, with --run-real.")
+    ] = None,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
+    chart: Annotated[
+        Path | None, typer.Option(help="Write the differences as bars to this SVG file.")
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare how often each attribute is in generated images and in their training set.
+
+    By category, the most frequent of the training set first; a negative difference is an attribute
+    that the generator makes more frequent.
+    """
+    from cobalance.annotation.measuring.shift import shift_chart
+    from cobalance.workflows.label.compare import compare_generator
+
+    check_output(format_, output)
+    with opened_store() as (store, _):
+        runs = [
+            None if run is None else find_id(store, run, ANNOTATION_RUN)
+            for run in (run_real, run_generated)
+        ]
+        found = compare_generator(
+            store,
+            output_folder(),
+            real,
+            generated,
+            real_run=runs[0],
+            generated_run=runs[1],
+            confidence=confidence,
+        )
+    if found.left_out:
+        notes.print(
+            f"Looked for in one alone, left out: {', '.join(found.left_out)}.", markup=False
+        )
+    for note in found.notes:
+        notes.print(note, markup=False)
+    if chart is not None:
+        with replacing(chart) as part:
+            part.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
+    write_frame(found.table, format_, output, out)

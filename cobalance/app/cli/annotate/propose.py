@@ -1,11 +1,15 @@
-"""`cobalance annotate propose`: have a language model propose attributes."""
+"""`cobalance annotate propose` and `cost`: attributes by a language model, and what they take."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import pandas as pd
 import typer
 
+from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import (
+    FormatOption,
+    OutputOption,
     assignments_option,
     cleaned,
     notes,
@@ -13,11 +17,15 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.graph.errors import OptionError
+from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.wording import inflect
+from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel
+    from cobalance.workflows.label.propose import Proposed
+
 
 Caption = Annotated[
     str,
@@ -67,6 +75,21 @@ AtOnceOption = Annotated[
         min=1, max=64, help="Questions that an address gets at a time; one runs here at a time."
     ),
 ]
+_PhraseOption = Annotated[
+    list[str] | None,
+    assignments_option(
+        "--phrase",
+        "A category's phrase for captions: is, has, with, in or from; such as color=is.",
+    ),
+]
+_SensitiveOption = Annotated[
+    bool,
+    typer.Option(
+        "--sensitive",
+        help="Also gender, ethnicity, age and the like: categories that are then called "
+        "perceived, as images show how people look and not who they are.",
+    ),
+]
 
 
 def propose(
@@ -92,25 +115,12 @@ def propose(
     attributes: AttributesOption = None,
     rounds: RoundsOption = None,
     temperature: Annotated[float | None, typer.Option(help="Default: the preset's, 0.3.")] = None,
-    phrase: Annotated[
-        list[str] | None,
-        assignments_option(
-            "--phrase",
-            "A category's phrase for captions: is, has, with, in or from; such as color=is.",
-        ),
-    ] = None,
+    phrase: _PhraseOption = None,
     noun: Annotated[
         str, typer.Option(help="What the images show. Default: the caption's own noun.")
     ] = "",
     llm_prompts: PromptsOption = False,
-    sensitive: Annotated[
-        bool,
-        typer.Option(
-            "--sensitive",
-            help="Also gender, ethnicity, age and the like: categories that are then called "
-            "perceived, as images show how people look and not who they are.",
-        ),
-    ] = False,
+    sensitive: _SensitiveOption = False,
     seed: Annotated[int, typer.Option(min=0, help="Another one asks all questions anew.")] = 0,
     synonyms: Annotated[
         str,
@@ -133,7 +143,7 @@ def propose(
     options = read_preset(
         preset,
         {
-            **given(
+            **drop_none(
                 categories=categories,
                 attributes=attributes,
                 rounds=rounds,
@@ -146,7 +156,7 @@ def propose(
             "seed": seed,
         },
     )
-    chat = chosen_chat(url, model, key_file, timeout, local=local)
+    chat = open_chat(url, model, key_file, timeout, local=local)
     order = ProposeOrder(dataset, caption, options)
     embed, compared_by = open_embedder(synonyms)
     with opened_store() as (store, progress):
@@ -161,6 +171,11 @@ def propose(
             progress=progress,
         )
     out.print(done.run, markup=False)
+    _say_proposed(done)
+    notes.print(f"Review them: cobalance annotate review {dataset}", markup=False)
+
+
+def _say_proposed(done: "Proposed") -> None:
     usage = done.usage
     notes.print(
         f"{inflect(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
@@ -173,10 +188,9 @@ def propose(
         notes.print(
             f"Left out, as they need --sensitive: {', '.join(done.left_out)}.", markup=False
         )
-    notes.print(f"Review them: cobalance annotate review {dataset}", markup=False)
 
 
-def chosen_chat(
+def open_chat(
     url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
 ) -> "ChatModel":
     """Open the one language model that the options name; OptionError for none or two."""
@@ -194,7 +208,7 @@ def chosen_chat(
     )
 
 
-def given(**options: object) -> dict[str, Any]:
+def drop_none(**options: object) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
@@ -207,3 +221,82 @@ def _phrases(assignments: list[str] | None) -> dict[str, str]:
             raise OptionError(f"--phrase {one!r} has no category. Write it as color=is.")
         phrases[category.strip().casefold()] = phrase.strip()
     return phrases
+
+
+def cost(
+    caption: Caption = "a photo of an object",
+    preset: PresetOption = "default",
+    categories: CategoriesOption = None,
+    attributes: AttributesOption = None,
+    rounds: RoundsOption = None,
+    llm_prompts: PromptsOption = False,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Also the seconds of the calls: ask the language model of --url or --local two "
+            "questions now.",
+        ),
+    ] = False,
+    url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The OpenAI-compatible address to measure."),
+    ] = None,
+    model: ModelOption = None,
+    local: LocalOption = False,
+    key_file: KeyFileOption = None,
+    timeout: TimeoutOption = 120.0,
+    at_once: AtOnceOption = 4,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", "-d", help="Also the image passes of this dataset.", callback=cleaned
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            metavar="ANNOTATOR",
+            help="Also the seconds, from two batches of the dataset's images that this annotator "
+            "scores now.",
+        ),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show the calls, tokens, image passes and seconds that annotating takes, before it runs.
+
+    Calls are R for the categories, R·N for the attributes and N for the levels, and N·M more with
+    --llm-prompts; retries apart. Tokens are estimated from the questions. The seconds of the calls
+    are unknown without --measure.
+    """
+    from cobalance.annotation.proposing.cost import chat_cost, measure_chat
+    from cobalance.annotation.proposing.options import read_preset
+
+    check_output(format_, output)
+    if annotator is not None and dataset is None:
+        raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
+    if not measure and (url is not None or local):
+        raise OptionError("--url and --local are for --measure, which asks two questions now.")
+    changes = drop_none(categories=categories, attributes=attributes, rounds=rounds)
+    options = read_preset(preset, {**changes, "llm_prompts": llm_prompts})
+    asked = chat_cost(options, caption)
+    row: dict[str, object] = {**asked.__dict__, "chat_seconds": "unknown"}
+    if measure:
+        chat = open_chat(url, model, key_file, timeout, local=local)
+        row["chat_seconds"] = measure_chat(chat, options, caption, 1 if local else at_once)
+    if dataset is not None:
+        with needs_extra("Measuring an annotator", "worker"):
+            from cobalance.workflows.label.order import label_cost
+        texts = options.categories * options.attributes
+        folders = Settings.from_environment().folders()
+        with opened_store() as (store, progress):
+            row |= label_cost(
+                store, folders, dataset, texts, annotator, assigned(setting), progress
+            )
+    write_frame(pd.DataFrame([row]), format_, output, out)

@@ -1,22 +1,31 @@
-"""`cobalance annotate review`: decide which attributes become concepts."""
+"""Commands of `cobalance annotate` that decide what counts: attributes, and runs."""
 
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
+from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.ids import RunId, find_id
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
     OutputOption,
+    assignments_option,
+    cleaned,
     notes,
     opened_store,
     out,
+    output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, as_text, check_output, write_frame, write_text
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import OptionError
+from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
+from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.dataset.state import dataset_state, find_dataset
+from cobalance.graph.dataset.write import IngestReport
+from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
@@ -94,3 +103,153 @@ def review(
     if format_ is Format.TABLE:
         frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
     write_frame(frame, format_, output, out)
+
+
+def runs(
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[DATASET|RUN]",
+            help="Only this dataset's runs; or one run, with the images it finds each concept in.",
+            callback=cleaned,
+        ),
+    ] = None,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """List annotation runs, the newest first; of one, how many images show each concept."""
+    check_output(format_, output)
+    with opened_store() as (store, _):
+        if which is not None and find_dataset(store, which) is None:
+            run = read_run(store, find_id(store, which, ANNOTATION_RUN))
+            if run.kind != "propose" and run.state in ("done", "accepted", "rejected"):
+                from cobalance.annotation.labelling.labels import label_summary
+                from cobalance.annotation.labelling.score_files import ScoreFiles
+                from cobalance.annotation.labelling.settings import LabelSettings
+
+                settings = LabelSettings.read(run.settings)
+                found = label_summary(ScoreFiles(output_folder(), run.id), settings)
+                write_frame(found, format_, output, out)
+                return
+            write_frame(runs_frame([run]), format_, output, out)
+            return
+        listed = list_runs(store, which)
+    if not listed and format_ is Format.TABLE:
+        notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
+        return
+    write_frame(runs_frame(listed), format_, output, out)
+
+
+def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:
+    """Annotation runs as a table."""
+    rows = [
+        {
+            "run": run.id,
+            "dataset": run.dataset,
+            "kind": run.kind,
+            "model": run.model,
+            "state": f"{run.state}, outdated" if run.outdated else run.state,
+            "done": f"{run.done}/{run.chunks}" if run.chunks else "",
+            "licence": run.licence or "",
+            "created_at": f"{run.created_at:%Y-%m-%d %H:%M}Z" if run.created_at else "",
+            "decided_by": run.decided_by,
+            "error": run.error,
+        }
+        for run in runs
+    ]
+    columns = [
+        *("run", "dataset", "kind", "model", "state", "done", "licence", "created_at"),
+        *("decided_by", "error"),
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def accept(run: RunId) -> None:
+    """Make what a run found concepts of its dataset; its own annotations stay, and win."""
+    _decide(run, accepted=True)
+
+
+def reject(run: RunId) -> None:
+    """Leave out what a run found; the dataset is again as it was without it."""
+    _decide(run, accepted=False)
+
+
+def threshold(
+    run: RunId,
+    lowest: Annotated[
+        float | None, typer.Argument(metavar="[SCORE]", help="The lowest score that counts.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, assignments_option("--set", "Another one for a concept.")
+    ] = None,
+    multi: Annotated[
+        bool | None,
+        typer.Option(
+            "--multi/--best",
+            help="Whether every attribute above the base caption counts, or the best alone.",
+        ),
+    ] = None,
+) -> None:
+    """Change from which scores on a run's labels count; no model runs again."""
+    from cobalance.workflows.label.decide import change_thresholds
+
+    given = assigned(setting)
+    if not all(isinstance(value, int | float) for value in given.values()):
+        raise OptionError("--set takes a concept and a number, such as --set sky=0.4.")
+    with opened_store() as (store, progress):
+        report = change_thresholds(
+            store,
+            output_folder(),
+            run,
+            threshold=lowest,
+            thresholds={name: float(value) for name, value in given.items()},
+            multi=multi,
+            progress=progress,
+        )
+        dataset = read_run(store, run).dataset
+    if report is None:
+        notes.print("Changed. The run counts for nothing so far: cobalance annotate accept RUN")
+    else:
+        _say_counts(report, dataset)
+
+
+def delete(
+    run: RunId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run that is not accepted, with its files, and its audits with all answers."""
+    from cobalance.workflows.label.decide import delete_annotations
+
+    folder = output_folder()
+    with opened_store() as (store, _):
+        found = read_run(store, run)
+        if found.state == "accepted":
+            raise ConflictError(
+                f"The run {run} is accepted. Reject it first: cobalance annotate reject {run}"
+            )
+        if not yes:
+            typer.confirm(
+                f"Delete the run {run} of {found.dataset}, with its files, and its audits with all "
+                "answers?",
+                abort=True,
+            )
+        delete_annotations(store, folder, run)
+
+
+def _decide(run: str, *, accepted: bool) -> None:
+    from cobalance.workflows.label.decide import decide_labels
+
+    with opened_store() as (store, progress):
+        report = decide_labels(
+            store, output_folder(), run, "accepted" if accepted else "rejected", progress=progress
+        )
+        dataset = read_run(store, run).dataset
+    _say_counts(report, dataset)
+
+
+def _say_counts(report: IngestReport, dataset: str) -> None:
+    notes.print(
+        f"{inflect(report.updated, 'images')} of {dataset} changed. "
+        f"Count them again: cobalance mine {dataset}",
+        markup=False,
+    )

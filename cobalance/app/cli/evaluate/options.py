@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.ids import find_evaluation
+from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import ALL_JOBS, notes
+from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.errors import NotFoundError, OptionError, needs_extra
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def evaluations_of(
     if which is None or find_dataset(store, which) is not None:
         return list_evaluations(store, which, limit=limit)
     try:
-        return [find_evaluation(store, which)]
+        return [read_evaluation(store, find_id(store, which, EVALUATION))]
     except NotFoundError:
         dataset_state(store, which)  # raises, and names the datasets there are
         raise

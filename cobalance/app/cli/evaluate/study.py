@@ -6,26 +6,21 @@ import typer
 
 from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, notes, opened_store, out
+from cobalance.app.cli.shared.panels import (
+    PeopleOption,
+    SeedOption,
+    find_panel,
+    panel_address,
+    split_people,
+)
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.studies.reading import Study, studies_of_job
-from cobalance.graph.studies.writing import close_study
+from cobalance.graph.panels.studies import Study, close_study
 from cobalance.graph.wording import inflect
-from cobalance.workflows.login import page_address
-from cobalance.workflows.settings import Settings
 
 
 def study(
     job: JobId,
-    people: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Draw a new study for these people, separated by commas: any names, or their "
-            "e-mail addresses where the web app has a login.",
-        ),
-    ] = None,
+    people: PeopleOption = None,
     pairs: Annotated[
         int | None,
         typer.Option(min=1, help="How many pairs to draw. Default: 300, or all if fewer."),
@@ -33,7 +28,7 @@ def study(
     overlap: Annotated[
         int | None, typer.Option(help="How many people judge each pair. Default: all of them.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    seed: SeedOption = 0,
     words: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,21 +56,15 @@ def study(
     and not which group was asked for: they fill the gap in the caption for each image, then say
     whether both show the same objects in the same colours.
     """
+    from cobalance.workflows.panel.answers import panel_progress
     from cobalance.workflows.panel.study import Sample, draw_study, results_frame
-    from cobalance.workflows.panel.study_answers import progress_frame
 
     check_output(format_, output)
-    login = Settings.from_environment().cobalance_auth_file
     with opened_store() as (store, _):
         if people is not None:
-            names = tuple(name.strip() for name in people.split(",") if name.strip())
-            sample = Sample(names, pairs, overlap, seed, tuple(words or ()))
+            sample = Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
             made = draw_study(store, job, sample)
-            out.print(
-                page_address(login, "study", dataset=made.dataset, study=made.id),
-                markup=False,
-                soft_wrap=True,
-            )
+            out.print(panel_address(made), markup=False, soft_wrap=True)
             notes.print(
                 f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
@@ -83,26 +72,12 @@ def study(
                 markup=False,
             )
             return
-        found = _find(store, job, which)
+        found = find_panel(store, Study, job, which)
         if close:
             close_study(store, found.id)
-        frame = results_frame(store, found) if results else progress_frame(store, found)
+        frame = results_frame(store, found) if results else panel_progress(store, found)
     if results and format_ is Format.TABLE:
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output, out)
     if not results:
-        notes.print(
-            page_address(login, "study", dataset=found.dataset, study=found.id), markup=False
-        )
-
-
-def _find(store: GraphStore, job: str, which: str | None) -> Study:
-    """A job's newest study, or the one of an id or of its first characters."""
-    studies = studies_of_job(store, job)
-    if not studies:
-        raise OptionError(f"The job {job} has no study. Draw one with ", Setting("people"), ".")
-    found = [one for one in studies if one.id.startswith(which or "")]
-    if not found or (which and len(found) > 1):
-        known = ", ".join(one.id for one in studies)
-        raise OptionError(f"The job {job} has not one study {which!r}. It has: {known}.")
-    return found[0]
+        notes.print(panel_address(found), markup=False)

@@ -1,111 +1,78 @@
 """Ids of jobs, tasks, runs and evaluations as arguments: the first characters do."""
 
-from collections.abc import Callable, Iterable
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import ALL_JOBS, opened_store
-from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
+from cobalance.app.cli.shared.options import kept_store
+from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.database.declarations import Node
+from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
+from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import NotFoundError, OptionError
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
-from cobalance.graph.jobs.status import list_jobs, read_job
-from cobalance.graph.tasks.status import list_tasks, read_task
+from cobalance.graph.queries.ids import ids_beginning
 
 SHORTEST_ID = 4  # characters
+_KINDS = {
+    JOB: ("job", "cobalance jobs"),
+    TASK: ("task", "cobalance jobs"),
+    ANNOTATION_RUN: ("annotation run", "cobalance annotate runs"),
+    EVALUATION: ("evaluation", "cobalance jobs --tasks"),
+}
 
 
-def id_that_begins(given: str, ids: Iterable[str], kinds: str, kind: str, listing: str) -> str:
-    """The one id that begins with what was given.
-
-    Parameters
-    ----------
-    kinds : str
-        What they are ids of, in the plural.
-    kind : str
-        What the message names where there is none.
-    listing : str
-        The command that lists them.
+def find_id(store: GraphStore, given: str, *nodes: Node) -> str:
+    """The id of one of some kinds that begins with what was given.
 
     Raises
     ------
     NotFoundError
-        No id begins so.
+        No id begins so, or too few characters are given.
     OptionError
         Several do.
     """
-    found = [one for one in ids if one.startswith(given)]
-    if len(found) > 1:
+    found = ids_beginning(store, given, *nodes)
+    if given in found:
+        return given
+    if len(found) > 1 and len(given) >= SHORTEST_ID:
+        kinds = " or ".join(f"{_KINDS[node][0]}s" for node in nodes if node.label in found.values())
         raise OptionError(
             f"Several {kinds} begin with {given!r}: {', '.join(found)}. Give one of them."
         )
-    if not found:
+    if not found or len(given) < SHORTEST_ID:
+        kind, listing = _KINDS[nodes[0]]
         raise NotFoundError(
             kind,
             given,
             "It may have been dropped with its dataset. To list those there are: ",
             listing,
         )
-    return found[0]
+    return next(iter(found))
 
 
-def _completed(context: typer.Context, given: str | None, *, tasks: bool) -> str | None:
-    """The full id of a job, or of a task, too, from its first characters.
+def full_id(*nodes: Node) -> Callable[[typer.Context, Any], Any]:
+    """Callback of an argument that completes an id, or each of several; None stays None."""
 
-    Raises
-    ------
-    NotFoundError
-        No id begins so.
-    OptionError
-        Several do.
-    """
-    if given is None or len(given) < SHORTEST_ID or context.resilient_parsing:
-        return given
-    with opened_store() as (store, _):
-        exact: list[Callable[[GraphStore, str], object]] = [read_job, *([read_task] * tasks)]
-        if any(_exists(read, store, given) for read in exact):
+    def complete(context: typer.Context, given: str | list[str] | None) -> str | list[str] | None:
+        if given is None or context.resilient_parsing:
             return given
-        ids = [job.id for job in list_jobs(store, None, limit=ALL_JOBS)]
-        kinds = "jobs"
-        if tasks:
-            of_tasks = [task.id for task in list_tasks(store, limit=ALL_JOBS)]
-            if any(one.startswith(given) for one in of_tasks):
-                ids, kinds = ids + of_tasks, "jobs or tasks"
-    return id_that_begins(given, ids, kinds, "job", "cobalance jobs")
+        if isinstance(given, str) and len(given) < SHORTEST_ID:
+            return given  # too short for an id: the command says so
+        store = kept_store(context)
+        if isinstance(given, str):
+            return find_id(store, given, *nodes)
+        return list(dict.fromkeys(find_id(store, one, *nodes) for one in given))
+
+    return complete
 
 
-def _exists(read: Callable[[GraphStore, str], object], store: GraphStore, name: str) -> bool:
-    try:
-        read(store, name)
-    except NotFoundError:
-        return False
-    return True
-
-
-def _full_id(context: typer.Context, given: str | None) -> str | None:
-    return _completed(context, given, tasks=False)
-
-
-def full_work_id(context: typer.Context, given: str | None) -> str | None:
-    """The full id of a job or a task, from its first characters.
-
-    Raises
-    ------
-    NotFoundError
-        No id begins so.
-    OptionError
-        Several do.
-    """
-    return _completed(context, given, tasks=True)
-
-
+_FIRST = f"id, or its first {SHORTEST_ID} characters or more; see"
 JobId = Annotated[
     str,
     typer.Argument(
-        metavar="JOB",
-        help=f"A job's id, or its first {SHORTEST_ID} characters or more; see `cobalance jobs`.",
-        callback=_full_id,
+        metavar="JOB", help=f"A job's {_FIRST} `cobalance jobs`.", callback=full_id(JOB)
     ),
 ]
 WorkId = Annotated[
@@ -114,101 +81,30 @@ WorkId = Annotated[
         metavar="JOB",
         help=f"Id of a job or a task, such as an evaluation, or its first {SHORTEST_ID} characters "
         "or more; see `cobalance jobs`.",
-        callback=full_work_id,
+        callback=full_id(JOB, TASK),
     ),
 ]
-
-
-def find_run(store: GraphStore, given: str) -> AnnotationRun:
-    """Read an annotation run by its id, or by the first characters.
-
-    Raises
-    ------
-    NotFoundError
-        No id begins so.
-    OptionError
-        Several do.
-    """
-    try:
-        return read_run(store, given)
-    except NotFoundError:
-        if len(given) < SHORTEST_ID:
-            raise
-    runs = {run.id: run for run in list_runs(store)}
-    listing = "cobalance annotate runs"
-    return runs[id_that_begins(given, runs, "runs", "annotation run", listing)]
-
-
-def run_id(context: typer.Context, given: str) -> str:
-    """The whole id of a run of which the first characters are given."""
-    if context.resilient_parsing:
-        return given
-    with opened_store() as (store, _):
-        return find_run(store, given).id
-
-
 RunId = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help=f"An annotation run's id, or its first {SHORTEST_ID} characters or more; see "
-        "`cobalance annotate runs`.",
-        callback=run_id,
+        help=f"An annotation run's {_FIRST} `cobalance annotate runs`.",
+        callback=full_id(ANNOTATION_RUN),
     ),
 ]
-
-
-def evaluation_id(context: typer.Context, given: str | None) -> str | None:
-    """The whole id of an evaluation of which the first characters are given; None for None."""
-    if context.resilient_parsing or given is None:
-        return given
-    with opened_store() as (store, _):
-        return find_evaluation(store, given).id
-
-
 EvaluationId = Annotated[
     str,
     typer.Argument(
         metavar="EVALUATION",
-        help=f"An evaluation's id, or its first {SHORTEST_ID} characters or more; see `cobalance "
-        "jobs --tasks`.",
-        callback=evaluation_id,
+        help=f"An evaluation's {_FIRST} `cobalance jobs --tasks`.",
+        callback=full_id(EVALUATION),
     ),
 ]
-
-
-def _evaluation_ids(context: typer.Context, given: list[str]) -> list[str]:
-    if context.resilient_parsing:
-        return given
-    with opened_store() as (store, _):
-        return list(dict.fromkeys(find_evaluation(store, one).id for one in given))
-
-
 EvaluationIds = Annotated[
     list[str],
     typer.Argument(
         metavar="EVALUATION...",
         help=f"Ids of evaluations, or their first {SHORTEST_ID} characters or more.",
-        callback=_evaluation_ids,
+        callback=full_id(EVALUATION),
     ),
 ]
-
-
-def find_evaluation(store: GraphStore, given: str) -> Evaluation:
-    """Read an evaluation by its id, or by the first characters.
-
-    Raises
-    ------
-    NotFoundError
-        No id begins so.
-    OptionError
-        Several do.
-    """
-    try:
-        return read_evaluation(store, given)
-    except NotFoundError:
-        if len(given) < SHORTEST_ID:
-            raise
-    everything = {one.id: one for one in list_evaluations(store, limit=ALL_JOBS)}
-    listing = "cobalance jobs --tasks"
-    return everything[id_that_begins(given, everything, "evaluations", "evaluation", listing)]

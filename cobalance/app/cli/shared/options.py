@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
@@ -55,12 +56,30 @@ def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
     return option
 
 
+_STORE = "cobalance.store"  # in the context of the command under way
+
+
+def kept_store(context: typer.Context) -> GraphStore:
+    """Open the store that the environment names, until the command ends."""
+    if _STORE not in context.meta:
+        with progress_bars() as progress:
+            opened = open_store(Settings.from_environment(), progress)
+        context.meta[_STORE] = context.find_root().with_resource(opened)
+    store: GraphStore = context.meta[_STORE]
+    return store
+
+
 @contextmanager
 def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
-    """Open the store that the environment names, with progress bars."""
-    settings = Settings.from_environment()
-    with progress_bars() as progress, open_store(settings, progress) as store:
-        yield store, progress
+    """Open the store that the environment names, or the command's own, with progress bars."""
+    context = click.get_current_context(silent=True)
+    kept = None if context is None else context.meta.get(_STORE)
+    with progress_bars() as progress:
+        if kept is not None:
+            yield kept, progress
+        else:
+            with open_store(Settings.from_environment(), progress) as store:
+                yield store, progress
 
 
 def note_limit(limit: int) -> None:

@@ -14,7 +14,7 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -43,7 +43,7 @@ def show(current: CurrentDataset) -> None:
     order = ExtractOrder(current.name, captions, limit)
     try:
         images, questions = current.read(captions_of, limit)
-    except OptionError as error:  # no captions
+    except DataError as error:  # no captions
         empty_state("No captions to read", escape(error.render(in_app)))
         return
     st.markdown(

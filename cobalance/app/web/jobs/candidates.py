@@ -19,9 +19,15 @@ from cobalance.app.web.components.images.shown_images import (
     THUMBNAIL_PX,
     image_files,
 )
-from cobalance.app.web.jobs.cards import MASK_EDGE, asked_for, by_whom, said_of, seen
+from cobalance.app.web.jobs.cards import (
+    MASK_EDGE,
+    by_whom,
+    describe_picture,
+    describe_request,
+    describe_scores,
+    filter_words,
+)
 from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
-from cobalance.app.web.jobs.fixed import words_of
 from cobalance.app.web.jobs.origin import draw_details
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import came_back
@@ -66,7 +72,7 @@ _LOOKS = "**Enter** or a click opens · **O** originals · **M** masks · **D** 
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates; new ones join at the end while it runs."""
-    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job, words_of(job))
+    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job, filter_words(job))
 
 
 def _candidates(job: Job, words: FilterWords) -> None:
@@ -102,7 +108,7 @@ def _candidates(job: Job, words: FilterWords) -> None:
             overlay=Switch(masks, partial(_turn, _MASKS)),
             original=Switch(originals, partial(_turn, _ORIGINALS)),
             decides=may_edit(),
-            opened=_opened(found.candidates, words, originals=originals),
+            opened=_find_opened(found.candidates, words, originals=originals),
             more=page < pages,
             on_open=lambda name: url.write(OPENED, [] if name is None else [name]),
             on_end=partial(_go_to, job.id, page + 1),
@@ -117,7 +123,7 @@ def _choose_query(job: str) -> str | None:
     columns = ("id", "position", "class_name", "concepts", "source_image")
     rows = zip(*(queries[name].tolist() for name in columns), strict=True)
     labels = {
-        name: f"{position + 1}. {asked_for(class_name, concepts, source_image)}"
+        name: f"{position + 1}. {describe_request(class_name, concepts, source_image)}"
         for name, position, class_name, concepts, source_image in rows
     }
     chosen: str | None = st.selectbox(
@@ -217,7 +223,7 @@ def _pictures(
 
 def _image(candidate: Candidate, words: FilterWords, *, originals: bool) -> ReviewImage:
     plain, drawn = _pictures(candidate, THUMBNAIL_PX, originals=originals)
-    what = seen(candidate)
+    what = describe_picture(candidate)
     what = f"Original of {what[0].lower()}{what[1:]}" if originals else what
     image = GridImage(candidate.id, what, plain, drawn)
     return ReviewImage(image, candidate.verdict, _note(candidate, words, plain.problem))
@@ -229,11 +235,13 @@ def _note(candidate: Candidate, words: FilterWords, problem: str | None) -> str:
     verdict = f"{candidate.verdict} {who}" if who else "being compared"
     if candidate.uri is None:
         problem = "its file was not kept"
-    asked = asked_for(candidate.class_name, candidate.concepts)
-    return " · ".join([asked, verdict, *([problem] if problem else []), *said_of(candidate, words)])
+    asked = describe_request(candidate.class_name, candidate.concepts)
+    return " · ".join(
+        [asked, verdict, *([problem] if problem else []), *describe_scores(candidate, words)]
+    )
 
 
-def _opened(
+def _find_opened(
     candidates: tuple[Candidate, ...], words: FilterWords, *, originals: bool
 ) -> OpenedImage | None:
     """The image in the lightbox."""

@@ -1,16 +1,19 @@
-"""Candidates and edited images in words and pictures: verdicts, ranks, what filters found."""
+"""Candidates and edited images in words and pictures: verdicts, ranks, scores of filters."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from cobalance.app.web.components.images.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.thumbnails import Picture
+from cobalance.app.web.state import session
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.words import FilterWords
 from cobalance.graph.jobs.candidate_pages import Candidate
-from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage
+from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_edited
 from cobalance.graph.jobs.lifecycle import CandidateState
+from cobalance.graph.jobs.status import Job
 from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import listed
 
@@ -59,7 +62,7 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
         return
     shown = draw_one(
         f"{place} {candidate.id}",
-        f"{seen(candidate)}: {candidate.verdict}",
+        f"{describe_picture(candidate)}: {candidate.verdict}",
         caption,
         row_px,
         lambda size_px: image_files().thumbnail(uri, size_px),
@@ -73,11 +76,11 @@ def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
     chosen = group.chosen[0] if group.chosen else None
     if chosen is not None:
-        draw_picture(chosen, row_px, "Chosen:", standing(chosen, group, words))
+        draw_picture(chosen, row_px, "Chosen:", describe_rank(chosen, group, words))
         with st.container(horizontal=True, vertical_alignment="center"):
             draw_badge(chosen.verdict)
             st.caption(escape(by_whom(chosen)))
-        st.caption(escape(standing(chosen, group, words)))
+        st.caption(escape(describe_rank(chosen, group, words)))
     elif group.pending:
         draw_badge("pending")
         said = inflect(group.pending, "candidates")
@@ -102,29 +105,31 @@ def title_of(image: EditedImage) -> str:
     return f"**{escape(shorten(image.source_image, _MOST))}**{said}"
 
 
-def asked_for(class_name: str, concepts: Sequence[str], source_image: str | None = None) -> str:
-    """What a query asks for: a class with concepts, or an image edited to show a group."""
+def describe_request(
+    class_name: str, concepts: Sequence[str], source_image: str | None = None
+) -> str:
+    """Describe what a query asks for: a class with concepts, or an image edited to show a group."""
     if source_image:
         return f"{class_name} in {source_image}"
     return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name
 
 
-def seen(candidate: Candidate) -> str:
-    """What a candidate's picture is, for those who do not see it."""
+def describe_picture(candidate: Candidate) -> str:
+    """Alternative text of a candidate's picture."""
     concepts = f"{listed(candidate.concepts)} in " if candidate.concepts else ""
     return f"Candidate for {concepts}{candidate.class_name}"
 
 
-def standing(candidate: Candidate, group: EditedGroup, words: FilterWords) -> str:
-    """A candidate's rank, and what the filters say of it, in a line."""
-    rank, said = rank_text(candidate, group), said_of(candidate, words)
+def describe_rank(candidate: Candidate, group: EditedGroup, words: FilterWords) -> str:
+    """Describe a candidate's rank and scores in a line."""
+    rank, said = rank_text(candidate, group), describe_scores(candidate, words)
     if any(one.startswith(f"{rank}:") for one in said):  # why it lost begins with its rank
         return " · ".join(said)
     return " · ".join([rank, *said])
 
 
-def said_of(candidate: Candidate, words: FilterWords) -> list[str]:
-    """What the filters say of a candidate, and what none of them looked for if it is accepted."""
+def describe_scores(candidate: Candidate, words: FilterWords) -> list[str]:
+    """Describe a candidate's scores, and what no filter looked for if it is accepted."""
     said = words.say(candidate.scores, candidate.concepts, candidate.class_name, candidate.reason)
     missing = words.not_looked_for(candidate.concepts, candidate.class_name)
     if missing and candidate.verdict == "accepted" and candidate.decided_by is None:
@@ -144,3 +149,25 @@ def by_whom(candidate: Candidate) -> str:
     if candidate.decided_by is None:
         return "by the filters" if candidate.rank is None else "by its rank"
     return f"by {candidate.decided_by}" if candidate.decided_by else "by hand"
+
+
+def count_edited_of(job: Job) -> int:
+    """Number of images that a job edits, cached once the job is written."""
+    if job.state == "preparing":
+        return count_edited(session.store(), job.id)
+    return _count_edited_once(job.id)
+
+
+def filter_words(job: Job) -> FilterWords:
+    """Names of the scores of a job's filters, cached."""
+    return _words(count_edited_of(job) > 0, job.settings)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _count_edited_once(job: str) -> int:
+    return count_edited(session.store(), job)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _words(edits: bool, settings: Mapping[str, Any]) -> FilterWords:
+    return FilterWords(settings, edits=edits)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.jobs.cards import asked_for, by_whom, said_of
+from cobalance.app.web.jobs.cards import by_whom, describe_request, describe_scores
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.theme import escape
@@ -52,9 +52,9 @@ def facts_of(
     verdict = [candidate.verdict, by_whom(candidate)] if candidate.verdict != "pending" else []
     seconds = "" if candidate.seconds is None else f", in {candidate.seconds:.3g} s"
     facts = {
-        "Asked for": asked_for(candidate.class_name, candidate.concepts),
+        "Asked for": describe_request(candidate.class_name, candidate.concepts),
         "Verdict": " ".join([*verdict, _time(decided)]).strip() or "being compared",
-        "Filters": " · ".join(said_of(candidate, words)),
+        "Filters": " · ".join(describe_scores(candidate, words)),
         "Reason": candidate.reason,
         "Recipe": job.settings.get("recipe"),
         "Backend": provenance.get("backend"),

@@ -3,18 +3,23 @@
 import streamlit as st
 
 from cobalance.app.web.components.workers import draw_workers
-from cobalance.app.web.jobs import images, results, tasks
+from cobalance.app.web.jobs import candidates, results, review, tasks, twins
+from cobalance.app.web.jobs.cards import count_edited_of
 from cobalance.app.web.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
 from cobalance.app.web.state import session, url
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import named_in_url
-from cobalance.app.web.widgets.controls import download
+from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import Job, list_jobs
+
+SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
+_VIEW = "images_view"
 
 
 def page() -> None:
@@ -45,11 +50,11 @@ def page() -> None:
         )
         job = jobs[ids.index(chosen or ids[0])]
         _download(current, job)
-    if not images.is_review(job):
+    if not _is_review(job):
         draw_progress(current.name, job.id, facts_of(job))
         results.show(current, job)
-    images.show(job)
-    if not images.is_review(job):
+    _show_images(job)
+    if not _is_review(job):
         tasks.show(current.name)
 
 
@@ -74,3 +79,21 @@ def _download(current: CurrentDataset, job: Job) -> None:
     download(
         "Download the queries as JSON", plan, f"{current.name}-{job.plan}.json", key="_job_json"
     )
+
+
+def _is_review(job: Job) -> bool:
+    """Whether edited images are reviewed, for which the rest of the page makes room."""
+    chosen = st.session_state.get(_VIEW, st.query_params.get(_VIEW))
+    return chosen == REVIEW and may_edit() and count_edited_of(job) > 0
+
+
+def _show_images(job: Job) -> None:
+    """Draw a job's images in the way that is chosen."""
+    if not count_edited_of(job):
+        st.subheader("Candidates", anchor=False)
+        candidates.show(job)
+        return
+    st.subheader("Edited images", anchor=False)
+    views = (SIDE_BY_SIDE, REVIEW, ALL) if may_edit() else (SIDE_BY_SIDE, ALL)
+    view = choose_view("Way to look at them", views, _VIEW)
+    {SIDE_BY_SIDE: twins, REVIEW: review, ALL: candidates}[view].show(job)

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components import job_form
-from cobalance.app.web.jobs.fixed import words_of
+from cobalance.app.web.jobs.cards import filter_words
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
@@ -20,6 +20,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.graph.tasks.status import Task
 from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
@@ -70,7 +71,7 @@ def _overview(jobs: list[Job]) -> None:
         {
             "plan": ([job.plan for job in jobs], text("Plan", width=180)),
             "state": ([job.state for job in jobs], text("State", width=80)),
-            "progress": ([int(100 * job.progress) for job in jobs], _percent_column(130)),
+            "progress": ([int(100 * job.progress) for job in jobs], percent_column(130)),
             "wanted": ([job.wanted for job in jobs], count_column("Wanted", 75)),
             "accepted": ([job.accepted for job in jobs], count_column("Accepted", 80)),
             "rejected": ([job.rejected for job in jobs], count_column("Rejected", 80)),
@@ -78,7 +79,7 @@ def _overview(jobs: list[Job]) -> None:
                 [job.queries["failed"] for job in jobs],
                 count_column("Failed queries", 105),
             ),
-            "left": ([_left(job) for job in jobs], text("Time left", width=125)),
+            "left": ([left_text(job) for job in jobs], text("Time left", width=125)),
             "created": ([time_text(job.created_at) for job in jobs], text("Created", width=160)),
             "by": ([job.created_by or "-" for job in jobs], text("By", width=110)),
         },
@@ -90,13 +91,14 @@ def _overview(jobs: list[Job]) -> None:
         st.caption(f"The {MOST_JOBS} newest jobs.")
 
 
-def _percent_column(width: int) -> ColumnConfig:
+def percent_column(width: int) -> ColumnConfig:
+    """A column of progress bars."""
     return st.column_config.ProgressColumn(
         "Progress", min_value=0, max_value=100, format="%d%%", width=width
     )
 
 
-def _left(job: Job) -> str:
+def left_text(job: Job | Task) -> str:
     """Time left, if a rate is measured and a worker runs."""
     if job.state != "running":
         return "-"
@@ -146,7 +148,7 @@ def _head(job: Job) -> None:
 
 def _looks(job: Job) -> str | None:
     """What people should know of the filters: that none looks for what was asked for."""
-    match words_of(job).looks:
+    match filter_words(job).looks:
         case False:
             return (
                 ":material/visibility_off: No filter of this job looks for what was asked for: an "
@@ -216,7 +218,7 @@ def _queries(job: Job) -> None:
             ),
             "concepts": (frame["concepts"].map(list), config.ListColumn("Concepts", width=220)),
             "state": (frame["state"], config.TextColumn("State", width=75)),
-            "progress": (share, _percent_column(120)),
+            "progress": (share, percent_column(120)),
             "n": (frame["n"], count_column("Wanted", 75)),
             "accepted": (frame["accepted"], count_column("Accepted", 80)),
             "rejected": (frame["rejected"], count_column("Rejected", 80)),

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.jobs import exports
-from cobalance.app.web.jobs.fixed import edited
+from cobalance.app.web.jobs.cards import count_edited_of
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
@@ -37,7 +37,7 @@ def show(current: CurrentDataset, job: Job) -> None:
     if not job.accepted:
         return
     st.subheader("Use the accepted images", anchor=False)
-    result = _choose_images(job) if edited(job) else {}
+    result = _choose_images(job) if count_edited_of(job) else {}
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch", key="_job_merge"):
         _merge(current, job, result)
@@ -139,7 +139,7 @@ def _choose_images(job: Job) -> dict[str, Any]:
 
 def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None:
     st.markdown("**Diagnose again**")
-    which = "those images" if edited(job) else "the images"
+    which = "those images" if count_edited_of(job) else "the images"
     st.caption(
         f"A dataset with {which} of {bold(current.name)} and the accepted ones, mined with the "
         "same options. Adding again updates it with later images and verdicts."

@@ -6,15 +6,16 @@ from functools import partial
 import streamlit as st
 
 from cobalance.app.web.jobs.cards import (
+    count_edited_of,
+    describe_rank,
     draw_badge,
     draw_group,
     draw_picture,
     draw_source,
-    standing,
+    filter_words,
     title_of,
 )
 from cobalance.app.web.jobs.deciding import PROBLEM, can_undo, decide_all, undo
-from cobalance.app.web.jobs.fixed import edited, words_of
 from cobalance.app.web.jobs.twins import choose_start, go_to
 from cobalance.app.web.state import session
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
@@ -41,7 +42,9 @@ _GROUP = "_review_group"
 
 def show(job: Job) -> None:
     """Draw one image with its candidates, and the buttons with their keys."""
-    refreshing(None)(_review)(job.id, sum(job.queries.values()), edited(job), words_of(job))
+    refreshing(None)(_review)(
+        job.id, sum(job.queries.values()), count_edited_of(job), filter_words(job)
+    )
 
 
 def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
@@ -63,7 +66,7 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
                 rerun_page()
                 return
             image = images_here[0]
-            group = _focused(image)
+            group = _find_focused(image)
             reviewed = count_reviewed(store, job)
             _buttons(job, image, group, back, on)
             st.button(
@@ -88,7 +91,7 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
         _candidates(job, image, group, words)
 
 
-def _focused(image: EditedImage) -> EditedGroup:
+def _find_focused(image: EditedImage) -> EditedGroup:
     """The group that the keys are about: the one that was chosen last, else the first."""
     named = st.session_state.get(_GROUP)
     return next((one for one in image.groups if one.class_name == named), image.groups[0])
@@ -157,7 +160,7 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterW
         grid(len(shown), len(KEYS), gap="small"), KEYS[: len(shown)], shown, strict=True
     ):
         with place:
-            draw_picture(candidate, SMALL_ROW_PX, f"{key}:", standing(candidate, group, words))
+            draw_picture(candidate, SMALL_ROW_PX, f"{key}:", describe_rank(candidate, group, words))
             st.button(
                 "Choose",
                 key=f"_review_{key}",
@@ -169,7 +172,7 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterW
                 width="stretch",
             )
             draw_badge(candidate.verdict)
-            st.caption(escape(standing(candidate, group, words)))
+            st.caption(escape(describe_rank(candidate, group, words)))
 
 
 def _accept(job: str, image: EditedImage, on: int | None) -> None:

@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.workers import task_buttons
+from cobalance.app.web.jobs.progress import left_text, percent_column
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.theme import duration_text
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.tasks.status import Task, list_tasks
 
@@ -59,7 +59,7 @@ def _table(found: Sequence[Task]) -> Sequence[Task]:
             "state": [one.state for one in found],
             "stage": [one.stage if one.is_active else "" for one in found],
             "progress": [_percent(one) for one in found],
-            "left": [_left(one) for one in found],
+            "left": [left_text(one) for one in found],
             "worker": [", ".join(one.hosts) for one in found],
             "message": [" ".join(one.remarks) for one in found],
             "by": [one.created_by or "-" for one in found],
@@ -73,9 +73,7 @@ def _table(found: Sequence[Task]) -> Sequence[Task]:
             "id": text("Id", width=65),
             "state": text("State", width=80),
             "stage": text("Stage", width=110),
-            "progress": st.column_config.ProgressColumn(
-                "Progress", min_value=0, max_value=100, format="%d%%", width=110
-            ),
+            "progress": percent_column(110),
             "left": text("Time left", width=85, help="In this stage, at the rate so far."),
             "worker": text("Worker", width=120),
             "message": text("Message", width=280),
@@ -96,14 +94,6 @@ def _percent(one: Task) -> int:
     if one.state == "done":
         return 100
     return int(100 * (one.done or 0) / one.total) if one.total else 0
-
-
-def _left(one: Task) -> str:
-    if one.state != "running":
-        return "-"
-    if not one.workers:
-        return "waits for a worker"
-    return duration_text(one.seconds_left) if one.seconds_left is not None else "-"
 
 
 def _buttons(chosen: Sequence[Task]) -> None:

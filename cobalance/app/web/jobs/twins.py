@@ -4,15 +4,16 @@ import streamlit as st
 
 from cobalance.app.web.jobs.cards import (
     by_whom,
+    count_edited_of,
+    describe_rank,
     draw_badge,
     draw_group,
     draw_picture,
     draw_source,
-    standing,
+    filter_words,
     title_of,
 )
 from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
-from cobalance.app.web.jobs.fixed import edited, words_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing
@@ -40,9 +41,9 @@ REFRESH_S = 4
 
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
-    st.caption(f"{inflect(edited(job), 'images')} edited.")
+    st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
     refreshing(REFRESH_S if job.is_active else None)(_twins)(
-        job.id, sum(job.queries.values()), words_of(job)
+        job.id, sum(job.queries.values()), filter_words(job)
     )
 
 
@@ -134,11 +135,11 @@ def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords
             st.caption(f"The best {MOST_CANDIDATES} of them.")
         for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
             with place:
-                draw_picture(candidate, ROW_PX, "Other:", standing(candidate, group, words))
+                draw_picture(candidate, ROW_PX, "Other:", describe_rank(candidate, group, words))
                 with st.container(horizontal=True, vertical_alignment="center"):
                     draw_badge(candidate.verdict)
                     st.caption(escape(by_whom(candidate)))
-                st.caption(escape(standing(candidate, group, words)))
+                st.caption(escape(describe_rank(candidate, group, words)))
                 if may_edit() and candidate.uri is not None:
                     st.button(
                         "Accept",

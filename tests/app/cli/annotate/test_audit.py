@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from cobalance.graph.annotations.runs import decide_run
-from cobalance.graph.audits.reading import audits_of_run
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.panels.audits import Audit
+from cobalance.graph.panels.panel import list_panels
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
@@ -41,7 +42,7 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
         in cobalance("annotate", "audit", audited, exit_code=2).stderr
     )
     done = cobalance("annotate", "audit", audited[:8], "--people", "ann, bob", "--n", 99)
-    (audit,) = audits_of_run(store, audited)
+    (audit,) = list_panels(store, Audit, run=audited)
     assert "80 labels for 2 people" in done.stderr
     address = urlsplit(done.stdout.strip())
     assert address.path == "/audit"
@@ -82,7 +83,7 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     file.write_bytes(b"\xff\x00")
     assert "line 1: the byte 0xff is not UTF-8" in cobalance(*answers, exit_code=1).stderr
     file.write_text("person,image,concept,answer\nann,1,sea,shows\n\nann,1,sea,unknown\n")
-    said = cobalance(*answers, exit_code=2).stderr
+    said = cobalance(*answers, exit_code=1).stderr
     assert "Line 4: the answer for person 'ann', image '1', concept 'sea'" in " ".join(said.split())
     clique = json.dumps(CONCEPTS)
     cobalance("annotate", "audit", audited, "--people", "=eve", "--n", 2, "--clique", clique)

@@ -8,7 +8,7 @@ import pytest
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -39,7 +39,7 @@ def test_captions_become_concepts_once_accepted(
     write_annotations(store, dataset, whole, source="a test")
     before = dump(dataset)
     nobody = ExtractOrder(dataset, tmp_path)
-    with pytest.raises(OptionError, match="has a caption"):
+    with pytest.raises(DataError, match="has a caption"):
         extract_concepts(store, OutputFolder(str(tmp_path)), Endpoint("http://x/v1", "m"), nobody)
     texts = pd.DataFrame({"image": range(5), "captions": captions})
     texts[["license", "license_url", "attribution"]] = None

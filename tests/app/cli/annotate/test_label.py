@@ -58,14 +58,14 @@ def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
     assert "several of a category too" in annotate("threshold", run, "--multi", exit_code=2).stderr
     annotate("threshold", run, "--set", "sea=2")
     assert load_incidence(store, birds).concepts == ("tree",)
-    assert "Reject it first" in annotate("delete", run, "--yes", exit_code=2).stderr
+    assert "Reject it first" in annotate("delete", run, "--yes", exit_code=1).stderr
     annotate("reject", run)
     annotate("delete", run, "--yes")
     assert "There is no annotation run" in annotate("runs", birds).stderr
     assert not list((tmp_path / "output" / "annotations" / run).rglob("*.parquet"))
     waiting = annotate(*order)
     assert "2 chunks ordered" in waiting.stderr
-    assert "is queued" in annotate("accept", waiting.stdout.strip(), exit_code=2).stderr
+    assert "is queued" in annotate("accept", waiting.stdout.strip(), exit_code=1).stderr
 
 
 KEY = "sk-very-secret-0123456789"
@@ -106,7 +106,6 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
     ("arguments", "message"),
     [
         (("--with", "owl"), "unknown annotator 'owl'"),
-        (("--with", "owlv2"), "has no accepted attributes of"),
         (("--with", "owlv2", "--concept", "x"), "the caption that names the domain alone"),
         (("--with", "owlv2", "--concept", "x", "--level", "pixel"), "unknown level 'pixel'"),
         (("--with", "owlv2", "--concept", "x", "--rule", "best"), "unknown rule 'best'"),
@@ -116,3 +115,8 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
 )
 def test_what_cannot_be_ordered_is_refused(annotate, birds, arguments, message):
     assert message in annotate("label", birds, *arguments, exit_code=2).stderr
+
+
+def test_without_accepted_attributes_there_is_nothing_to_label(annotate, birds):
+    refused = annotate("label", birds, "--with", "owlv2", exit_code=1).stderr
+    assert "has no accepted attributes of" in refused

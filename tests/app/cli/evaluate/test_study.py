@@ -5,8 +5,9 @@ from urllib.parse import parse_qs, urlsplit
 import pandas as pd
 import pytest
 
-from cobalance.graph.studies.reading import studies_of_job
-from cobalance.workflows.panel.study_answers import answer_task
+from cobalance.graph.panels.panel import list_panels
+from cobalance.graph.panels.studies import Study
+from cobalance.workflows.panel.answers import answer_task
 from tests.app.cli.conftest import table
 from tests.studied_job import write_studied_job
 
@@ -28,13 +29,13 @@ def test_a_study_from_the_draw_to_a_table(run, store, dataset, job, tmp_path):
         *("evaluate", "study", job[:8], "--people", "ann, bob", "--pairs", 3),
         *("--overlap", 1, "--seed", 7),
     )
-    (study,) = studies_of_job(store, job)
+    (study,) = list_panels(store, Study, job=job)
     assert "3 pairs for 2 people" in done.stderr
     address = urlsplit(done.stdout.strip())
     assert (address.scheme, address.path) == ("http", "/study")
     assert parse_qs(address.query) == {"dataset": [dataset], "study": [study.id]}
     assert study.settings == {"pairs": 3, "overlap": 1, "seed": 7}
-    answer_task(store, study.id, "ann", 0, "man")
+    answer_task(store, study, "ann", 0, "man")
     followed = table(run("evaluate", "study", job, "-f", "csv"))
     assert followed["answered"].tolist() == [1, 0]
     assert sorted(followed["tasks"]) == [4, 8]
@@ -48,7 +49,7 @@ def test_a_study_from_the_draw_to_a_table(run, store, dataset, job, tmp_path):
     assert "share of answers" in shown
     assert "alpha" not in shown  # rows without an answer are left out for people
     run("evaluate", "study", job, "--close", "--study", study.id[:6])
-    (closed,) = studies_of_job(store, job)
+    (closed,) = list_panels(store, Study, job=job)
     assert closed.closed_at is not None
     refused = run("evaluate", "study", job, "--study", "x", exit_code=2).stderr
     assert "has not one study 'x'" in refused

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.jobs import images as views
+from cobalance.app.web.jobs import page as views
 from cobalance.app.web.state import tasks
 from cobalance.generation.export.counterfactuals import compose_job
 from cobalance.graph.database.store import GraphStore

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.components import person as people
+from cobalance.app.web.panel import page as people
 from cobalance.app.web.state.access import User
 from cobalance.graph.annotations.runs import NewRun, create_run
-from cobalance.graph.audits.reading import Audit, read_answers
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.panels.audits import Audit
+from cobalance.graph.panels.panel import read_answers
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from tests.app.conftest import OpenPage, shown_text
@@ -65,7 +66,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
             press(app, "Cannot tell")
         press(app, labels[at % 2])
     assert "Thank you, bob" in shown_text(app)
-    found = read_answers(store, audit.id)
+    found = read_answers(store, audit)
     assert set(found["person"]) == {"bob"}
     order = [
         found.set_index("image").loc[image, "answer"] for image in audit.labels_of("bob")["image"]
@@ -97,11 +98,11 @@ def test_where_people_log_in_nobody_answers_as_somebody_else(
     log_in("Ann@Example.org")
     app = open_page("audit", dataset=dataset, person="bob")
     press(app, "Yes")
-    assert set(read_answers(store, audit.id)["person"]) == {"ann@example.org"}
+    assert set(read_answers(store, audit)["person"]) == {"ann@example.org"}
     log_in("")
     press(app, "Yes")
     assert "not among the people of this audit" in shown_text(app)
-    assert len(read_answers(store, audit.id)) == 1
+    assert len(read_answers(store, audit)) == 1
 
 
 def test_without_an_audit_it_says_how_to_draw_one(

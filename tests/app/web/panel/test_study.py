@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.components import person as people
+from cobalance.app.web.panel import page as people
 from cobalance.app.web.state.access import User
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.studies.reading import Study, read_answers
-from cobalance.graph.studies.writing import close_study
+from cobalance.graph.panels.panel import read_answers
+from cobalance.graph.panels.studies import Study, close_study
 from cobalance.workflows.panel.study import Sample, draw_study
 from tests.app.conftest import OpenPage, shown_text
 from tests.edited_job import GROUPS
@@ -94,7 +94,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
             assert progress(app) == "2 of 8 questions"
         press(app, "1")
     assert "Thank you, bob" in shown_text(app)
-    found = read_answers(store, study.id)
+    found = read_answers(store, study)
     assert set(found["person"]) == {"bob"}
     assert found["answer"].value_counts().to_dict() == {"same": 4, "man": 3, "woman": 1}
     other = open_page("study", dataset=dataset, person="ann@example.org")
@@ -102,7 +102,7 @@ def test_two_people_answer_blind_resume_and_change_answers(
     close_study(store, study.id)
     press(other, "1")
     assert "The study is closed" in shown_text(other)
-    assert len(read_answers(store, study.id)) == 8
+    assert len(read_answers(store, study)) == 8
 
 
 def test_an_image_that_is_gone_does_not_tell_its_name(
@@ -128,11 +128,11 @@ def test_where_people_log_in_their_proven_address_says_who_they_are(
     assert not app.exception
     assert not [one for one in app.selectbox if one.key == "person"]
     press(app, "1")
-    assert set(read_answers(store, study.id)["person"]) == {"ann@example.org"}
+    assert set(read_answers(store, study)["person"]) == {"ann@example.org"}
     log_in("")  # the address is not proven: nobody may answer in somebody else's name
     press(app, "1")
     assert "not among the people of this study" in shown_text(app)
-    assert len(read_answers(store, study.id)) == 1
+    assert len(read_answers(store, study)) == 1
     log_in("eve@example.org", "bob")
     app = open_page("study", dataset=dataset, person="bob")
     assert "logged in as bob" in shown_text(app)

@@ -4,7 +4,7 @@ import pytest
 
 from cobalance.app.web.components.imbalances import saved_views
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.marks.saved_views import list_views, rename_view, save_view
 from tests.app.conftest import Login, OpenPage
 
@@ -26,7 +26,7 @@ def test_a_view_is_saved_renamed_and_deleted(
     assert "dataset=" not in views.loc["cows", "query"]
     assert views.loc[hostile, "created_by"] == "ann"
     rename_view(store, cars, "cows", "more cows")
-    with pytest.raises(OptionError, match="already"):
+    with pytest.raises(ConflictError, match="already"):
         rename_view(store, cars, "more cows", hostile)
     app.run()
     app.selectbox(key="_view_chosen").set_value(hostile).run()
@@ -39,7 +39,7 @@ def test_viewers_open_views_and_change_none(
     open_page: OpenPage, cars: str, store: GraphStore, login: Login
 ) -> None:
     save_view(store, cars, "cows", "plan", "x=1")
-    with pytest.raises(OptionError, match="characters"):
+    with pytest.raises(DataError, match="characters"):
         save_view(store, cars, "long", "plan", "x" * 30_000)
     with pytest.raises(OptionError, match="cannot name a view"):
         save_view(store, cars, " ", "plan", "")

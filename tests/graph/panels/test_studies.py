@@ -2,25 +2,25 @@
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import NotFoundError, StoreError
+from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.reports import start_queries
-from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
-from cobalance.graph.studies.reading import (
+from cobalance.graph.panels.panel import list_panels, read_answers, read_panel, save_answers
+from cobalance.graph.panels.studies import (
     Assignment,
+    Study,
     StudyPair,
-    read_answers,
+    close_study,
+    create_study,
     read_pairs,
-    read_study,
-    studies_of_dataset,
-    studies_of_job,
 )
-from cobalance.graph.studies.writing import ConflictError, close_study, create_study, save_answer
+from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from tests.conftest import HOSTILE
 
 GROUPS = ("man", "woman")
@@ -68,7 +68,7 @@ def pair_of(job, position):
 
 @pytest.fixture
 def study(store, job):
-    return create_study(
+    study = create_study(
         store,
         job,
         groups=GROUPS,
@@ -78,6 +78,12 @@ def study(store, job):
         settings={"seed": 3},
         created_by="eve",
     )
+    return read_panel(store, Study, study)
+
+
+def save_answer(store, study, pair, person, question, answer):
+    row = {"pair": pair, "person": person, "question": question, "answer": answer}
+    save_answers(store, study, pd.DataFrame([row]))
 
 
 def test_pairs_are_the_accepted_edits_whose_files_are_kept(store, job):
@@ -97,17 +103,19 @@ def test_pairs_are_the_accepted_edits_whose_files_are_kept(store, job):
 
 
 def test_a_study_is_read_as_it_was_created(store, dataset, job, study):
-    found = read_study(store, study)
+    found = study
     assert (found.dataset, found.job, found.created_by) == (dataset, job, "eve")
     assert (found.groups, found.people) == (GROUPS, ("ann", "bob"))
     assert found.pairs == (pair_of(job, 0), replace(pair_of(job, 2), own="man"))
     assert found.assignments == (Assignment(0, 1, True), Assignment(1, 0, False))
     assert found.settings == {"seed": 3}
     assert found.closed_at is None
-    assert studies_of_job(store, job) == studies_of_dataset(store, dataset) == [found]
-    for missing in (read_study, close_study):
-        with pytest.raises(NotFoundError, match="There is no study 'x'"):
-            missing(store, "x")
+    assert list_panels(store, Study, job=job) == [found]
+    assert list_panels(store, Study, dataset=dataset) == [found]
+    with pytest.raises(NotFoundError, match="There is no study 'x'"):
+        read_panel(store, Study, "x")
+    with pytest.raises(NotFoundError, match="There is no study 'x'"):
+        close_study(store, "x")
 
 
 def test_an_answer_is_one_for_each_person_pair_and_question_until_the_end(store, job, study):
@@ -125,17 +133,15 @@ def test_an_answer_is_one_for_each_person_pair_and_question_until_the_end(store,
         "MATCH (a:StudyAnswer {study: $study, person: 'bob'}) "
         "RETURN COLLECT { MATCH (a)-[:GIVEN_IN]->(:Study)-[:STUDIES]->(j) RETURN j.id } AS jobs, "
         "COLLECT { MATCH (a)-[:JUDGES]->(c:Candidate) RETURN c.id } AS candidates",
-        study=study,
+        study=study.id,
     )
     assert edges == {"jobs": [job], "candidates": [candidate]}
-    with pytest.raises(NotFoundError, match="no candidate 'gone'"):
-        save_answer(store, study, "gone", "ann", "objects", "same")
-    close_study(store, study)
-    close_study(store, study)
+    close_study(store, study.id)
+    close_study(store, study.id)
     with pytest.raises(ConflictError):
         save_answer(store, study, candidate, "ann", "objects", "different")
     assert read_answers(store, study).to_dict("records") == rows
-    assert read_study(store, study).closed_at is not None
+    assert read_panel(store, Study, study.id).closed_at is not None
 
 
 def test_names_of_people_and_answers_are_any_text(store, job, study):
@@ -150,15 +156,15 @@ def test_a_study_goes_with_its_dataset(store, dataset, job, study):
     new = f"{dataset} renamed"
     rename_dataset(store, dataset, new)
     try:
-        assert read_study(store, study).dataset == new
-        assert [one.id for one in studies_of_dataset(store, new)] == [study]
-        assert not studies_of_dataset(store, dataset)
+        assert read_panel(store, Study, study.id).dataset == new
+        assert [one.id for one in list_panels(store, Study, dataset=new)] == [study.id]
+        assert not list_panels(store, Study, dataset=dataset)
         save_answer(store, study, pair_of(job, 2).candidate, "ann", "objects", "same")
         assert len(read_answers(store, study)) == 2
     finally:
         drop_dataset(store, new)
     left = "MATCH (n) WHERE n.study = $study OR n.id = $study RETURN count(n) AS n"
-    assert store.read(left, study=study) == [{"n": 0}]
+    assert store.read(left, study=study.id) == [{"n": 0}]
     with pytest.raises(StoreError):
         create_study(store, job, groups=GROUPS, people=["a"], pairs=[], assignments=[])
     with pytest.raises(NotFoundError):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import streamlit as st
 
@@ -10,12 +9,9 @@ from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.wording import inflect
-from cobalance.workflows.panel.study_answers import Asked, first_open
+from cobalance.workflows.panel.answers import Task
 
 IMAGE_PX = 1600
-
-
-T = TypeVar("T", bound=Asked)
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Questions(Generic[T]):
+class Questions:
     """Questions to one person, answered one after the other.
 
     Parameters
@@ -52,9 +48,9 @@ class Questions(Generic[T]):
 
     name: str
     place: tuple[str, str]
-    tasks: Sequence[T]
-    draw: Callable[[T], None]
-    choices: Callable[[T], Sequence[Choice]]
+    tasks: Sequence[Task]
+    draw: Callable[[Task], None]
+    choices: Callable[[Task], Sequence[Choice]]
     save: Callable[[int, str], None]
 
     @property
@@ -75,7 +71,7 @@ class Questions(Generic[T]):
         """
         show_kept_error(self._problem)
         tasks = self.tasks
-        unanswered = first_open(tasks)
+        unanswered = next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
         back_at, back_in = st.session_state.get(self._back, (unanswered, self.place))
         at = min(back_at, unanswered) if back_in == self.place else unanswered
         answered = sum(task.answer is not None for task in tasks)

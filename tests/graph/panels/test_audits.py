@@ -4,16 +4,11 @@ import pandas as pd
 import pytest
 
 from cobalance.graph.annotations.runs import NewRun, create_run, delete_run
-from cobalance.graph.audits.reading import (
-    audits_of_dataset,
-    audits_of_run,
-    read_answers,
-    read_audit,
-)
-from cobalance.graph.audits.writing import create_audit, save_answers
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError
+from cobalance.graph.panels.audits import Audit, create_audit
+from cobalance.graph.panels.panel import list_panels, read_answers, read_panel, save_answers
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
@@ -47,14 +42,15 @@ def answers(*rows):
 
 
 def created(store, run):
-    return create_audit(
+    audit = create_audit(
         store, run, people=PEOPLE, labels=LABELS, tasks=TASKS, counts=COUNTS, settings={"n": 2}
     )
+    return read_panel(store, Audit, audit)
 
 
 def test_an_audit_is_read_as_it_was_created_and_goes_with_its_dataset(store, dataset, run):
-    audit = created(store, run)
-    found = read_audit(store, audit)
+    found = created(store, run)
+    audit = found.id
     assert (found.dataset, found.run, found.people) == (dataset, run, PEOPLE)
     assert (found.concepts, found.settings) == ((HOSTILE[2],), {"n": 2})
     pd.testing.assert_frame_equal(found.labels, LABELS, check_dtype=False)
@@ -62,33 +58,33 @@ def test_an_audit_is_read_as_it_was_created_and_goes_with_its_dataset(store, dat
     assert found.labels_of("ann")["image"].tolist() == ["gone", "0"]
     assert found.labels_of("eve").empty
     new = f"{dataset} renamed"
-    save_answers(store, audit, answers(("0", "ann", "shows"), ("gone", "ann", "unknown")))
-    save_answers(store, audit, answers(("0", "ann", "does not"), ("1", PEOPLE[1], "shows")))
-    save_answers(store, audit, answers())
+    save_answers(store, found, answers(("0", "ann", "shows"), ("gone", "ann", "unknown")))
+    save_answers(store, found, answers(("0", "ann", "does not"), ("1", PEOPLE[1], "shows")))
+    save_answers(store, found, answers())
     rename_dataset(store, dataset, new)
     try:
-        assert [one.id for one in audits_of_dataset(store, new)] == [audit]
-        said = read_answers(store, audit)
+        assert [one.id for one in list_panels(store, Audit, dataset=new)] == [audit]
+        said = read_answers(store, found)
         assert sorted(zip(said["image"], said["person"], said["answer"], strict=True)) == [
             ("0", "ann", "does not"),
             ("1", PEOPLE[1], "shows"),
             ("gone", "ann", "unknown"),
         ]
-        assert read_answers(store, audit, PEOPLE[1])["image"].tolist() == ["1"]
+        assert read_answers(store, found, PEOPLE[1])["image"].tolist() == ["1"]
         judged = "MATCH (:AuditAnswer {audit: $a})-[:JUDGES]->(i) RETURN count(i) AS n"
         assert store.read(judged, a=audit) == [{"n": 2}]
     finally:
         drop_dataset(store, new)
     assert store.read(LEFT, audit=audit) == [{"n": 0}]
     with pytest.raises(NotFoundError, match="no audit"):
-        save_answers(store, audit, answers(("0", "ann", "shows")))
+        save_answers(store, found, answers(("0", "ann", "shows")))
     with pytest.raises(NotFoundError, match="no audit"):
-        read_audit(store, audit)
+        read_panel(store, Audit, audit)
 
 
 def test_an_audit_is_deleted_with_its_run(store, run):
-    audit = created(store, run)
-    save_answers(store, audit, answers(("0", "ann", "shows")))
-    assert [one.id for one in audits_of_run(store, run)] == [audit]
+    found = created(store, run)
+    save_answers(store, found, answers(("0", "ann", "shows")))
+    assert [one.id for one in list_panels(store, Audit, run=run)] == [found.id]
     delete_run(store, run)
-    assert store.read(LEFT, audit=audit) == [{"n": 0}]
+    assert store.read(LEFT, audit=found.id) == [{"n": 0}]

@@ -1,0 +1,50 @@
+"""Options and lines that `annotate audit` and `evaluate study` have in common."""
+
+from typing import Annotated, TypeVar
+
+import typer
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.panels.audits import Audit
+from cobalance.graph.panels.panel import list_panels
+from cobalance.graph.panels.studies import Study
+from cobalance.workflows.login import page_address
+from cobalance.workflows.settings import Settings
+
+PeopleOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Draw a new one for these people, separated by commas: any names, or their e-mail "
+        "addresses where the web app has a login.",
+    ),
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of the draw.")]
+
+P = TypeVar("P", Audit, Study)
+
+
+def split_people(people: str) -> tuple[str, ...]:
+    """Names from the option --people."""
+    return tuple(name.strip() for name in people.split(",") if name.strip())
+
+
+def find_panel(store: GraphStore, of: type[P], subject: str, which: str | None) -> P:
+    """The newest audit of a run or study of a job, or the one whose id begins with `which`."""
+    name, about = of.kind.name, f"The {of.kind.subject} {subject}"
+    panels = list_panels(store, of, **{of.kind.subject: subject})
+    if not panels:
+        raise OptionError(f"{about} has no {name}. Draw one with ", Setting("people"), ".")
+    found = [one for one in panels if one.id.startswith(which or "")]
+    if not found or (which and len(found) > 1):
+        known = ", ".join(one.id for one in panels)
+        raise OptionError(f"{about} has not one {name} {which!r}. It has: {known}.")
+    return found[0]
+
+
+def panel_address(panel: Audit | Study) -> str:
+    """Address of the page where people answer."""
+    login = Settings.from_environment().cobalance_auth_file
+    name = panel.kind.name
+    return page_address(login, name, dataset=panel.dataset, **{name: panel.id})

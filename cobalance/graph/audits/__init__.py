@@ -1,1 +1,0 @@
-"""Audits: labels of annotation runs that people check, and their answers."""

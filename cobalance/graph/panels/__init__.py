@@ -1,0 +1,1 @@
+"""Panels: people judge a blind sample, labels of a run (audit) or edited images (study)."""

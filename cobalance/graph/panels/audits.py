@@ -1,0 +1,123 @@
+"""Audits: a sample of a run's labels that people check."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.annotations.runs import read_run
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.panels.panel import Panel, create_panel
+from cobalance.graph.panels.statements import AUDIT_KIND
+from cobalance.graph.records import plain_values
+
+LABELS = ("image", "uri", "concept", "class_name", "labelled")
+TASKS = ("person", "label")
+COUNTS = ("concept", "class_name", "labelled", "unlabelled")
+CLIQUES = "cliques"
+"""The setting with the concepts of each clique that is checked as one, by its name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Panel):
+    """An audit of a labelling run.
+
+    Parameters
+    ----------
+    run : str
+        The id of the run.
+    concepts : tuple of str
+        Whose labels are checked; a clique by its name, see `members`.
+    labels : pandas.DataFrame
+        What is checked, as it was when it was drawn: `LABELS`, an image and concept once.
+    tasks : pandas.DataFrame
+        Who checks which label, in order: `TASKS`, positions in `people` and `labels`.
+    counts : pandas.DataFrame
+        Images with and without the label, of each concept and class: `COUNTS`.
+    """
+
+    kind = AUDIT_KIND
+
+    run: str
+    concepts: tuple[str, ...]
+    labels: pd.DataFrame
+    tasks: pd.DataFrame
+    counts: pd.DataFrame
+
+    @classmethod
+    def parse(cls, stored: Row) -> dict[str, Any]:
+        """Values of the fields that only audits have."""
+        return {
+            "run": stored["run"],
+            "concepts": tuple(stored["concepts"]),
+            "labels": _frame(stored["labels"], LABELS),
+            "tasks": _frame(stored["tasks"], TASKS).astype("int64"),
+            "counts": _frame(stored["counts"], COUNTS),
+        }
+
+    def members(self, concept: str) -> tuple[str, ...]:
+        """The concepts that a checked image shows all of: of a clique several, ascending."""
+        return tuple(self.settings.get(CLIQUES, {}).get(concept, (concept,)))
+
+    def labels_of(self, person: str) -> pd.DataFrame:
+        """The labels that a person checks, in order; none for others."""
+        at = self.people.index(person) if person in self.people else -1
+        own = self.tasks.loc[self.tasks["person"] == at, "label"]
+        return self.labels.iloc[own].reset_index(drop=True)
+
+
+def clique_name(concepts: Collection[str]) -> str:
+    """Name of a clique whose labels are checked.
+
+    Examples
+    --------
+    >>> clique_name(["road", "cow"])
+    'cow + road'
+    """
+    return " + ".join(sorted(concepts))
+
+
+def create_audit(
+    store: GraphStore,
+    run: str,
+    *,
+    people: Sequence[str],
+    labels: pd.DataFrame,
+    tasks: pd.DataFrame,
+    counts: pd.DataFrame,
+    settings: Mapping[str, Any] | None = None,
+    created_by: str = "",
+) -> str:
+    """Create an audit of a run's labels, see `Audit`, and return its id.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such run.
+    StaleError, ConflictError
+        Its dataset is being loaded, dropped or renamed.
+    """
+    return create_panel(
+        store,
+        AUDIT_KIND,
+        read_run(store, run).dataset,
+        run,
+        people=people,
+        settings=settings,
+        created_by=created_by,
+        concepts=list(dict.fromkeys(plain_values(counts["concept"]))),
+        labels=_text(labels, LABELS),
+        tasks=_text(tasks, TASKS),
+        counts=_text(counts, COUNTS),
+    )
+
+
+def _frame(stored: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(json.loads(stored), columns=list(columns))
+
+
+def _text(frame: pd.DataFrame, columns: Sequence[str]) -> str:
+    rows = zip(*(plain_values(frame[name]) for name in columns), strict=True)
+    return json.dumps([list(row) for row in rows], ensure_ascii=False)

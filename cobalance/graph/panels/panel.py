@@ -1,0 +1,158 @@
+"""Create, read and answer panels: what audits and studies have in common."""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, TypeVar
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore, Row
+from cobalance.graph.dataset.state import busy_dataset, dataset_state
+from cobalance.graph.errors import ConflictError, NotFoundError
+from cobalance.graph.jobs.lifecycle import utc_time
+from cobalance.graph.panels.statements import PanelKind
+from cobalance.graph.records import plain_values
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A blind sample that people judge.
+
+    Parameters
+    ----------
+    id, dataset : str
+        Its own name, and that of its dataset.
+    people : tuple of str
+        Names, or addresses where people log in.
+    settings : mapping
+        What the sample was drawn with.
+    created_by : str
+        Who created it; empty without a login.
+    created_at : datetime or None
+        In UTC.
+    """
+
+    kind: ClassVar[PanelKind]
+
+    id: str
+    dataset: str
+    people: tuple[str, ...]
+    settings: Mapping[str, Any]
+    created_by: str
+    created_at: datetime | None
+
+    @classmethod
+    def parse(cls, stored: Row) -> dict[str, Any]:
+        """Values of the fields that are its own kind's."""
+        raise NotImplementedError
+
+
+P = TypeVar("P", bound=Panel)
+
+
+def read_panel(store: GraphStore, of: type[P], panel: str) -> P:
+    """Read an audit or a study; NotFoundError if there is none of that id."""
+    found = list_panels(store, of, id=panel)
+    if not found:
+        raise NotFoundError(of.kind.name, panel)
+    return found[0]
+
+
+def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
+    """List audits or studies by their ``dataset``, or by their ``run`` or ``job``; newest first."""
+    ((name, value),) = by.items()
+    return [
+        of(
+            id=row["id"],
+            dataset=row["dataset"],
+            people=tuple(row["people"]),
+            settings=json.loads(row["settings"]),
+            created_by=row["created_by"] or "",
+            created_at=utc_time(row["created_at"]),
+            **of.parse(row),
+        )
+        for (row,) in (each.values() for each in store.read(of.kind.read(name), value=value))
+    ]
+
+
+def read_answers(store: GraphStore, panel: Panel, person: str | None = None) -> pd.DataFrame:
+    """Read a panel's answers; all, or those of a person.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``person`` and ``answer``; of an audit ``image`` and ``concept``, of a study ``pair`` (the
+        candidate's id) and ``question``.
+    """
+    return store.read_frame(panel.kind.answers, panel=panel.id, person=person)
+
+
+def save_answers(store: GraphStore, panel: Panel, answers: pd.DataFrame) -> None:
+    """Write what people answer, in place of earlier answers of theirs; all or nothing.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        As `read_answers` returns them.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such panel.
+    ConflictError
+        The study is closed.
+    """
+    kind = panel.kind
+    cells = zip(*(plain_values(answers[name]) for name in (*kind.columns, "answer")), strict=True)
+    names = (kind.name, *kind.columns.values(), "answer")
+    rows = [
+        {
+            "key": [panel.id, *key],
+            "properties": kind.judges.start.check(
+                dict(zip(names, (panel.id, *key, answer), strict=True))
+            ),
+        }
+        for *key, answer in cells
+    ]
+    if not rows:
+        return
+    (done,) = store.write(kind.save, panel=panel.id, rows=rows)
+    if done["written"]:
+        return
+    read_panel(store, type(panel), panel.id)
+    raise ConflictError("The study is closed, and takes no more answers. Create another.")
+
+
+def create_panel(
+    store: GraphStore,
+    kind: PanelKind,
+    dataset: str,
+    subject: str,
+    *,
+    people: Sequence[str],
+    settings: Mapping[str, Any] | None,
+    created_by: str,
+    **properties: object,
+) -> str:
+    """Create an audit or a study, and return its id.
+
+    Raises
+    ------
+    StaleError, ConflictError
+        The dataset is being loaded, dropped or renamed.
+    """
+    dataset_state(store, dataset).require_complete()
+    values = {
+        **properties,
+        "people": list(people),
+        "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
+        "created_by": created_by,
+    }
+    panel = uuid.uuid4().hex[:16]
+    row = {"key": panel, "properties": kind.about.start.check(values)}
+    if not store.write(kind.create, subject=subject, row=row):
+        raise busy_dataset(dataset)
+    return panel

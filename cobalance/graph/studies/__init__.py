@@ -1,1 +1,0 @@
-"""Human studies: pairs of images that people judge blind, and their answers."""
