@@ -1,6 +1,7 @@
 """Entry point of `cobalance` and `python -m cobalance.app`."""
 
 import sys
+from importlib.metadata import version
 
 from cobalance.app.cli.shared.collector import collector_paused
 
@@ -12,9 +13,7 @@ def main() -> None:
     """
     try:
         if sys.argv[1:] == ["--version"]:
-            from cobalance.app.version import print_version
-
-            print_version()
+            sys.stdout.write(f"cobalance {version('cobalance')}\n")
             return
         with collector_paused():
             from cobalance.app.cli.main import run

@@ -8,6 +8,7 @@ import logging
 import os
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -19,7 +20,6 @@ from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
 from cobalance.app.cli.shared.options import notes
 from cobalance.app.cli.shared.terminal import Terminal, print_traceback
 from cobalance.app.cli.shared.words import in_shell
-from cobalance.app.version import print_version
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.run_log import Level
 from cobalance.workflows.settings import LogSettings
@@ -68,7 +68,7 @@ in this order, then groups."""
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print_version()
+        typer.echo(f"cobalance {version('cobalance')}")
         raise typer.Exit
 
 
