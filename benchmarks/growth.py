@@ -32,7 +32,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import foreign_images
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadLimits, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
@@ -107,9 +107,9 @@ class NoDatabase:
 def read_file(path: Path) -> Any:
     """Read as the command does, with limits for any size."""
     many = 1 << 40
-    limits = ReadLimits(rows=many, mentions=many, table_mb=many)
+    limits = ReadOptions(max_rows=many, max_mentions=many, max_table_mb=many)
     with collector_paused():
-        return read_annotations(path, ReadOptions(limits=limits))
+        return read_annotations(path, limits)
 
 
 def load(path: Path, with_database: bool) -> tuple[float, float, float, float]:

@@ -39,7 +39,7 @@ from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, check_known
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests.ingest.dataset_files import CLASSES, DATASETS, ONE_FILE, archive
@@ -242,7 +242,7 @@ def read_one(path: str) -> tuple[str, float, float]:
     started = time.perf_counter()
     try:
         categories = CLASSES if Path(path).name in DATASETS else {}
-        read_annotations(path, ReadOptions(classes=ClassOptions(categories=categories)))
+        read_annotations(path, ReadOptions(class_category=categories))
         outcome = "read"
     except CobalanceError as error:
         outcome = type(error).__name__

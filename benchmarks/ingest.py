@@ -35,7 +35,7 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, plain_values
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
@@ -179,7 +179,7 @@ def main() -> None:
     if not file.exists():
         write_coco(file, n_images=arguments.images)
     print(f"{file.name}: {file.stat().st_size / 1e6:,.0f} MB")
-    options = ReadOptions(classes=ClassOptions(categories=CATEGORIES))
+    options = ReadOptions(class_category=CATEGORIES)
     with open_store(Settings.from_environment()) as store:
         drop_if_there(store, "bench", "bench plain")
         warm_up(store, file, options)

@@ -22,7 +22,7 @@ import msgspec
 from benchmarks.coco_file import CLASSES, write_coco
 from cobalance.app.cli.shared.collector import collector_paused
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from tests.memory import peak_mb
 
 DATA = Path(__file__).parent / "data"
@@ -66,9 +66,9 @@ def parse_without_collector(path: Path) -> int:
 
 def read_coco(path: Path) -> int:
     """Read as the product does, classes from two categories; gives the number of mentions."""
-    classes = ClassOptions(categories={name: name for name in CLASSES})
+    classes = ReadOptions(class_category={name: name for name in CLASSES})
     with collector_paused():  # as the command does
-        return len(read_annotations(path, ReadOptions(classes=classes)).mentions)
+        return len(read_annotations(path, classes).mentions)
 
 
 def read_table(path: Path) -> int:

@@ -35,7 +35,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadLimits, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests.memory import peak_mb
@@ -44,7 +44,7 @@ DATA = Path(__file__).parent / "data"
 DATASET = "scale"
 REPEATS = 40
 ROWS = 100_000  # written at once
-LIMITS = ReadLimits(rows=10**8, mentions=10**9, table_mb=10**5)
+LIMITS = ReadOptions(max_rows=10**8, max_mentions=10**9, max_table_mb=10**5)
 
 
 def write_table(path: Path, shape: Shape) -> None:
@@ -73,7 +73,7 @@ def write_table(path: Path, shape: Shape) -> None:
 def ingest(path: Path, sample: int | None) -> tuple[float, float]:
     """Read and load as the command does; gives this process's CPU seconds and peak in MB."""
     with collector_paused():
-        annotations = read_annotations(path, ReadOptions(limits=LIMITS))
+        annotations = read_annotations(path, LIMITS)
     freeze_objects()
     with open_store(Settings.from_environment()) as store:
         if sample is None:

@@ -12,41 +12,35 @@ from cobalance.graph.counting.incidence import Incidence, incidence_of
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.records import Annotations
 from cobalance.ingest.load import read_annotations, read_frame, refine
-from cobalance.ingest.options import (
-    ClassOptions,
-    ReadLimits,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-)
-from cobalance.words import KEYWORDS, speaks_python
+from cobalance.ingest.options import ReadOptions
+from cobalance.words import speaks_python
 
 
 class ReaderOptions(TypedDict, total=False):
-    """Options of `read` and `from_frame`; columns that are not set are found by usual names."""
+    """Options of `read` and `from_frame`, for type checkers: the fields of `ReadOptions`."""
 
-    class_column: str
-    concepts: str | Sequence[str]
     id_column: str
+    class_column: str
+    concepts_column: str
     scores_column: str
     caption_column: str
     split_column: str
     uri_column: str
     width_column: str
     height_column: str
+    concept_columns: Sequence[str]
     delimiter: str
     split: str
-    class_categories: Mapping[str, str] | Sequence[str]
+    class_category: Mapping[str, str] | Sequence[str]
     class_file: str | Path
     class_captions: str | Path
     class_words: str
     captions: str | Path
     vocabulary: str | Path | Sequence[str]
     match: Literal["words", "substring"]
-    keep_classes: Sequence[str]
-    keep_splits: Sequence[str]
-    rename_classes: Mapping[str, str]
+    keep_class: str | Sequence[str]
+    keep_split: str | Sequence[str]
+    rename_class: Mapping[str, str]
     concept_table: str | Path
     min_score: float
     min_area_px2: float
@@ -59,7 +53,7 @@ class ReaderOptions(TypedDict, total=False):
 
 
 def read_options(function: str, given: ReaderOptions) -> ReadOptions:
-    """Group the options of a reader by concern.
+    """Make `ReadOptions` of a reader's keywords; None is the default.
 
     Raises
     ------
@@ -70,44 +64,22 @@ def read_options(function: str, given: ReaderOptions) -> ReadOptions:
     if unknown:
         known = ", ".join(ReaderOptions.__annotations__)
         raise TypeError(f"{function}() has no option {min(unknown)!r}. Its options: {known}")
-    groups: dict[str, dict[str, Any]] = {name: {} for name in ("", *_GROUPS)}
-    for keyword, value in given.items():
-        if value is not None:
-            place, value = _placed(keyword, value)
-            group, _, name = place.rpartition(".")
-            groups[group][name] = value
-    parts: dict[str, Any] = {name: make(**groups[name]) for name, make in _GROUPS.items()}
-    return ReadOptions(**parts, **groups[""])
+    wanted = {name: _typed(name, value) for name, value in given.items() if value is not None}
+    return ReadOptions(**wanted)
 
 
-_GROUPS = {
-    "table": TableOptions,
-    "classes": ClassOptions,
-    "vocabulary": VocabularyOptions,
-    "refine": Refinement,
-    "limits": ReadLimits,
-}
-_PLACES = {
-    keyword: place
-    for place, keyword in KEYWORDS.items()
-    if place.rpartition(".")[0] in ("", *_GROUPS)
-}
-
-
-def _placed(keyword: str, value: Any) -> tuple[str, Any]:
-    """The option of `ReadOptions` that a keyword sets, such as ``table.id``, and its value."""
-    match keyword:
-        case "concepts" if not isinstance(value, str):
-            return "table.concept_columns", tuple(value)
+def _typed(option: str, value: Any) -> Any:
+    """A value as `ReadOptions` has it: one name may stand for several, and text for a path."""
+    match option:
         case "vocabulary" if not isinstance(value, str | Path):
-            return "vocabulary.concepts", tuple(value)
-        case "class_categories" if not isinstance(value, Mapping):
-            value = {name: name for name in _names(value)}
+            return tuple(value)
+        case "class_category" if not isinstance(value, Mapping):
+            return {name: name for name in _names(value)}
         case "class_file" | "class_captions" | "captions" | "concept_table" | "vocabulary":
-            value = Path(value)
-        case "keep_classes" | "keep_splits":
-            value = _names(value)
-    return _PLACES[keyword], value
+            return Path(value)
+        case "keep_class" | "keep_split" | "concept_columns":
+            return _names(value)
+    return value
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -170,7 +142,7 @@ class Data(Result):
         """
         annotations = self.annotations
         if split is not None:
-            kept = ReadOptions(refine=Refinement(splits=(split,)))
+            kept = ReadOptions(keep_split=(split,))
             annotations = refine(annotations, kept, self.source)
         return incidence_of(annotations)
 
@@ -218,40 +190,26 @@ def read(
         The file. Its format is found from its content.
     input_format : str, optional
         The format, where that goes wrong; an unknown one is answered with those there are.
-    class_column, id_column, split_column, uri_column, width_column, height_column : str
-        Columns of a table; by default those with usual names, such as ``label`` and ``image_id``.
-    concepts : str or sequence of str
-        The column with an image's concepts (delimited text, a JSON list, a list), or the columns of
-        one concept each, with 0 and 1.
-    scores_column, caption_column : str
-        A column with the concepts' scores, and one with text to search for `vocabulary`.
-    delimiter : str
-        What separates concepts in text; by default the first of ``|``, ``;`` and ``,`` that occurs.
-    split : str
-        The split of all images.
-    class_categories : mapping or sequence of str
-        COCO categories that are classes, perhaps with the class that each stands for.
-    class_file, class_captions, class_words
-        A table of image and class; COCO captions, and the word list to search them with.
-    captions : str or Path
-        A file of captions to keep: COCO captions, or a table of image id or file name, and caption.
-    vocabulary : str, Path or sequence of str
-        A file of concepts to find in captions, or the concepts.
-    match : {"words", "substring"}
-        How a caption names a concept.
-    keep_classes, keep_splits : sequence of str
-        Keep only these images.
-    rename_classes : mapping of str to str
-        New names; two to one name merge.
-    concept_table : str or Path
-        A file that renames, merges and drops concepts.
-    min_score, min_area_px2 : float
-        Leave out mentions below.
-    on_error : {"fail", "skip"}
-        Stop at a malformed record, or leave it out and note it.
-    max_columns, max_rows, max_mentions, max_table_mb, max_skipped : int
-        Limits on a table's columns, rows, concepts in all rows and size in memory, and on the
-        malformed records that are left out.
+    **options
+        The fields of `cobalance.ingest.options.ReadOptions`; the most wanted are:
+
+        ``id_column``, ``class_column``, ``concepts_column``
+            Columns of a table; by default those with usual names, such as ``label``. With
+            ``concept_columns``, those of one concept each, with 0 and 1.
+        ``class_category``
+            Categories that are classes, or a mapping to the class that each stands for.
+        ``class_file``, ``class_captions``, ``class_words``
+            A table of image and class; COCO captions, and the word list to search them with.
+        ``vocabulary``, ``match``
+            A file of concepts to find in captions, or the concepts; how a caption names one.
+        ``captions``
+            A file of captions to keep.
+        ``split``, ``keep_class``, ``keep_split``, ``rename_class``, ``concept_table``
+            The split of all images; what to keep; new names of classes and concepts.
+        ``min_score``, ``min_area_px2``
+            Leave out mentions below.
+        ``on_error``
+            ``"fail"`` at a malformed record, or ``"skip"`` and note it.
 
     Raises
     ------
@@ -283,7 +241,7 @@ def from_frame(
     name : str
         What messages call the frame.
     **options
-        Those of `read`, above all `class_column` and `concepts`; cells of `concepts` may be lists,
+        Those of `read`, above all `class_column` and `concepts_column`, whose cells may be lists,
         tuples or sets of names, or delimited text.
 
     Raises
@@ -294,7 +252,7 @@ def from_frame(
     Examples
     --------
     >>> frame = pd.DataFrame({"label": ["farm", "town"], "objects": [["cow", "road"], ["road"]]})
-    >>> print(from_frame(frame, class_column="label", concepts="objects").title())
+    >>> print(from_frame(frame, class_column="label", concepts_column="objects").title())
     2 images (farm 1, town 1) with 2 concepts
     """
     if not isinstance(frame, pd.DataFrame):

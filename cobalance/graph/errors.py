@@ -19,7 +19,7 @@ class Setting:
 
     Examples
     --------
-    >>> print(Setting("table.id"), Setting("on_error", "skip"))
+    >>> print(Setting("id_column"), Setting("on_error", "skip"))
     table.id on_error='skip'
     """
 

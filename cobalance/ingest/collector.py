@@ -52,7 +52,7 @@ class Collector:
     --------
     >>> from cobalance.graph.progress import silent
     >>> options = ReadOptions()
-    >>> collector = Collector(Problems("a.xml", "fail"), options)
+    >>> collector = Collector(Problems("a.xml"), options)
     >>> image = collector.image("1.jpg", "a.xml", class_name="country", width=640, height=480)
     >>> collector.mention(image, "cow", "object 1", box=(10, 10, 80, 60))
     >>> annotations = collector.annotations(silent)
@@ -240,21 +240,21 @@ class Collector:
         self, images: ImageColumns, image: IntArray, category: Coded, progress: Progress
     ) -> tuple[Labels, Coded, Coded, tuple[str, ...]]:
         """Classes of images; concept and class of each mention; notes."""
-        n, classes = len(images.ids), self._options.classes
+        n, options = len(images.ids), self._options
         nothing = Coded(np.full(len(image), -1), ())
-        if classes.own_captions:
+        if options.searches_own_captions:
             rows = [row for row, texts in enumerate(self._captions) for _ in texts or ()]
             texts = [text for texts in self._captions for text in texts or ()]
             labels = labels_from_texts(
-                np.array(rows, dtype=np.int64), texts, n, self._options, self._problems, progress
+                np.array(rows, dtype=np.int64), texts, n, options, self._problems, progress
             )
             return labels, category, nothing, ()
-        own = not (classes.categories or classes.file or classes.captions)
+        own = not (options.class_category or options.class_file or options.class_captions)
         if self._class_names.code and own:
             column = self._class_names.column(self._classes)
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
             return Labels(column, why), category, nothing, ()
-        return labels_of_objects(images, image, category, self._options, self._problems, progress)
+        return labels_of_objects(images, image, category, options, self._problems, progress)
 
     def _texts(self, n: int) -> TextColumns | None:
         unknown = [None] * n

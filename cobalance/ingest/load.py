@@ -19,7 +19,7 @@ from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
 from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.names import Coded, categorical
-from cobalance.ingest.options import ReadOptions, Refinement, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
@@ -89,14 +89,10 @@ def read_frame(
         As `read_annotations`.
     """
     options = options or ReadOptions()
-    columns = options.table
     if concept_column is not None:
-        frame, columns = one_row_per_image(frame, concept_column, columns)
-    frame, columns = with_id(frame, columns)
-    options = replace(options, table=columns)
-    annotations = read_table(
-        load_frame(frame, Problems(name, options.on_error, options.limits)), options, progress
-    )
+        frame, options = one_row_per_image(frame, concept_column, options)
+    frame, options = with_id(frame, options)
+    annotations = read_table(load_frame(frame, Problems(name, options)), options, progress)
     annotations = _require_images(refine(annotations, options, name), name)
     return with_captions(annotations, options, name, progress)
 
@@ -143,12 +139,12 @@ def detect_tree(tree: FileTree) -> str | None:
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     """Refuse options that the format would ignore."""
     given: dict[str, tuple[list[Part], bool]] = {
-        "table": (["options about columns"], options.table != TableOptions()),
-        "categories": ([Setting("classes.categories")], bool(options.classes.categories)),
-        "vocabulary": ([Setting("vocabulary.file")], bool(options.vocabulary)),
+        "table": (["options about columns"], options.about_columns),
+        "categories": ([Setting("class_category")], bool(options.class_category)),
+        "vocabulary": ([Setting("vocabulary")], bool(options.vocabulary)),
         "own captions": (
-            [Setting("classes.words"), " without ", Setting("classes.captions")],
-            options.classes.own_captions,
+            [Setting("class_words"), " without ", Setting("class_captions")],
+            options.searches_own_captions,
         ),
     }
     for use, (option, present) in given.items():
@@ -176,20 +172,19 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
     UnknownNameError
         There is no such class or split.
     """
-    wanted = options.refine
-    problems = Problems(str(wanted.concept_table), options.on_error, options.limits)
+    problems = Problems(str(options.concept_table), options)
     mentions = annotations.mentions
-    if wanted.concept_table is not None:
-        table = read_concept_table(wanted.concept_table, problems)
+    if options.concept_table is not None:
+        table = read_concept_table(options.concept_table, problems)
         concepts = apply_concept_table(_coded(mentions["concept"]), table, problems)
         mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
-    sound, notes = _kept_mentions(mentions, wanted)
+    sound, notes = _kept_mentions(mentions, options)
     mentions = mentions if sound.all() else mentions[sound]
     images = annotations.images
-    if wanted.class_names:
-        images = images.assign(class_name=_renamed(images["class_name"], wanted))
-    by_class = _among(images["class_name"], wanted.classes, "class")
-    by_split = _among(images["split"], wanted.splits, "split")
+    if options.rename_class:
+        images = images.assign(class_name=_renamed(images["class_name"], options))
+    by_class = _among(images["class_name"], options.keep_class, "class")
+    by_split = _among(images["split"], options.keep_split, "split")
     set_aside = dict(annotations.set_aside)
     for reason, count in (
         ("images of other classes", int((~by_class).sum())),
@@ -211,7 +206,7 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
     )
 
 
-def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArray, list[str]]:
+def _kept_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolArray, list[str]]:
     kept = mentions["concept"].notna().to_numpy()
     notes = []
     if not kept.all():
@@ -228,9 +223,9 @@ def _kept_mentions(mentions: pd.DataFrame, wanted: Refinement) -> tuple[BoolArra
     return kept, notes
 
 
-def _renamed(classes: "pd.Series[str]", wanted: Refinement) -> pd.Categorical:
+def _renamed(classes: "pd.Series[str]", wanted: ReadOptions) -> pd.Categorical:
     column = _coded(classes)
-    new = {clean_name(old): clean_name(name) for old, name in wanted.class_names.items()}
+    new = {clean_name(old): clean_name(name) for old, name in wanted.rename_class.items()}
     for old in new:
         if old not in column.names:
             raise UnknownNameError("class", old, column.names)

@@ -1,9 +1,10 @@
-"""Reader options, grouped by concern."""
+"""Reader options, each declared once: name, default, label and help of every front end."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.names import clean_name
@@ -11,230 +12,193 @@ from cobalance.graph.names import clean_name
 OnError = Literal["fail", "skip"]
 MatchMode = Literal["words", "substring"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
-    """Columns of a table by role; None finds them by their usual names.
-
-    Parameters
-    ----------
-    id, class_name, split, uri, width, height : str or None
-        Names of columns.
-    concepts : str or None
-        Column with the concepts of an image: delimited text, or a JSON list of names or of objects
-        with ``concept`` and optionally ``score``, ``box`` and ``area``.
-    scores : str or None
-        Column with the concepts' scores, as many as concepts and in the same notation.
-    caption : str or None
-        Column with text to search for the vocabulary's concepts.
-    concept_columns : tuple of str
-        Columns of one concept each, holding 0 or 1 (also -1, or true and false).
-    delimiter : str or None
-        Delimiter of concepts in text; None for the first of ``|``, ``;`` and ``,`` that occurs
-        anywhere in the column.
-    by_name : bool
-        Find what is not given by its usual names; otherwise the table does not have it.
-    """
-
-    id: str | None = None
-    class_name: str | None = None
-    concepts: str | None = None
-    scores: str | None = None
-    caption: str | None = None
-    split: str | None = None
-    uri: str | None = None
-    width: str | None = None
-    height: str | None = None
-    concept_columns: tuple[str, ...] = ()
-    delimiter: str | None = None
-    by_name: bool = True
-
-    def __post_init__(self) -> None:
-        if self.delimiter == "":
-            raise OptionError(
-                "The delimiter of concepts is empty. Set ", Setting("table.delimiter"), " to '|'."
-            )
-        if self.concepts is not None and self.concept_columns:
-            raise OptionError(
-                "Concepts come from one column or from one column each, not from both. Set ",
-                *(Setting("table.concepts"), " or ", Setting("table.concept_columns"), "."),
-            )
-        if self.scores is not None and self.concept_columns:
-            raise OptionError(
-                "Scores go with a concepts column. Set ", Setting("table.concepts"), "."
-            )
+COLUMNS = "More columns of a table (CSV, TSV, Parquet, JSONL)"
+CAPTIONED_CLASSES = "Classes from captions"
+CAPTIONED_CONCEPTS = "Concepts from captions"
+KEPT = "What to keep"
+LIMITS = "Limits, so that no file takes all memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassOptions:
-    """Sources of an image's class where the file has no class column.
+@dataclass(frozen=True)
+class Option:
+    """What front ends say of an option: its label, help and group, and its value in usage."""
 
-    At most one of `categories`, `file` and `captions` (or `words`).
-
-    Parameters
-    ----------
-    categories : mapping of str to str
-        Class of each annotated category that defines one. An image with categories of exactly one
-        class gets it; these categories are not concepts, and their boxes and outlines are kept
-        under the class's name.
-    file : Path or None
-        Second table, with image id or file name and class.
-    captions : Path or None
-        COCO captions file, searched for the words of each class. An image whose captions name
-        exactly one class gets it.
-    words : str or None
-        Word list by name, or the path of a TOML file like those in ``ingest/word_lists``; by
-        default ``"coco-gb"``. Without `captions` the captions of the file itself are searched.
-    """
-
-    categories: Mapping[str, str] = field(default_factory=dict)
-    file: Path | None = None
-    captions: Path | None = None
-    words: str | None = None
-
-    def __post_init__(self) -> None:
-        given = [bool(self.categories), self.file is not None, self.from_captions]
-        if sum(given) > 1:
-            raise OptionError(
-                "The class comes from one place. Set one of ",
-                *(Setting("classes.categories"), ", ", Setting("classes.file"), ", and "),
-                *(Setting("classes.captions"), " or ", Setting("classes.words"), "."),
-            )
-
-    @property
-    def own_captions(self) -> bool:
-        """Whether classes come from the captions of the file itself."""
-        return self.words is not None and self.captions is None
-
-    @property
-    def from_captions(self) -> bool:
-        """Whether classes come from captions."""
-        return self.captions is not None or self.words is not None
+    title: str
+    help: str
+    group: str = ""
+    metavar: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VocabularyOptions:
-    """Concepts to search captions for.
-
-    Parameters
-    ----------
-    file : Path or None
-        Text file with one concept per line, and variants after a colon: ``couch: sofa, settee``.
-    concepts : tuple of str
-        Such lines, instead of a file.
-    mode : {"words", "substring"}
-        Match whole words only, or also inside of words (``man`` in ``woman``).
-    """
-
-    file: Path | None = None
-    concepts: tuple[str, ...] = ()
-    mode: MatchMode = "words"
-
-    def __post_init__(self) -> None:
-        if self.file is not None and self.concepts:
-            raise OptionError("The vocabulary comes from a file or from a list, not from both.")
-        if self.mode not in ("words", "substring"):
-            raise OptionError(f"The matching mode is {self.mode!r}. Pass words or substring.")
-
-    def __bool__(self) -> bool:
-        return self.file is not None or bool(self.concepts)
+def _column(title: str, content: str, group: str = COLUMNS) -> Option:
+    return Option(title, f"Column with {content}.", group, "COLUMN")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refinement:
-    """Filters and renaming applied after reading.
-
-    Parameters
-    ----------
-    min_score : float or None
-        Drop mentions with a lower score; those without a score stay.
-    min_area_px2 : float or None
-        Drop mentions with a smaller area (of the box if the area is unknown); those without
-        either stay.
-    concept_table : Path or None
-        File that renames, merges and drops concepts.
-    class_names : mapping of str to str
-        New names of classes, such as ``{"0": "landbird"}``; classes with the same name merge.
-    classes, splits : tuple of str
-        Keep only images of these classes (by their new names) and splits; empty for all.
-    """
-
-    min_score: float | None = None
-    min_area_px2: float | None = None
-    concept_table: Path | None = None
-    class_names: Mapping[str, str] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.min_score is not None and not 0 <= self.min_score <= 1:
-            raise OptionError(f"The minimum score is {self.min_score:g}. Pass one from 0 to 1.")
-        if self.min_area_px2 is not None and not self.min_area_px2 >= 0:
-            raise OptionError(f"The minimum area is {self.min_area_px2:g}. Pass 0 or more.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLimits:
-    """Limits on what a file may hold, so that a small one cannot take all memory.
-
-    Parameters
-    ----------
-    columns : int
-        Columns of a table, or distinct keys of JSON lines.
-    rows : int
-        Rows of a table, or images of a COCO file.
-    mentions : int
-        Concepts in all rows of a table or in all captions, captions of a table, or annotations of a
-        COCO file.
-    table_mb : int
-        Size of a table's columns in memory, in MB.
-    skipped : int
-        Malformed records that are left out and listed.
-    """
-
-    columns: int = 10_000
-    rows: int = 5_000_000
-    mentions: int = 20_000_000
-    table_mb: int = 500
-    skipped: int = 100_000
-
-    def __post_init__(self) -> None:
-        for field_ in fields(self):
-            if getattr(self, field_.name) < 1:
-                setting = Setting(f"limits.{field_.name}")
-                raise OptionError("A limit is less than 1. Set ", setting, " to 1 or more.")
+def _limit(content: str) -> Option:
+    return Option(f"Most {content}", f"Most {content}.", LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """All options for reading one file.
+    """How to read an annotation file, and what to keep of it; the help of a field explains it.
 
-    Parameters
-    ----------
-    table, classes, vocabulary, refine, limits
-        By concern.
-    split : str or None
-        Split of all images, overriding the file's.
-    on_error : {"fail", "skip"}
-        Raise at a malformed record, or skip and report it.
-    captions : Path or None
-        Second file with captions to keep: COCO captions, or a table of image id or file name and
-        caption.
+    Columns that are not named are found by their usual names, unless `by_name` is off. Cells of
+    `concepts_column` are delimited text, or JSON lists of names or of objects with ``concept`` and
+    optionally ``score``, ``box`` and ``area``; `scores_column` has as many scores, in the same
+    notation. Without a `delimiter`, the first of ``|``, ``;`` and ``,`` that occurs anywhere in the
+    column separates concepts.
+
+    The class comes from one place: a column, `class_category`, `class_file`, or captions
+    (`class_captions`, or `class_words` alone for the file's own). An image with categories, or
+    whose captions have words, of exactly one class gets it; these categories are not concepts, and
+    their boxes and outlines are kept under the class's name.
+
+    `vocabulary` is a file, or its lines. `rename_class` comes before `keep_class`; two classes with
+    one new name merge. Mentions without a score, or without area and box, stay whatever
+    `min_score` and `min_area_px2` say.
+
+    Raises
+    ------
+    OptionError
+        Options exclude each other, or one is out of its range.
 
     Examples
     --------
-    >>> ReadOptions(classes=ClassOptions(categories={"cat": "cat", "dog": "dog"})).on_error
+    >>> ReadOptions(class_category={"cat": "cat", "dog": "dog"}).on_error
     'fail'
     """
 
-    table: TableOptions = TableOptions()
-    classes: ClassOptions = ClassOptions()
-    vocabulary: VocabularyOptions = VocabularyOptions()
-    refine: Refinement = Refinement()
-    limits: ReadLimits = ReadLimits()
-    split: str | None = None
-    on_error: OnError = "fail"
-    captions: Path | None = None
+    on_error: Annotated[
+        OnError,
+        Option("Malformed records", "Stop at a malformed record, or leave it out and count it."),
+    ] = "fail"
+    split: Annotated[
+        str | None,
+        Option("Split of all images", "Split of all images, such as train; overrides the file's."),
+    ] = None
+    id_column: Annotated[str | None, _column("Image id", "the image's id", "")] = None
+    class_column: Annotated[str | None, _column("Class", "its class", "")] = None
+    concepts_column: Annotated[
+        str | None, _column("Concepts", "its concepts: delimited text, or a JSON list", "")
+    ] = None
+    class_category: Annotated[
+        Mapping[str, str],
+        Option("Category", "Category that is a class; repeat it.", "", "CATEGORY[=CLASS]"),
+    ] = field(default_factory=dict)
+    class_file: Annotated[
+        Path | None, Option("Another file", "Table of image id or file name, and class.")
+    ] = None
+    captions: Annotated[
+        Path | None,
+        Option(
+            "Captions to keep",
+            "Captions of the images: COCO captions, or a table of image id or file name, and "
+            "caption.",
+        ),
+    ] = None
+    vocabulary: Annotated[
+        Path | tuple[str, ...] | None,
+        Option(
+            "Vocabulary file",
+            "File of a concept a line, to find in captions; variants after a colon, such as "
+            "couch: sofa, settee.",
+        ),
+    ] = None
+    scores_column: Annotated[str | None, _column("Scores", "the concepts' scores")] = None
+    caption_column: Annotated[
+        str | None, _column("Captions", "text to search for the vocabulary")
+    ] = None
+    split_column: Annotated[str | None, _column("Split", "its split")] = None
+    uri_column: Annotated[str | None, _column("Picture", "where its pixels are")] = None
+    width_column: Annotated[str | None, _column("Width in pixels", "its width in pixels")] = None
+    height_column: Annotated[str | None, _column("Height in pixels", "its height in pixels")] = None
+    concept_columns: Annotated[
+        tuple[str, ...],
+        Option(
+            "One concept, 0 or 1",
+            "Columns of one concept each, with 0 or 1 (also -1, or true and false).",
+            COLUMNS,
+            "A,B,...",
+        ),
+    ] = ()
+    delimiter: Annotated[
+        str | None, Option("Separator of concepts", "Separator of concepts in a column.", COLUMNS)
+    ] = None
+    by_name: bool = True
+    class_captions: Annotated[
+        Path | None,
+        Option(
+            "Words in a captions file",
+            "COCO captions; an image gets the class whose words its captions use.",
+            CAPTIONED_CLASSES,
+        ),
+    ] = None
+    class_words: Annotated[
+        str | None,
+        Option(
+            "Words in its captions",
+            "Word list of the classes: one that comes with cobalance (coco-gb by default), or a "
+            "TOML file.",
+            CAPTIONED_CLASSES,
+        ),
+    ] = None
+    match: Annotated[
+        MatchMode,
+        Option("Match", "Match whole words and plurals, or any text.", CAPTIONED_CONCEPTS),
+    ] = "words"
+    keep_class: Annotated[
+        tuple[str, ...],
+        Option(
+            "Keep only these classes, one a line",
+            "Keep only images of this class, by its new name; repeat it.",
+            KEPT,
+            "CLASS",
+        ),
+    ] = ()
+    keep_split: Annotated[
+        tuple[str, ...],
+        Option(
+            "Keep only these splits, one a line",
+            "Keep only images of this split; repeat it.",
+            KEPT,
+            "SPLIT",
+        ),
+    ] = ()
+    rename_class: Annotated[
+        Mapping[str, str],
+        Option(
+            "Rename classes, one a line",
+            "Rename a class, such as 0=landbird; repeat it.",
+            KEPT,
+            "OLD=NEW",
+        ),
+    ] = field(default_factory=dict)
+    concept_table: Annotated[
+        Path | None,
+        Option(
+            "Concept table",
+            "Table of concept and what it becomes; empty drops it, equal ones merge.",
+            KEPT,
+        ),
+    ] = None
+    min_score: Annotated[
+        float | None, Option("Minimum score of a concept", "Minimum score of a concept.", KEPT)
+    ] = None
+    min_area_px2: Annotated[
+        float | None,
+        Option(
+            "Minimum area of an object, in square pixels",
+            "Minimum area of an instance, in square pixels.",
+            KEPT,
+        ),
+    ] = None
+    max_columns: Annotated[int, _limit("columns of a table or keys of JSON lines")] = 10_000
+    max_rows: Annotated[int, _limit("rows of a table or images of a COCO file")] = 5_000_000
+    max_mentions: Annotated[
+        int,
+        _limit("concepts in all rows or captions, or annotations of a COCO file"),
+    ] = 20_000_000
+    max_table_mb: Annotated[int, _limit("MB of memory for a table")] = 500
+    max_skipped: Annotated[int, _limit("malformed records that are left out")] = 100_000
 
     def __post_init__(self) -> None:
         if self.on_error not in ("fail", "skip"):
@@ -245,6 +209,64 @@ class ReadOptions:
             object.__setattr__(self, "split", clean_name(self.split))
             if not self.split:
                 raise OptionError("The split is empty. Pass a name such as train.")
+        if self.delimiter == "":
+            raise OptionError(
+                "The delimiter of concepts is empty. Set ", Setting("delimiter"), " to '|'."
+            )
+        if self.concepts_column is not None and self.concept_columns:
+            raise OptionError(
+                "Concepts come from one column or from one column each, not from both. Set ",
+                *(Setting("concepts_column"), " or ", Setting("concept_columns"), "."),
+            )
+        if self.scores_column is not None and self.concept_columns:
+            raise OptionError(
+                "Scores go with a concepts column. Set ", Setting("concepts_column"), "."
+            )
+        if bool(self.class_category) + (self.class_file is not None) + self.searches_classes > 1:
+            raise OptionError(
+                "The class comes from one place. Set one of ",
+                *(Setting("class_category"), ", ", Setting("class_file"), ", and "),
+                *(Setting("class_captions"), " or ", Setting("class_words"), "."),
+            )
+        if self.match not in ("words", "substring"):
+            raise OptionError(f"The matching mode is {self.match!r}. Pass words or substring.")
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
+            raise OptionError(f"The minimum score is {self.min_score:g}. Pass one from 0 to 1.")
+        if self.min_area_px2 is not None and not self.min_area_px2 >= 0:
+            raise OptionError(f"The minimum area is {self.min_area_px2:g}. Pass 0 or more.")
+        for limit in ("columns", "rows", "mentions", "table_mb", "skipped"):
+            if getattr(self, f"max_{limit}") < 1:
+                setting = Setting(f"max_{limit}")
+                raise OptionError("A limit is less than 1. Set ", setting, " to 1 or more.")
+
+    @property
+    def about_columns(self) -> bool:
+        """Whether an option about the columns of a table is set."""
+        names = [name for name in declared_options() if name.endswith("_column")]
+        names = [*names, "concept_columns", "delimiter", "by_name"]
+        unset = ReadOptions()
+        return any(getattr(self, name) != getattr(unset, name) for name in names)
+
+    @property
+    def searches_own_captions(self) -> bool:
+        """Whether classes come from the captions of the file itself."""
+        return self.class_words is not None and self.class_captions is None
+
+    @property
+    def searches_classes(self) -> bool:
+        """Whether classes come from captions."""
+        return self.class_captions is not None or self.class_words is not None
+
+
+@cache
+def declared_options() -> dict[str, tuple[Any, Option]]:
+    """Type and wording of each field of `ReadOptions`, but for `by_name`, which no person sets."""
+    hints = get_type_hints(ReadOptions, include_extras=True)
+    return {
+        name: found
+        for name, hint in hints.items()
+        if len(found := get_args(hint)) == 2 and isinstance(found[1], Option)
+    }
 
 
 def pairs(given: Iterable[str], *, needs_value: bool = False) -> dict[str, str]:

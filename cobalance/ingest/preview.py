@@ -13,7 +13,7 @@ from cobalance.graph.errors import InputError, UnknownNameError, render
 from cobalance.graph.progress import silent
 from cobalance.ingest.coco.records import Category, decode
 from cobalance.ingest.load import detect_format, detect_tree, read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
@@ -164,7 +164,7 @@ def sample_table(path: Path, table_format: str) -> TableSample:
     InputError
         The table has no header, or the file is damaged.
     """
-    problems = Problems(str(path), "skip")
+    problems = Problems(str(path), ReadOptions(on_error="skip"))
     if table_format == "parquet":
         table = load_rows(path, problems, most=_SAMPLE_ROWS)
     else:
@@ -181,7 +181,7 @@ def sample_table(path: Path, table_format: str) -> TableSample:
         dtype=object,
     )
     # A column of captions does not keep those of 0 and 1 from being concepts.
-    found = map_columns(table, TableOptions(), [role for role in USUAL_NAMES if role != "caption"])
+    found = map_columns(table, ReadOptions(), [role for role in USUAL_NAMES if role != "caption"])
     taken = {*found.of.values(), *found.indicators}
     caption = usual_column("caption", [name for name in table.columns if name not in taken])
     named = found.of if caption is None else {**found.of, "caption": caption}
@@ -218,11 +218,11 @@ def category_names(path: Path, input_format: str) -> list[str]:
         The file is not of this format.
     """
     if input_format in ("coco-instances", "lvis"):
-        problems = Problems(str(path), "skip")
+        problems = Problems(str(path), ReadOptions(on_error="skip"))
         found = decode(path, "instances", {"categories": Category}, problems)["categories"]
         return [category.name for category in found.items]
     # A reader says which categories there are when it is asked for one that there cannot be.
-    options = ReadOptions(classes=ClassOptions(categories={"\n": "any"}), on_error="skip")
+    options = ReadOptions(class_category={"\n": "any"}, on_error="skip")
     try:
         read_annotations(path, options, input_format)
     except UnknownNameError as error:

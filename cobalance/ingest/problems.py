@@ -8,9 +8,9 @@ import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import InputError, Setting, Text, parts_of
-from cobalance.ingest.options import OnError, ReadLimits
+from cobalance.ingest.options import ReadOptions
 
-_LIMITS = ReadLimits()
+_DEFAULTS = ReadOptions()
 _OVER = {
     "columns": "has more than {:,} columns",
     "rows": "has more than {:,} rows",
@@ -39,26 +39,25 @@ class Problems:
     ----------
     file : str
         The file as the user named it.
-    on_error : {"fail", "skip"}
-        Whether to raise at the first malformed record or to collect a message for each.
-    limits : ReadLimits
-        What the file may hold.
+    options : ReadOptions
+        Whether to raise at the first malformed record or to collect a message for each, and what
+        the file may hold.
 
     Examples
     --------
-    >>> problems = Problems("a.csv", "skip")
+    >>> problems = Problems("a.csv", ReadOptions(on_error="skip"))
     >>> problems.record("line 3", "the class is empty", "Fill it in")
     >>> problems.messages
     ['a.csv, line 3: the class is empty. Fill it in.']
     """
 
-    def __init__(self, file: str, on_error: OnError, limits: ReadLimits = _LIMITS) -> None:
-        self.file, self.on_error, self.limits = file, on_error, limits
+    def __init__(self, file: str, options: ReadOptions = _DEFAULTS) -> None:
+        self.file, self.options = file, options
         self.messages: list[str] = []
 
     def beside(self, file: str) -> "Problems":
         """Problems of a second file that is read along with this one."""
-        other = Problems(file, self.on_error, self.limits)
+        other = Problems(file, self.options)
         other.messages = self.messages
         return other
 
@@ -74,7 +73,7 @@ class Problems:
         more : int
             Number of other records with the same fault.
         """
-        if self.on_error == "fail":
+        if self.options.on_error == "fail":
             others = f" (and {more:,} more like it)" if more else ""
             skip = (", or leave such records out with ", Setting("on_error", "skip"), ".")
             raise InputError(self.file, place, reason + others, (*parts_of(fix), *skip))
@@ -94,7 +93,7 @@ class Problems:
         Parameters
         ----------
         limit : str
-            A field of `ReadLimits`.
+            Such as ``"rows"`` for `ReadOptions.max_rows`.
         number : int
             Columns, rows or records so far, or bytes for ``"table_mb"``.
         place : str or None
@@ -102,11 +101,11 @@ class Problems:
         what : str or None
             What there are more of, where it is not what the limit says.
         """
-        most: int = getattr(self.limits, limit)
+        most: int = getattr(self.options, f"max_{limit}")
         if number > (most * 1_000_000 if limit == "table_mb" else most):
             over = _OVER[limit] if what is None else f"has more than {{:,}} {what}"
             reason = over.format(most)
-            remedy = ("If that is meant, set ", Setting(f"limits.{limit}"), " higher.")
+            remedy = ("If that is meant, set ", Setting(f"max_{limit}"), " higher.")
             raise self.fatal(reason, remedy, place)
 
     def rows(self, n: int, place: Callable[[int], str]) -> "RowProblems":

@@ -43,7 +43,7 @@ WANTED = [
 )
 def test_concepts_in_one_column(cells):
     frame = pd.DataFrame({"label": LABELS, "things": pd.Series(cells, dtype=object)})
-    assert held(cb.from_frame(frame, concepts="things")) == WANTED
+    assert held(cb.from_frame(frame, concepts_column="things")) == WANTED
 
 
 @pytest.mark.parametrize("kind", ["bool", "int64", "float64", "boolean", "str"])
@@ -53,7 +53,7 @@ def test_a_column_of_0_and_1_for_each_concept(kind):
         | {name: pd.Series([name in of for of in CONCEPTS]) for name in ("cow", "road")}
     )
     frame[["cow", "road"]] = frame[["cow", "road"]].astype(kind)
-    assert held(cb.from_frame(frame, concepts=["cow", "road"])) == WANTED
+    assert held(cb.from_frame(frame, concept_columns=["cow", "road"])) == WANTED
     assert held(cb.from_frame(frame)) == WANTED
 
 
@@ -134,10 +134,10 @@ def test_a_file_with_the_options_of_the_command_line(tmp_path):
         file,
         id_column="key",
         class_column="kind",
-        concepts="seen",
+        concepts_column="seen",
         delimiter="/",
-        rename_classes={"0": "country", "1": "urban"},
-        keep_classes=["country", "urban"],
+        rename_class={"0": "country", "1": "urban"},
+        keep_class=["country", "urban"],
         split="train",
     )
     assert held(data) == [("1", "country", {"cow", "road"}), ("2", "urban", {"road"})]
@@ -158,9 +158,9 @@ def test_coco_categories_as_classes(tmp_path):
         '{"id": 2, "image_id": 1, "category_id": 2, "bbox": [0, 0, 2, 2]}],'
         '"categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "sofa"}]}'
     )
-    (only,) = held(cb.read(file, class_categories=["cat"]))
+    (only,) = held(cb.read(file, class_category=["cat"]))
     assert only[1:] == ("cat", {"sofa"})
-    (renamed,) = held(cb.read(file, class_categories={"cat": "pet"}))
+    (renamed,) = held(cb.read(file, class_category={"cat": "pet"}))
     assert renamed[1] == "pet"
 
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 
 HOSTILE = [
     'o\'hare "quoted" `ticked`',
@@ -68,14 +68,14 @@ RECORDS = st.lists(
     unique_by=lambda record: record.id,
 ).filter(lambda records: {record.class_name for record in records} != {"-1", "1"})
 PLAIN = [ImageRecord("a", "b", (Mention("c"),))]
-COLUMNS = TableOptions(
-    id="id",
-    class_name="label",
-    concepts="concepts",
-    split="split",
-    uri="uri",
-    width="width",
-    height="height",
+COLUMNS = ReadOptions(
+    id_column="id",
+    class_column="label",
+    concepts_column="concepts",
+    split_column="split",
+    uri_column="uri",
+    width_column="width",
+    height_column="height",
 )
 
 
@@ -166,7 +166,7 @@ def same(annotations, records):
 def test_table(writer, separator, records, tmp_path_factory):
     path = tmp_path_factory.mktemp("table") / "data"
     path.write_bytes(writer(records, separator))
-    same(read_annotations(path, ReadOptions(table=COLUMNS)), records)
+    same(read_annotations(path, COLUMNS), records)
 
 
 @settings(max_examples=60, deadline=None)
@@ -209,7 +209,7 @@ def test_coco(records, tmp_path_factory):
     }
     path = tmp_path_factory.mktemp("coco") / "data"
     path.write_text(json.dumps(content))
-    options = ReadOptions(classes=ClassOptions(categories={c: c for c in classes}), split="train")
+    options = ReadOptions(class_category={c: c for c in classes}, split="train")
     same(read_annotations(path, options), records)
 
 
@@ -229,4 +229,4 @@ def test_delimited_concepts(records, tmp_path_factory):
         writer.writerow([r.id, r.class_name, "|".join(m.concept for m in r.mentions)])
     path = tmp_path_factory.mktemp("table") / "data"
     path.write_text(buffer.getvalue())
-    same(read_annotations(path, ReadOptions(table=TableOptions(delimiter="|"))), records)
+    same(read_annotations(path, ReadOptions(delimiter="|")), records)

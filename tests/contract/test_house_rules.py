@@ -13,8 +13,10 @@ import typer.main
 from cobalance.app.cli.main import command_line
 from cobalance.app.cli.shared.words import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
+from cobalance.data import ReaderOptions
 from cobalance.graph.errors import Action, Setting
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.options import declared_options
+from cobalance.words import in_python
 from cobalance.workflows.settings import VARIABLES, Settings
 from tests.contract.syntax import ROOT, trees
 
@@ -70,8 +72,10 @@ def settings() -> list[Setting]:
             case ast.Constant(value=str(name)):
                 names.add(name)
             case ast.JoinedStr(values=[ast.Constant(value=str(group)), ast.FormattedValue()]):
-                known = {name for name in FLAGS if name.startswith(group)}
+                known = {name for name in declared_options() if name.startswith(group)}
                 names |= known or {f"{group}concept"}
+            case ast.JoinedStr(values=[ast.FormattedValue(), ast.Constant(value=str(last))]):
+                names |= {name for name in declared_options() if name.endswith(last)}
             case _:
                 pytest.fail(f"no name of a setting: {ast.unparse(call)}")
     return [Setting(name) for name in sorted(names)]
@@ -118,11 +122,11 @@ def test_every_action_of_a_message_is_a_command_that_parses(action):
 
 def test_wordings_are_of_what_there_is():
     assert set(FLAGS.values()) <= flags()
-    for name in LABELS:
-        value: Any = ReadOptions
-        for part in name.split("."):
-            if name not in ("input_format", "replace", "sample"):  # of the call, not of the reading
-                value = getattr(value() if isinstance(value, type) else value, part)
+    for name in declared_options():  # named alike everywhere
+        assert in_shell(Setting(name)) in flags()
+        assert in_python(Setting(name)) == name
+    assert declared_options().keys() <= LABELS.keys()
+    assert declared_options().keys() == ReaderOptions.__annotations__.keys()
 
 
 @cache

@@ -1,6 +1,6 @@
 """A small COCO instances file and a captions file, as Python objects."""
 
-from cobalance.ingest.options import ClassOptions
+from cobalance.ingest.options import ReadOptions
 
 INSTANCES = {
     "info": {},
@@ -45,4 +45,4 @@ CAPTIONS = {
 }
 
 
-GENDER = ClassOptions(categories={"man": "m", "woman": "w"})
+GENDER = ReadOptions(class_category={"man": "m", "woman": "w"})

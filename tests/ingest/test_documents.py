@@ -58,7 +58,7 @@ def test_a_concept_table_that_cannot_be_decoded(content, write):
     with pytest.raises(
         InputError, match=r"nested too deep|not a table|no columns concept|not a JSON object"
     ):
-        read_concept_table(path, Problems(str(path), "fail"))
+        read_concept_table(path, Problems(str(path)))
 
 
 @pytest.mark.parametrize("value", [DEEP, DIGITS])

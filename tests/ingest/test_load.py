@@ -11,13 +11,7 @@ from cobalance.graph.errors import InputError, OptionError, UnknownNameError, re
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations, refine
-from cobalance.ingest.options import (
-    ClassOptions,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-)
+from cobalance.ingest.options import ReadOptions
 from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
 
 
@@ -51,9 +45,9 @@ def test_forced_format(write, failure):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (ReadOptions(table=TableOptions(id="x")), "options about columns"),
-        (ReadOptions(vocabulary=VocabularyOptions(concepts=("x",))), "vocabulary.file"),
-        (ReadOptions(classes=ClassOptions(words="coco-gb")), "classes.words"),
+        (ReadOptions(id_column="x"), "options about columns"),
+        (ReadOptions(vocabulary=("x",)), "vocabulary"),
+        (ReadOptions(class_words="coco-gb"), "class_words"),
     ],
 )
 def test_options_that_the_format_makes_no_use_of(options, text, write):
@@ -63,7 +57,7 @@ def test_options_that_the_format_makes_no_use_of(options, text, write):
 
 def test_class_categories_are_refused_for_tables(write):
     with pytest.raises(OptionError, match=r"classes.categories.*\(lvis, coco-instances, "):
-        read_annotations(write("id,label,tags\na,b,c\n"), ReadOptions(classes=GENDER))
+        read_annotations(write("id,label,tags\na,b,c\n"), GENDER)
 
 
 def test_every_format_says_what_it_is():
@@ -82,7 +76,7 @@ RECORDS = [
 
 def refined(**options):
     read = Annotations.from_records(RECORDS, {"odd ones": 3}, ["one was bad"])
-    result = refine(read, ReadOptions(refine=Refinement(**options)), "data.csv")
+    result = refine(read, ReadOptions(**options), "data.csv")
     assert result.images.index.equals(pd.RangeIndex(len(result.images)))
     assert result.mentions.index.equals(pd.RangeIndex(len(result.mentions)))
     assert result.skipped == ("one was bad",)
@@ -113,10 +107,10 @@ def test_minimum_area_takes_the_box_where_the_area_is_unknown():
 
 
 def test_classes_and_splits_are_kept_by_new_name():
-    result = refined(class_names={"0": "land", "1": "water", "2": "water"}, classes=("water",))
+    result = refined(rename_class={"0": "land", "1": "water", "2": "water"}, keep_class=("water",))
     assert result.images["class_name"].tolist() == ["water"] * 3
     assert result.set_aside == {"odd ones": 3, "images of other classes": 1}
-    result = refined(class_names={"0": "1", "1": "0"}, classes=("0",), splits=("train",))
+    result = refined(rename_class={"0": "1", "1": "0"}, keep_class=("0",), keep_split=("train",))
     assert concepts(result) == {"b": ["truck", "car"]}
     assert result.set_aside["images of other classes"] == 2
     assert result.set_aside["images of other splits"] == 1
@@ -125,9 +119,9 @@ def test_classes_and_splits_are_kept_by_new_name():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"classes": ("9",)}, "unknown class '9'. Known: 0, 1, 2."),
-        ({"class_names": {"9": "x"}}, "unknown class '9'. Known: 0, 1, 2."),
-        ({"splits": ("val",)}, "unknown split 'val'. Known: test, train."),
+        ({"keep_class": ("9",)}, "unknown class '9'. Known: 0, 1, 2."),
+        ({"rename_class": {"9": "x"}}, "unknown class '9'. Known: 0, 1, 2."),
+        ({"keep_split": ("val",)}, "unknown split 'val'. Known: test, train."),
     ],
 )
 def test_unknown_names_list_the_known(options, message):
@@ -196,7 +190,7 @@ def test_malformed_concept_table(content, record, reason, remedy, write):
 
 def test_nothing_left_says_why(write, failure):
     path = write("id,label,tags,split\na,x,b,train\nc,y,b,test\n")
-    wanted = ReadOptions(refine=Refinement(classes=("x",), splits=("test",)))
+    wanted = ReadOptions(keep_class=("x",), keep_split=("test",))
     error = failure(path, wanted)
     assert error.reason == (
         "no image is left (1 images of other classes; 1 images of other splits)"
@@ -226,14 +220,14 @@ def test_class_file_faults_name_the_class_file(write):
     ):
         path = write(content, "classes.csv")
         with pytest.raises(InputError) as caught:
-            read_annotations(data, ReadOptions(classes=ClassOptions(file=path)))
+            read_annotations(data, ReadOptions(class_file=path))
         assert str(caught.value).startswith(f"{path}{place}: {reason}")
 
 
 def test_skipping_counts_over_both_files(write):
     data = write("id,tags\na,x\nb,y\n,z\n")
     path = write("image_id,label\na,x\nb,\n", "classes.csv")
-    options = ReadOptions(classes=ClassOptions(file=path), on_error="skip")
+    options = ReadOptions(class_file=path, on_error="skip")
     annotations = read_annotations(data, options)
     assert annotations.images["id"].tolist() == ["a"]
     assert [message.split(":")[0] for message in annotations.skipped] == [
@@ -245,14 +239,13 @@ def test_skipping_counts_over_both_files(write):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: TableOptions(delimiter=""),
-        lambda: TableOptions(concepts="a", concept_columns=("b",)),
-        lambda: TableOptions(scores="a", concept_columns=("b",)),
-        lambda: ClassOptions(categories={"a": "b"}, words="coco-gb"),
-        lambda: VocabularyOptions(file="x", concepts=("a",)),
-        lambda: VocabularyOptions(mode="letters"),
-        lambda: Refinement(min_score=1.5),
-        lambda: Refinement(min_area_px2=np.nan),
+        lambda: ReadOptions(delimiter=""),
+        lambda: ReadOptions(concepts_column="a", concept_columns=("b",)),
+        lambda: ReadOptions(scores_column="a", concept_columns=("b",)),
+        lambda: ReadOptions(class_category={"a": "b"}, class_words="coco-gb"),
+        lambda: ReadOptions(match="letters"),
+        lambda: ReadOptions(min_score=1.5),
+        lambda: ReadOptions(min_area_px2=np.nan),
         lambda: ReadOptions(on_error="ignore"),
         lambda: ReadOptions(split=" "),
     ],

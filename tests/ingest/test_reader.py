@@ -11,7 +11,7 @@ from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 
 
 def spreadsheet():
@@ -76,7 +76,7 @@ def test_a_text_of_no_reasonable_size(tmp_path):
         file.write(b"tree\n")
         file.truncate(1 << 40)
     with pytest.raises(InputError, match="is larger than 16 MiB"):
-        load_vocabulary(VocabularyOptions(file=path))
+        load_vocabulary(ReadOptions(vocabulary=path))
 
 
 def test_a_folder_leads_to_the_file_to_name(tmp_path, failure):

@@ -57,7 +57,7 @@ def read_truth(path: Path) -> GroundTruth:
     """
     head = read_head(path, "ground truth")
     if ListAttr().detects(path, head):
-        columns = dict(ListAttr().load(path, Problems(str(path), "fail"), silent).columns)
+        columns = dict(ListAttr().load(path, Problems(str(path)), silent).columns)
         images = columns.pop(ID).to_pylist()
         texts = pa.table(columns).to_pandas(strings_to_categorical=True)
         return GroundTruth(_shown(texts.set_axis(pd.Index(images, name=ID)), path))

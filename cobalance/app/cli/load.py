@@ -1,10 +1,18 @@
 """`cobalance ingest`: load an annotation file into a dataset."""
 
-from dataclasses import replace as changed
-from enum import StrEnum
+from collections.abc import Callable
+from dataclasses import fields, replace as changed
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    get_args,
+)
 
 import typer
 
@@ -20,17 +28,8 @@ from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError, render
 from cobalance.graph.records import Annotations
 from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import (
-    ClassOptions,
-    ReadLimits,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-    pairs,
-)
+from cobalance.ingest.options import ReadOptions, declared_options, pairs
 from cobalance.ingest.problems import SkippedRecord
 from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_dataset
 from cobalance.workflows.load.found_images import find_images
@@ -40,55 +39,63 @@ if TYPE_CHECKING:
     from cobalance.ingest.spark.images import SparkOptions
 
 
-class OnError(StrEnum):
-    """Treatment of malformed records."""
-
-    FAIL = "fail"
-    SKIP = "skip"
+_LARGE = "Large datasets"
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
-class Images(StrEnum):
-    """Images that the graph keeps."""
+def _takes_reader_options(command: Command) -> Command:
+    """Have a command take each field of `ReadOptions`, as it is declared, in place of keywords.
 
-    ALL = "all"
-    SAMPLE = "sample"
-
-
-class LoadEngine(StrEnum):
-    """Where images are counted."""
-
-    MEMORY = "memory"
-    SPARK = "spark"
-
-
-class Match(StrEnum):
-    """Matching of captions with the vocabulary."""
-
-    WORDS = "words"
-    SUBSTRING = "substring"
-
-
-_TABLES = "Tables (CSV, TSV, Parquet, JSONL)"
-_CLASSES = "Where the class comes from, when not from a column"
-_CAPTIONS = "Concepts from captions"
-_KEPT = "What to keep"
-_GRAPH = "Large datasets"
-_KEPT_TEXTS = "Captions to keep"
-_TOO_MUCH = "Limits, so that no file takes all memory"
-_LIMITS = ReadLimits()
+    Options without a group come before those in groups.
+    """
+    own = signature(command).parameters.values()
+    options = [
+        each.replace(kind=Parameter.KEYWORD_ONLY)
+        for each in own
+        if each.kind is not Parameter.VAR_KEYWORD
+    ]
+    unset = ReadOptions()
+    for name, (kind, said) in declared_options().items():
+        option = typer.Option(
+            metavar=said.metavar,
+            help=said.help,
+            rich_help_panel=said.group or None,
+            min=1 if kind is int else None,
+        )
+        default = None if name in _TYPED else getattr(unset, name)
+        typed: Any = Annotated[_TYPED.get(name, kind), option]
+        options.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=typed))
+    options.sort(key=lambda each: bool(get_args(each.annotation)[1].rich_help_panel))
+    command.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return command
 
 
-def _column(meaning: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        metavar="COLUMN", help=f"Column with {meaning}.", rich_help_panel=_TABLES
+_TYPED: dict[str, Any] = {
+    "concept_columns": str | None,
+    "vocabulary": Path | None,
+    **dict.fromkeys(
+        ("class_category", "rename_class", "keep_class", "keep_split"), list[str] | None
+    ),
+}
+"""Options that are typed otherwise than `ReadOptions` has them."""
+
+
+def _read_options(given: dict[str, Any]) -> ReadOptions:
+    """Make `ReadOptions` of what was typed."""
+    columns = given["concept_columns"]
+    return ReadOptions(
+        **given
+        | {
+            "concept_columns": tuple(columns.split(",")) if columns else (),
+            "class_category": pairs(given["class_category"] or ()),
+            "rename_class": pairs(given["rename_class"] or (), needs_value=True),
+            "keep_class": tuple(given["keep_class"] or ()),
+            "keep_split": tuple(given["keep_split"] or ()),
+        }
     )
-    return option
 
 
-def _limit(what: str) -> Any:
-    return typer.Option(min=1, help=f"Most {what}.", rich_help_panel=_TOO_MUCH)
-
-
+@_takes_reader_options
 def ingest(
     file: Annotated[
         str,
@@ -112,147 +119,38 @@ def ingest(
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")
     ] = False,
-    on_error: Annotated[
-        OnError, typer.Option(help="Stop at a malformed record, or leave it out and count it.")
-    ] = OnError.FAIL,
-    split: Annotated[str | None, typer.Option(help="Split of all images, such as train.")] = None,
     images: Annotated[
-        Images,
+        Literal["all", "sample"],
         typer.Option(
             help="Keep all images in the graph, or all counts and a sample of the images.",
-            rich_help_panel=_GRAPH,
+            rich_help_panel=_LARGE,
         ),
-    ] = Images.ALL,
+    ] = "all",
     sample: Annotated[
         int,
         typer.Option(
-            min=1, help="Images of each clique and class in a sample.", rich_help_panel=_GRAPH
+            min=1, help="Images of each clique and class in a sample.", rich_help_panel=_LARGE
         ),
     ] = PER_CLASS,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed that chooses a sample.", rich_help_panel=_GRAPH)
+        int, typer.Option(min=0, help="Seed that chooses a sample.", rich_help_panel=_LARGE)
     ] = 0,
     engine: Annotated[
-        LoadEngine,
+        Literal["memory", "spark"],
         typer.Option(
             help="Where to count: here, or on Apache Spark, which leaves the images in their "
             "Parquet files.",
-            rich_help_panel=_GRAPH,
+            rich_help_panel=_LARGE,
         ),
-    ] = LoadEngine.MEMORY,
+    ] = "memory",
     master: Annotated[
         str | None,
         typer.Option(
             help="Spark's master, such as local[4]; by default all cores of this machine.",
-            rich_help_panel=_GRAPH,
+            rich_help_panel=_LARGE,
         ),
     ] = None,
-    id_column: Annotated[str | None, _column("the image's id")] = None,
-    class_column: Annotated[str | None, _column("its class")] = None,
-    concepts_column: Annotated[
-        str | None, _column("its concepts: delimited text, or a JSON list")
-    ] = None,
-    scores_column: Annotated[str | None, _column("the concepts' scores")] = None,
-    caption_column: Annotated[str | None, _column("text to search for the vocabulary")] = None,
-    split_column: Annotated[str | None, _column("its split")] = None,
-    uri_column: Annotated[str | None, _column("where its pixels are")] = None,
-    width_column: Annotated[str | None, _column("its width in pixels")] = None,
-    height_column: Annotated[str | None, _column("its height in pixels")] = None,
-    concept_columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns of one concept each, with 0 or 1.",
-            rich_help_panel=_TABLES,
-        ),
-    ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(help="Separator of concepts in a column.", rich_help_panel=_TABLES),
-    ] = None,
-    class_category: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CATEGORY[=CLASS]",
-            help="Category that is a class; repeat it.",
-            rich_help_panel=_CLASSES,
-        ),
-    ] = None,
-    class_file: Annotated[
-        Path | None,
-        typer.Option(help="Table of image id or file name, and class.", rich_help_panel=_CLASSES),
-    ] = None,
-    class_captions: Annotated[
-        Path | None,
-        typer.Option(
-            help="COCO captions; an image gets the class whose words its captions use.",
-            rich_help_panel=_CLASSES,
-        ),
-    ] = None,
-    class_words: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Word list of the classes: {', '.join(word_list_names())}, or a TOML file.",
-            rich_help_panel=_CLASSES,
-        ),
-    ] = None,
-    captions: Annotated[
-        Path | None,
-        typer.Option(
-            help="Captions of the images: COCO captions, or a table of image id or file name, and "
-            "caption.",
-            rich_help_panel=_KEPT_TEXTS,
-        ),
-    ] = None,
-    vocabulary: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of a concept a line, variants after a colon.", rich_help_panel=_CAPTIONS
-        ),
-    ] = None,
-    match: Annotated[
-        Match,
-        typer.Option(help="Match whole words and plurals, or any text.", rich_help_panel=_CAPTIONS),
-    ] = Match.WORDS,
-    keep_class: Annotated[
-        list[str] | None,
-        typer.Option(help="Keep only images of this class; repeat it.", rich_help_panel=_KEPT),
-    ] = None,
-    keep_split: Annotated[
-        list[str] | None,
-        typer.Option(help="Keep only images of this split; repeat it.", rich_help_panel=_KEPT),
-    ] = None,
-    rename_class: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OLD=NEW",
-            help="Rename a class, such as 0=landbird; repeat it.",
-            rich_help_panel=_KEPT,
-        ),
-    ] = None,
-    concept_table: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of concept and what it becomes; empty drops it, equal ones merge.",
-            rich_help_panel=_KEPT,
-        ),
-    ] = None,
-    min_score: Annotated[
-        float | None, typer.Option(help="Minimum score of a concept.", rich_help_panel=_KEPT)
-    ] = None,
-    min_area: Annotated[
-        float | None,
-        typer.Option(help="Minimum area of an instance, in square pixels.", rich_help_panel=_KEPT),
-    ] = None,
-    max_columns: Annotated[int, _limit("columns of a table or keys of JSON lines")] = (
-        _LIMITS.columns
-    ),
-    max_rows: Annotated[int, _limit("rows of a table or images of a COCO file")] = _LIMITS.rows,
-    max_mentions: Annotated[
-        int, _limit("concepts in all rows or captions, or annotations of a COCO file")
-    ] = _LIMITS.mentions,
-    max_table_mb: Annotated[int, _limit("MB of memory for a table")] = _LIMITS.table_mb,
-    max_skipped: Annotated[int, _limit("malformed records that are left out")] = _LIMITS.skipped,
+    **reading: Any,
 ) -> None:
     """Load annotations into a dataset's concept graph.
 
@@ -267,53 +165,13 @@ def ingest(
     `cobalance mine` chooses: a million images then load in seconds. What takes all images, such as
     export and jobs that edit images, needs --images all.
     """
-    options = ReadOptions(
-        table=TableOptions(
-            id=id_column,
-            class_name=class_column,
-            concepts=concepts_column,
-            scores=scores_column,
-            caption=caption_column,
-            split=split_column,
-            uri=uri_column,
-            width=width_column,
-            height=height_column,
-            concept_columns=tuple(concept_columns.split(",")) if concept_columns else (),
-            delimiter=delimiter,
-        ),
-        classes=ClassOptions(
-            categories=pairs(class_category or ()),
-            file=class_file,
-            captions=class_captions,
-            words=class_words,
-        ),
-        vocabulary=VocabularyOptions(file=vocabulary, mode=match.value),
-        refine=Refinement(
-            min_score=min_score,
-            min_area_px2=min_area,
-            concept_table=concept_table,
-            class_names=pairs(rename_class or (), needs_value=True),
-            classes=tuple(keep_class or ()),
-            splits=tuple(keep_split or ()),
-        ),
-        limits=ReadLimits(
-            columns=max_columns,
-            rows=max_rows,
-            mentions=max_mentions,
-            table_mb=max_table_mb,
-            skipped=max_skipped,
-        ),
-        split=split,
-        on_error=on_error.value,
-        captions=captions,
-    )
+    options = _read_options(reading)
     if dataset is not None:
         check_name(dataset)
     name = default_dataset_name(file) if dataset is None else dataset
-    kept = Sample(sample, seed) if images is Images.SAMPLE else None
-    if engine is LoadEngine.SPARK:
-        _check_spark(options, kept, input_format)
-        columns = _spark_columns(options)
+    kept = Sample(sample, seed) if images == "sample" else None
+    if engine == "spark":
+        columns = _spark_options(options, kept, input_format)
         with opened_store() as (store, progress):
             from cobalance.workflows.spark.images import load_with_spark
 
@@ -334,14 +192,14 @@ def ingest(
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
-    settings = Settings.from_environment()
+    folders = Settings.from_environment().folders()
     with opened_store() as (store, progress):
         if dataset is None and not replace and kept is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
         report = load_dataset(
             store,
-            settings.folders(),
+            folders,
             name,
             annotations,
             source=path.name,
@@ -349,36 +207,29 @@ def ingest(
             sample=kept,
             progress=progress,
         )
-        found = find_images(settings.folders(), annotations, path, progress=progress)
+        found = find_images(folders, annotations, path, progress=progress)
         told = render(found.described(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)
 
 
-def _check_spark(options: ReadOptions, kept: Sample | None, input_format: str | None) -> None:
+def _spark_options(
+    options: ReadOptions, kept: Sample | None, input_format: str | None
+) -> "SparkOptions":
+    from cobalance.ingest.spark.images import SparkOptions
+
     if kept is None:
         raise OptionError(
             "--engine spark leaves the images in their files. Give --images sample with it."
         )
-    table = TableOptions(delimiter=options.table.delimiter)
-    if input_format is not None or changed(options, table=table) != ReadOptions(table=table):
+    columns = [each.name for each in fields(SparkOptions) if each.name != "split"]
+    unset: dict[str, Any] = dict.fromkeys(columns)
+    if input_format is not None or changed(options, **unset) != ReadOptions():
         raise OptionError(
             "--engine spark reads the columns of Parquet files as they are: with it go options for "
             "the columns of id, class, concepts, split and uri, and for their delimiter, no others."
         )
-
-
-def _spark_columns(options: ReadOptions) -> "SparkOptions":
-    from cobalance.ingest.spark.images import SparkOptions
-
-    table = options.table
-    return SparkOptions(
-        class_column=table.class_name,
-        concepts_column=table.concepts,
-        id_column=table.id,
-        uri_column=table.uri,
-        split_column=table.split,
-        delimiter=table.delimiter or "|",
-    )
+    given = {name: getattr(options, name) for name in columns}
+    return SparkOptions(**{name: value for name, value in given.items() if value is not None})
 
 
 def _tell(name: str, file: str, report: IngestReport, state: DatasetState, images: str) -> None:

@@ -17,7 +17,7 @@ from cobalance.ingest.captions.caption_columns import table_texts
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind
 from cobalance.ingest.frames import TextColumns
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
@@ -70,7 +70,7 @@ def with_captions(
     path = options.captions
     if path is None:
         return annotations
-    problems = Problems(str(path), options.on_error, options.limits)
+    problems = Problems(str(path), options)
     found = _without_long_ones(_read(path, problems, progress), problems)
     rows = np.where(found.sound, _image_rows(found.keys, annotations.images), -1)
     captioned = found.sound & [captions is not None for captions in found.texts.captions]
@@ -106,7 +106,7 @@ def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
     table = form.load(path, problems, progress)
     if table.n_rows == 0:
         raise problems.fatal("has no rows", "Give it a row for each caption.")
-    of = dict(map_columns(table, TableOptions(), ("id", "caption", "uri")).of)
+    of = dict(map_columns(table, ReadOptions(), ("id", "caption", "uri")).of)
     if len(table.columns) == 2 and "caption" not in of:
         names = list(table.columns)
         of["id"] = of.get("id", names[0])

@@ -147,7 +147,7 @@ def decode(
         reason, place, fix = _validation_fault(str(error))
         if place is None:
             raise problems.fatal(reason, (*parts_of(fix), ".")) from None
-        if problems.on_error == "fail":
+        if problems.options.on_error == "fail":
             problems.record(place, reason, fix)
         return _decode_singly(content, types, problems)
     for name in types:

@@ -15,7 +15,7 @@ from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.concepts.word_lists import load_word_list
 from cobalance.ingest.frames import ImageColumns, Labels
 from cobalance.ingest.names import Coded, encode_names
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, first_rows
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
@@ -43,18 +43,18 @@ def labels_beside(
     InputError
         No option names a second file, or it cannot be used.
     """
-    if options.classes.file is not None:
-        path = options.classes.file
+    if options.class_file is not None:
+        path = options.class_file
         labels, taken = labels_from_file(path, columns, problems, progress)
         return labels, (f"{path}: {', '.join(taken)}",)
-    if options.classes.captions is not None:
-        path = options.classes.captions
+    if options.class_captions is not None:
+        path = options.class_captions
         return labels_from_captions(path, columns, options, problems, progress), ()
     raise problems.fatal(
         "does not say which class an image has",
         (
             "Say where the class comes from with ",
-            *(own, ", ", Setting("classes.file"), " or ", Setting("classes.captions"), "."),
+            *(own, ", ", Setting("class_file"), " or ", Setting("class_captions"), "."),
         ),
     )
 
@@ -88,10 +88,10 @@ def labels_of_objects(
     InputError, UnknownNameError
         As `labels_beside` and `labels_from_categories`.
     """
-    classes = options.classes.categories
+    classes = options.class_category
     if classes:
         return (*labels_from_categories(image, category, classes, len(columns.ids)), ())
-    own = Setting("classes.categories")
+    own = Setting("class_category")
     labels, notes = labels_beside(columns, options, problems, progress, own)
     return labels, category, Coded(np.full(len(image), -1), ()), notes
 
@@ -143,7 +143,7 @@ def labels_from_categories(
     category : Coded
         Category of each mention.
     classes : mapping of str to str
-        As in `cobalance.ingest.options.ClassOptions`.
+        As `ReadOptions.class_category`.
     n_images : int
         Number of images.
 
@@ -205,18 +205,18 @@ def labels_from_file(
     if table.n_rows == 0:
         raise beside.fatal("has no rows", "Give it a row for each image.")
     ids = columns.ids
-    of = dict(map_columns(table, TableOptions(), ("id", "class_name")).of)
+    of = dict(map_columns(table, ReadOptions(), ("id", "class")).of)
     if len(table.columns) == 2 and not of:
-        of = dict(zip(("id", "class_name"), table.columns, strict=True))
-    for role, name in (("id", "image_id"), ("class_name", "label")):
+        of = dict(zip(("id", "class"), table.columns, strict=True))
+    for role, name in (("id", "image_id"), ("class", "label")):
         if role not in of:
             raise beside.fatal(
                 f"there is no column {name!r} (its columns: {listed(table.columns)})",
                 "Name the columns image_id and label.",
             )
     rows = table.rows()
-    keys = text_column(table, of["id"], Setting("table.id"))
-    names = encode_names(text_column(table, of["class_name"], Setting("table.class_name")))
+    keys = text_column(table, of["id"], Setting("id_column"))
+    names = encode_names(text_column(table, of["class"], Setting("class_column")))
     rows.report(names.codes < 0, lambda row: f"the class {names.faults[row]}", "Correct it")
     known = pd.Index(keys.to_pandas())
     repeated = known.duplicated()
@@ -234,7 +234,7 @@ def labels_from_file(
         )
     why = Coded(np.where(codes < 0, 0, -1), (f"images without a class in {path.name}",))
     return Labels(Coded(codes, names.names), why), tuple(
-        f"{role.replace('_name', '')} = {name}" for role, name in of.items()
+        f"{role} = {name}" for role, name in of.items()
     )
 
 
@@ -274,7 +274,7 @@ def labels_from_texts(
     progress: Progress,
 ) -> Labels:
     """Assign each image the only class that its captions name."""
-    words = load_word_list(options.classes.words or DEFAULT_WORDS)
+    words = load_word_list(options.class_words or DEFAULT_WORDS)
     rows, column = words.find_all(texts, problems, progress)
     return labels_from_mentions(
         image[rows],

@@ -99,7 +99,7 @@ def apply_concept_table(
     --------
     >>> concepts = Coded(np.array([0, 1, 2]), ("car", "person", "truck"))
     >>> table = {"truck": ("vehicle", "line 2"), "car": ("vehicle", "line 3"), "person": ("", "")}
-    >>> result = apply_concept_table(concepts, table, Problems("table.csv", "fail"))
+    >>> result = apply_concept_table(concepts, table, Problems("table.csv"))
     >>> result.codes.tolist(), result.names
     ([0, -1, 0], ('vehicle',))
     """

@@ -1,16 +1,18 @@
 """Load vocabularies from text files and options."""
 
+from pathlib import Path
+
 from cobalance.graph.errors import InputError
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.names import name_fault
-from cobalance.ingest.options import VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.reader import read_text
 
 _FORM = "Write a concept a line, and variants after a colon: couch: sofa, settee"
 
 
-def load_vocabulary(options: VocabularyOptions) -> Vocabulary:
+def load_vocabulary(options: ReadOptions) -> Vocabulary:
     """Load the vocabulary that the options name.
 
     Raises
@@ -18,16 +20,17 @@ def load_vocabulary(options: VocabularyOptions) -> Vocabulary:
     InputError
         The file, or a line in it, cannot be used.
     """
-    if options.file is None:
-        where, lines = "the vocabulary", [*options.concepts]
+    given = options.vocabulary or ()
+    if isinstance(given, Path):
+        where, lines, unit = str(given), read_text(given).split("\n"), "line"
     else:
-        where, lines = str(options.file), read_text(options.file).split("\n")
+        where, lines, unit = "the vocabulary", [*given], "entry"
     concepts: dict[str, tuple[str, ...]] = {}
     owner: dict[tuple[str, ...], tuple[str, int]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        place = f"line {number}" if options.file is not None else f"entry {number}"
+        place = f"{unit} {number}"
         name, *variants = _phrases(line)
         for phrase in (name, *variants):
             fault = name_fault(phrase)
@@ -46,7 +49,7 @@ def load_vocabulary(options: VocabularyOptions) -> Vocabulary:
         concepts[name] = (name, *variants)
     if not concepts:
         raise InputError(where, None, "names no concept", f"{_FORM}.")
-    return Vocabulary(concepts, options.mode)
+    return Vocabulary(concepts, options.match)
 
 
 def _phrases(line: str) -> list[str]:

@@ -30,21 +30,21 @@ class CocoCaptions:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images and captions, and find concepts (and classes) in the captions."""
-        problems = Problems(str(path), options.on_error, options.limits)
+        problems = Problems(str(path), options)
         if not options.vocabulary:
             raise problems.fatal(
                 "has captions, and no vocabulary says which of their words are concepts",
-                ("Set ", Setting("vocabulary.file"), " to a file of a concept a line."),
+                ("Set ", Setting("vocabulary"), " to a file of a concept a line."),
             )
-        vocabulary = load_vocabulary(options.vocabulary)
+        vocabulary = load_vocabulary(options)
         images, texts, told = read_captions(path, options.split, problems, progress)
         n = len(images.columns.ids)
         notes: tuple[str, ...] = ()
-        if options.classes.own_captions:
+        if options.searches_own_captions:
             labels = labels_from_texts(images.image, texts, n, options, problems, progress)
         else:
             labels, notes = labels_beside(
-                images.columns, options, problems, progress, Setting("classes.words")
+                images.columns, options, problems, progress, Setting("class_words")
             )
         rows, concept = vocabulary.find_all(texts, problems, progress)
         mentions = MentionColumns(images.image[rows], concept, CAPTION, {})

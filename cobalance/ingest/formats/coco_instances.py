@@ -74,7 +74,7 @@ class CocoInstances:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read images, categories and annotations, and derive the images' classes."""
-        problems = Problems(str(path), options.on_error, options.limits)
+        problems = Problems(str(path), options)
         progress("read", 0, None)
         types = {"images": Image, "annotations": Instance, "categories": Category}
         lists = decode(path, "instances", types, problems)

@@ -74,7 +74,7 @@ class FiftyOneDataset(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all samples."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         progress("read", 0, None)
         folder = _folder(tree) or ""
         name = f"{folder}{_SAMPLES}"
@@ -129,16 +129,16 @@ def _fields(samples: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
 def _class_field(
     fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
 ) -> str | None:
-    if options.classes.categories or options.classes.file or options.classes.from_captions:
+    if options.class_category or options.class_file or options.searches_classes:
         return None
     known = fields.get("Classification", [])
-    wanted = options.table.class_name
+    wanted = options.class_column
     if wanted is not None and wanted in known:
         return wanted
     if len(known) > 1 or wanted is not None:
         listed = ", ".join(known) or "none"
         reason = f"which field is the class is not clear (fields of one classification: {listed})"
-        raise problems.fatal(reason, ("Set ", Setting("table.class_name"), " to one of them."))
+        raise problems.fatal(reason, ("Set ", Setting("class_column"), " to one of them."))
     return known[0] if known else None
 
 
@@ -146,7 +146,7 @@ def _concept_fields(
     fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
 ) -> list[str]:
     known = [name for type_ in _LISTS for name in fields.get(type_, [])]
-    wanted = options.table.concepts
+    wanted = options.concepts_column
     if wanted is not None and wanted in known:
         return [wanted]
     if wanted is not None or len(known) > 1:
@@ -154,7 +154,7 @@ def _concept_fields(
             return ["ground_truth"]
         listed = ", ".join(known) or "none"
         reason = f"which field has the concepts is not clear (fields of labels: {listed})"
-        raise problems.fatal(reason, ("Set ", Setting("table.concepts"), " to one of them."))
+        raise problems.fatal(reason, ("Set ", Setting("concepts_column"), " to one of them."))
     return known
 
 

@@ -46,7 +46,7 @@ class HubDataset(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all splits."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         rows = _rows(tree, problems, progress)
         return read_table(table_of_rows(rows, problems), options, progress)
 

@@ -55,11 +55,11 @@ class ImageFolder(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the metadata, or list the images."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         names = [name for name in _metadata(tree) if _has_file_names(tree, name)]
         if not names:
             return _listed(tree, options, problems, progress)
-        rows = _images(tree, names, problems, bool(options.table.class_name), progress)
+        rows = _images(tree, names, problems, bool(options.class_column), progress)
         return read_table(table_of_rows(rows, problems), options, progress)
 
 

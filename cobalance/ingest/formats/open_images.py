@@ -80,7 +80,7 @@ class OpenImages(TreeReader):
     def _read(
         self, tree: FileTree, names: list[str], options: ReadOptions, progress: Progress
     ) -> Annotations:
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         if not names:
             raise problems.fatal(
                 f"has no CSV file with the columns {', '.join(_NEEDED)}", "Name one that has."

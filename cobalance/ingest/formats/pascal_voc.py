@@ -27,7 +27,7 @@ class PascalVoc(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the annotation files in the order of their names."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         collector = Collector(problems, options)
         files = {PurePosixPath(name).name: name for name in tree.below("")}
         split_of = _splits(tree)

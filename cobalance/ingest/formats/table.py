@@ -39,7 +39,7 @@ from cobalance.ingest.tables.loading import Table, TableFormat
 from cobalance.ingest.tables.long_form import further_rows, image_rows, moved
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
-_ROLES = ("id", "class_name", "concepts", "scores", "split", "uri", "width", "height")
+_ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TableReader:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Load and parse the rows."""
-        problems = Problems(str(path), options.on_error, options.limits)
+        problems = Problems(str(path), options)
         return read_table(self.format.load(path, problems, progress), options, progress)
 
 
@@ -111,16 +111,16 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
 def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     """Find the columns that the options name."""
     roles = list(_ROLES)
-    if options.classes.file is not None or options.classes.from_captions:
-        roles.remove("class_name")
-    searched = bool(options.vocabulary) or options.classes.own_captions
+    if options.class_file is not None or options.searches_classes:
+        roles.remove("class")
+    searched = bool(options.vocabulary) or options.searches_own_captions
     if searched:
         roles.append("caption")
-    columns = map_columns(table, options.table, roles)
+    columns = map_columns(table, options, roles)
     if searched and "caption" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like captions (columns: {listed(table.columns)})",
-            ("Set ", Setting("table.caption"), " to one of them."),
+            ("Set ", Setting("caption_column"), " to one of them."),
         )
     return columns
 
@@ -132,10 +132,10 @@ def _images(
     if "id" not in columns.of:
         raise table.problems.fatal(
             f"no column looks like the image id (columns: {listed(table.columns)})",
-            ("Set ", Setting("table.id"), " to one of them."),
+            ("Set ", Setting("id_column"), " to one of them."),
         )
     name = columns.of["id"]
-    ids = pc.fill_null(text_column(table, name, Setting("table.id")), "")
+    ids = pc.fill_null(text_column(table, name, Setting("id_column")), "")
     rows.report(
         unreadable(ids),
         lambda row: f"the id {ids[row].as_py()[:60]!r} in column {name!r} is not readable text",
@@ -151,7 +151,7 @@ def _images(
     )
     uris = None
     if "uri" in columns.of:
-        uris = text_column(table, columns.of["uri"], Setting("table.uri"))
+        uris = text_column(table, columns.of["uri"], Setting("uri_column"))
         uris = pc.if_else(pc.equal(uris, ""), pa.scalar(None, TEXT), uris)
     elif len(ids) and pc.all(pc.match_substring_regex(ids, _IMAGE_FILE)).as_py():
         uris = ids  # as in CelebA's lists, whose images are named by their files
@@ -170,7 +170,7 @@ def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblem
         return Coded.constant(split, table.n_rows)
     if "split" not in columns.of:
         return None
-    column = encode_names(text_column(table, columns.of["split"], Setting("table.split")))
+    column = encode_names(text_column(table, columns.of["split"], Setting("split_column")))
     faulty = (column.codes < 0) & ~column.empty
     rows.report(faulty, lambda row: f"the split {column.faults[row]}", "Correct it")
     return column
@@ -184,7 +184,7 @@ def _size(table: Table, columns: ColumnMap, role: str, rows: RowProblems) -> pa.
     if pa.types.is_floating(column.type):
         column = pc.cast(pc.cast(column, pa.int64(), safe=False), TEXT)
     else:
-        column = text_column(table, name, Setting(f"table.{role}"))
+        column = text_column(table, name, Setting(f"{role}_column"))
     text = pc.utf8_trim_whitespace(pc.fill_null(column, ""))
     whole = pc.match_substring_regex(text, r"^0*[1-9][0-9]{0,8}$").to_numpy(zero_copy_only=False)
     given = pc.not_equal(text, "").to_numpy(zero_copy_only=False)
@@ -203,7 +203,7 @@ def _mentions(
     mentions, notes = [], []
     if "concepts" in columns.of:
         column = table.columns[columns.of["concepts"]]
-        cells = read_cells(column, options.table.delimiter, rows)
+        cells = read_cells(column, options.delimiter, rows)
         numbers = dict(cells.numbers)
         if "scores" in columns.of:
             numbers["score"] = read_scores(table.columns[columns.of["scores"]], cells, rows)
@@ -213,15 +213,15 @@ def _mentions(
         mentions.append(_indicated(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
         row, captions = _captions(table, columns)
-        vocabulary = load_vocabulary(options.vocabulary)
+        vocabulary = load_vocabulary(options)
         found, concept = vocabulary.find_all(captions, table.problems, progress)
         mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
             f"no column looks like concepts (columns: {listed(table.columns)})",
             (
-                *("Set ", Setting("table.concepts"), ", ", Setting("table.concept_columns")),
-                *(", or ", Setting("vocabulary.file"), " with ", Setting("table.caption"), "."),
+                *("Set ", Setting("concepts_column"), ", ", Setting("concept_columns")),
+                *(", or ", Setting("vocabulary"), " with ", Setting("caption_column"), "."),
             ),
         )
     return mentions, notes
@@ -231,7 +231,7 @@ def _captions(table: Table, columns: ColumnMap) -> tuple[IntArray, list[str | No
     """Row and text of each caption to search."""
     name = columns.of["caption"]
     if not is_text(table.columns[name]):
-        text_column(table, name, Setting("table.caption"))  # raises
+        text_column(table, name, Setting("caption_column"))  # raises
     return read_caption_cells(table, name)
 
 
@@ -272,13 +272,13 @@ def _labels(
     options: ReadOptions,
     progress: Progress,
 ) -> tuple[Labels, tuple[str, ...]]:
-    if options.classes.own_captions:
+    if options.searches_own_captions:
         row, captions = _captions(table, columns)
         return labels_from_texts(row, captions, table.n_rows, options, table.problems, progress), ()
-    if "class_name" not in columns.of or options.classes.file or options.classes.from_captions:
-        return labels_beside(images, options, table.problems, progress, Setting("table.class_name"))
-    name = columns.of["class_name"]
-    column = encode_names(text_column(table, name, Setting("table.class_name")))
+    if "class" not in columns.of or options.class_file or options.searches_classes:
+        return labels_beside(images, options, table.problems, progress, Setting("class_column"))
+    name = columns.of["class"]
+    column = encode_names(text_column(table, name, Setting("class_column")))
     rows.report(
         column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
     )

@@ -73,7 +73,7 @@ class VisualGenome:
 
     def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
         """Read all images and their objects."""
-        problems = Problems(str(path), options.on_error, options.limits)
+        problems = Problems(str(path), options)
         progress("read", 0, None)
         images = _decoded(path, list[Image], problems)
         beside = path.with_name("image_data.json")

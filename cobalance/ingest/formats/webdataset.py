@@ -46,7 +46,7 @@ class WebDataset(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the samples of all shards."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         shards = tree.below("", ".tar") if tree.path.is_dir() else [""]
         classes = _class_names(tree)
 

@@ -55,7 +55,7 @@ class Yolo(TreeReader):
 
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
-        problems = Problems(str(tree.path), options.on_error, options.limits)
+        problems = Problems(str(tree.path), options)
         description = _described(tree, problems)
         collector = Collector(problems, options)
         files = set(tree.names)

@@ -104,7 +104,7 @@ def read_images(
     found = {
         role: _column(frame.columns, role, given, file, needed)
         for role, given, needed in (
-            ("class_name", options.class_column, True),
+            ("class", options.class_column, True),
             ("concepts", options.concepts_column, True),
             ("split", options.split_column, of_split is not None),
             ("id", options.id_column, named),
@@ -120,7 +120,7 @@ def read_images(
     elif not (isinstance(kind, ArrayType) and isinstance(kind.elementType, StringType)):
         reason = f"the column {found['concepts']!r} holds {kind.simpleString()}"
         raise InputError(file, None, reason, "Give text, or lists of text.")
-    label = frame[found["class_name"]].cast("string")
+    label = frame[found["class"]].cast("string")
     columns = [label.alias("label"), concepts.alias("concepts")]
     if named:
         columns += [

@@ -12,7 +12,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.errors import Setting
 from cobalance.graph.names import clean_name
 from cobalance.ingest.frames import TEXT
-from cobalance.ingest.options import TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.tables.loading import Table
 
 Int8Array = npt.NDArray[np.int8]
@@ -20,7 +20,7 @@ Int8Array = npt.NDArray[np.int8]
 USUAL_NAMES = {
     "id": "image_id id img_id filename file_name img_filename image img image_path img_path path "
     "filepath file_path image_file file",
-    "class_name": "label class class_name y target",
+    "class": "label class class_name y target",
     "concepts": "concepts objects tags attributes keywords concept object tag attribute keyword",
     "scores": "scores",
     "caption": "caption captions text description",
@@ -52,7 +52,7 @@ class ColumnMap:
     guessed: tuple[str, ...]
 
 
-def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> ColumnMap:
+def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> ColumnMap:
     """Find the columns of roles, by the options first, then by their usual names.
 
     Columns of 0 and 1 are concepts only if no column holds concepts or captions. With
@@ -65,11 +65,11 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
     """
     of: dict[str, str] = {}
     for role in USUAL_NAMES:
-        name = getattr(options, role)
+        name = getattr(options, f"{role}_column")
         if name is not None:
-            of[role] = _required(table, name, Setting(f"table.{role}"))
+            of[role] = _required(table, name, Setting(f"{role}_column"))
     given = tuple(
-        _required(table, name, Setting("table.concept_columns")) for name in options.concept_columns
+        _required(table, name, Setting("concept_columns")) for name in options.concept_columns
     )
     explicit = {*of.values(), *given}
     free = [name for name in table.columns if name not in explicit]
@@ -80,7 +80,7 @@ def map_columns(table: Table, options: TableOptions, roles: Iterable[str]) -> Co
         found = usual_column(role, free)
         if found is not None and (role == "uri" or found not in of.values()):
             of[role] = found
-            guessed.append(f"{role.replace('_name', '')} = {found}")
+            guessed.append(f"{role} = {found}")
     indicators = given
     shown = given or {"concepts", "caption"} & of.keys()
     if options.by_name and not shown and "concepts" in roles:
@@ -100,7 +100,7 @@ def usual_column(role: str, names: Iterable[str]) -> str | None:
 
     Examples
     --------
-    >>> usual_column("class_name", ["y", "Label"])
+    >>> usual_column("class", ["y", "Label"])
     'Label'
     """
     normal = {_normal(str(name)): name for name in reversed(list(names))}

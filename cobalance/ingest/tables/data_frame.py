@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from cobalance.graph.errors import InputError
-from cobalance.ingest.options import TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.header import column_names
@@ -31,7 +31,7 @@ def load_frame(frame: pd.DataFrame, problems: Problems) -> Table:
     )
 
 
-def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, TableOptions]:
+def with_id(frame: pd.DataFrame, options: ReadOptions) -> tuple[pd.DataFrame, ReadOptions]:
     """Use the index of a frame as image ids if it has no column of them.
 
     Raises
@@ -39,7 +39,7 @@ def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, T
     InputError
         The index has several levels.
     """
-    if options.id is not None or usual_column("id", frame.columns) is not None:
+    if options.id_column is not None or usual_column("id", frame.columns) is not None:
         return frame, options
     if frame.index.nlevels > 1:
         raise InputError(
@@ -49,12 +49,12 @@ def with_id(frame: pd.DataFrame, options: TableOptions) -> tuple[pd.DataFrame, T
     while name in frame.columns:
         name += "_"
     ids = frame.index.astype(str)
-    return frame.assign(**{name: ids}), replace(options, id=name)
+    return frame.assign(**{name: ids}), replace(options, id_column=name)
 
 
 def one_row_per_image(
-    frame: pd.DataFrame, concept: str, options: TableOptions
-) -> tuple[pd.DataFrame, TableOptions]:
+    frame: pd.DataFrame, concept: str, options: ReadOptions
+) -> tuple[pd.DataFrame, ReadOptions]:
     """Turn a frame of one row per image and concept into one of a row per image.
 
     Columns that differ between the rows of an image, such as scores, are left out.
@@ -72,11 +72,11 @@ def one_row_per_image(
     Examples
     --------
     >>> rows = pd.DataFrame({"image": ["a", "a", "b"], "concept": ["cow", "road", None]})
-    >>> one_row_per_image(rows, "concept", TableOptions())[0].to_dict("records")
+    >>> one_row_per_image(rows, "concept", ReadOptions())[0].to_dict("records")
     [{'image': 'a', 'concept': ['cow', 'road']}, {'image': 'b', 'concept': []}]
     """
-    image = options.id or usual_column("id", frame.columns)
-    label = options.class_name or usual_column("class_name", frame.columns)
+    image = options.id_column or usual_column("id", frame.columns)
+    label = options.class_column or usual_column("class", frame.columns)
     for name, what in ((image, "id_column"), (concept, "concept_column")):
         if name is None or name not in frame.columns:
             known = ", ".join(map(str, frame.columns))
@@ -114,7 +114,7 @@ def one_row_per_image(
     lists = [part.tolist() for part in np.split(names, cuts)] if len(ids) else []
     gathered = pd.DataFrame(kept).reset_index(drop=True)
     gathered[concept] = pd.Series(lists, dtype=object)
-    return gathered, replace(options, id=str(image), concepts=concept)
+    return gathered, replace(options, id_column=str(image), concepts_column=concept)
 
 
 def _hashable(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -26,7 +26,8 @@ class Guess:
     Parameters
     ----------
     roles : tuple of str
-        Names of `TableOptions`: ``id`` and ``uri`` may share a column; empty for nothing known.
+        As in `USUAL_NAMES`, or ``concept_columns``; ``id`` and ``uri`` may share a column; empty
+        for nothing known.
     why : str
         For people, where the values decided or are in doubt; a sentence or two, else empty.
     rivals : tuple of str
@@ -66,7 +67,7 @@ def guess_columns(
     >>> for name, guess in guess_columns(columns, {}).items():
     ...     print(name, guess.roles)
     file ('id', 'uri')
-    kind ('class_name',)
+    kind ('class',)
     seen ('concepts',)
     """
     search = _Search({name: _Values(values) for name, values in columns.items()}, dict(named))
@@ -176,7 +177,7 @@ class _Search:
             self.why[picture] = _JOINED
         names = [name for name in self._fitting(lambda one: one.is_class) if name not in indicators]
         names.sort(key=lambda name: self.columns[name].is_number)
-        self._take("class_name", names, "{} different values.")
+        self._take("class", names, "{} different values.")
         if not indicators:
             names = [name for name in self._free(names) if not self.columns[name].is_number]
             self._take("concepts", names, "{} different values: one concept an image.")
@@ -184,13 +185,13 @@ class _Search:
 
     def _doubt_names(self) -> None:
         """Correct what names say and values deny, and say where they are in doubt."""
-        picture, label, ids = (self.of.get(role) for role in ("uri", "class_name", "id"))
+        picture, label, ids = (self.of.get(role) for role in ("uri", "class", "id"))
         if picture is not None and picture == ids and not self.columns[picture].is_place:
             del self.of["uri"]
         if label is not None:
             values = self.columns[label]
             if values.is_several and "concepts" not in self.of:
-                del self.of["class_name"]
+                del self.of["class"]
                 self.of["concepts"] = label
                 self.why[label] = "Named like a class, but its values are lists."
             elif values.distinct > max(_MOST_CLASSES, values.filled // 2, 2) or values.is_decimal:
@@ -199,10 +200,10 @@ class _Search:
                     f"in the first {values.filled:,} rows."
                 )
             else:
-                other = usual_column("class_name", [name for name in self._free() if name != label])
+                other = usual_column("class", [name for name in self._free() if name != label])
                 if other is not None:
                     self.why[label] = "Not the only one that is named like a class."
-                    self.rivals[label] = "class_name", [other]
+                    self.rivals[label] = "class", [other]
         if ids is not None and (rows := self.columns[ids]).distinct < rows.filled:
             self.why[ids] = _JOINED
 

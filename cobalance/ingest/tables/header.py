@@ -22,7 +22,7 @@ def column_names(given: Sequence[str], problems: Problems, place: str | None = N
 
     Examples
     --------
-    >>> column_names([" id", "", "cafe\u0301"], Problems("a.csv", "fail"))
+    >>> column_names([" id", "", "cafe\u0301"], Problems("a.csv"))
     ['id', 'column 2', 'café']
     """
     problems.within("columns", len(given), place)

@@ -13,7 +13,7 @@ from cobalance.ingest.problems import RowProblems
 from cobalance.ingest.tables.columns import ColumnMap
 from cobalance.ingest.tables.loading import Table
 
-_OF_IMAGES = ("class_name", "split", "uri", "width", "height")
+_OF_IMAGES = ("class", "split", "uri", "width", "height")
 
 
 def further_rows(table: Table, columns: ColumnMap, first: IntArray) -> BoolArray:

@@ -39,7 +39,7 @@ def table_of_rows(rows: Iterable[tuple[str, Mapping[str, Any]]], problems: Probl
     Examples
     --------
     >>> row = {"id": 1, "objects": {"bbox": [[0, 0, 5, 5]], "categories": ["cow"]}}
-    >>> table = table_of_rows([("line 1", row)], Problems("a", "fail"))
+    >>> table = table_of_rows([("line 1", row)], Problems("a"))
     >>> table.columns["objects"].to_pylist()
     ['[{"concept": "cow", "box": [0, 0, 5, 5]}]']
     """

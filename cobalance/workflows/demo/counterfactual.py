@@ -25,7 +25,7 @@ from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.counts import Counts, ask, count_by_cypher, count_by_kernel
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
@@ -201,7 +201,7 @@ def _load(store: GraphStore, settings: Settings, progress: Progress) -> int:
     write_figures(folder, scenes, prefix=prefix_of(NAME))
     progress("draw pictures", len(scenes), len(scenes))
     options = ReadOptions(
-        classes=ClassOptions(categories={group: group for group in GROUPS}),
+        class_category={group: group for group in GROUPS},
         captions=folder / CAPTIONS,
         split="train",
     )

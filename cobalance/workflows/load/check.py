@@ -165,20 +165,17 @@ def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
     def at(path: Path | None) -> Path | None:
         return None if path is None else _in_folder(str(path), folder)
 
-    words = options.classes.words
+    words = options.class_words
     if words is not None and words.endswith(".toml"):
         words = str(_in_folder(words, folder))
     return replace(
         options,
         captions=at(options.captions),
-        classes=replace(
-            options.classes,
-            file=at(options.classes.file),
-            captions=at(options.classes.captions),
-            words=words,
-        ),
-        vocabulary=replace(options.vocabulary, file=at(options.vocabulary.file)),
-        refine=replace(options.refine, concept_table=at(options.refine.concept_table)),
+        class_file=at(options.class_file),
+        class_captions=at(options.class_captions),
+        class_words=words,
+        vocabulary=at(file) if isinstance(file := options.vocabulary, Path) else file,
+        concept_table=at(options.concept_table),
     )
 
 

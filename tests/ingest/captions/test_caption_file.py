@@ -10,14 +10,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from cobalance.graph.errors import InputError
 from cobalance.ingest.load import read_annotations, read_frame
-from cobalance.ingest.options import (
-    ClassOptions,
-    ReadLimits,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-)
+from cobalance.ingest.options import ReadOptions
 
 LICENSES = [
     {"id": 3, "name": "Attribution-NonCommercial-NoDerivs License", "url": "http://x/by-nc-nd"},
@@ -89,8 +82,7 @@ def coco_captions(files):
 
 
 def read(path, **options):
-    classes = ClassOptions(categories={"farm": "farm"})
-    return read_annotations(path, ReadOptions(classes=classes, **options))
+    return read_annotations(path, ReadOptions(class_category={"farm": "farm"}, **options))
 
 
 def test_licences_of_instances(instances):
@@ -162,8 +154,8 @@ def test_coco_captions_as_main_input_keep_their_captions(coco_captions):
     annotations = read_annotations(
         coco_captions(licenses=LICENSES),
         ReadOptions(
-            vocabulary=VocabularyOptions(concepts=("dog", "hat")),
-            classes=ClassOptions(words="coco-gb"),
+            vocabulary=("dog", "hat"),
+            class_words="coco-gb",
         ),
     )
     assert annotations.images["id"].tolist() == ["1"]
@@ -262,8 +254,8 @@ def test_a_frame_with_lists_of_captions_is_searched(files):
         {"image_id": ["1", "2"], "captions": [["a dog", "A man"], ["a woman with a hat"]]}
     )
     options = ReadOptions(
-        vocabulary=VocabularyOptions(concepts=("dog", "hat")),
-        classes=ClassOptions(words="coco-gb"),
+        vocabulary=("dog", "hat"),
+        class_words="coco-gb",
     )
     annotations = read_frame(frame, options)
     assert annotations.images["class_name"].tolist() == ["man", "woman"]
@@ -283,8 +275,8 @@ def test_a_column_of_captions_that_is_none_is_no_fault(tmp_path):
         read_annotations(
             path,
             ReadOptions(
-                table=TableOptions(caption="caption"),
-                vocabulary=VocabularyOptions(concepts=("a",)),
+                caption_column="caption",
+                vocabulary=("a",),
             ),
         )
 
@@ -293,7 +285,7 @@ def test_captions_follow_their_images_through_filters(files):
     main = files(
         "main.csv", "image_id,label,concepts,caption\n1,x,a,one\n2,y,a,two\n3,y,a,\n4,y,a,4\n"
     )
-    annotations = read_annotations(main, ReadOptions(refine=Refinement(classes=("y",))))
+    annotations = read_annotations(main, ReadOptions(keep_class=("y",)))
     assert captions_of(annotations) == {"2": ["two"], "4": ["4"]}
 
 
@@ -336,15 +328,14 @@ def test_malformed_records_are_skipped_and_told(instances, coco_captions, files)
 
 
 def test_limits(instances, coco_captions, files):
-    few = ReadLimits(mentions=3)
     table = files("c.csv", 'image_id,caption\n1,"[""a"", ""b"", ""c"", ""d""]"\n')
     for path, what in ((coco_captions(), "annotations"), (table, "captions in its rows")):
         with pytest.raises(InputError, match=f"has more than 3 {what}") as caught:
-            read(instances(IMAGES[:1]), captions=path, limits=few)
-        assert "limits.mentions" in str(caught.value)
+            read(instances(IMAGES[:1]), captions=path, max_mentions=3)
+        assert "max_mentions" in str(caught.value)
     table = files("d.csv", "image_id,caption\n1,a\n1,b\n1,c\n")
     with pytest.raises(InputError, match="has more than 2 rows"):
-        read(instances(IMAGES[:1]), captions=table, limits=ReadLimits(rows=2))
+        read(instances(IMAGES[:1]), captions=table, max_rows=2)
 
 
 @settings(

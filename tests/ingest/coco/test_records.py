@@ -2,12 +2,13 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 
 from cobalance.graph.errors import UnknownNameError, render
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions, VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 
 INSTANCES = {
     "images": [
@@ -26,9 +27,9 @@ INSTANCES = {
         {"id": 6, "name": "bed"},
     ],
 }
-CATS = ClassOptions(categories={"cat": "cat"})
-FAIL = ReadOptions(classes=CATS)
-SKIP = ReadOptions(classes=CATS, on_error="skip")
+CATS = ReadOptions(class_category={"cat": "cat"})
+FAIL = CATS
+SKIP = replace(CATS, on_error="skip")
 
 CAPTIONS = {
     "images": INSTANCES["images"],
@@ -38,9 +39,9 @@ CAPTIONS = {
         {"id": 3, "image_id": 2, "caption": "A woman in bed."},
     ],
 }
-WORDS = ClassOptions(words="coco-gb")
-VOCABULARY = VocabularyOptions(concepts=("sofa", "bed"))
-FAIL_CAPTIONS = ReadOptions(classes=WORDS, vocabulary=VOCABULARY)
+WORDS = ReadOptions(class_words="coco-gb")
+VOCABULARY = ("sofa", "bed")
+FAIL_CAPTIONS = replace(WORDS, vocabulary=VOCABULARY)
 
 DROP = object()
 
@@ -179,7 +180,7 @@ FILES = {
 @pytest.mark.parametrize("on_error", ["fail", "skip"])
 def test_malformed_file(case, on_error, write, failure):
     content, record, reason, remedy = FILES[case]
-    options = ReadOptions(classes=CATS, on_error=on_error)
+    options = replace(CATS, on_error=on_error)
     error = failure(write(content), options, "coco-instances")
     assert (error.record or "").startswith(record or "")
     assert reason in error.reason
@@ -211,14 +212,14 @@ def test_nested_thousands_deep(place, on_error, write, failure):
     else:
         content["images"][1][place] = "DEEP"
     path = write(json.dumps(content).replace('"DEEP"', deep))
-    error = failure(path, ReadOptions(classes=CATS, on_error=on_error))
+    error = failure(path, replace(CATS, on_error=on_error))
     assert "nested too deep" in error.reason
 
 
 def test_class_categories_are_cleaned_as_the_names_in_the_file(write):
     content = copy.deepcopy(INSTANCES)
     content["categories"][0]["name"] = "caf\u00e9"
-    options = ReadOptions(classes=ClassOptions(categories={" cafe\u0301": " cafe\u0301 "}))
+    options = ReadOptions(class_category={" cafe\u0301": " cafe\u0301 "})
     annotations = read_annotations(write(json.dumps(content)), options)
     assert {record.class_name for record in annotations.records()} == {"caf\u00e9"}
 
@@ -259,20 +260,20 @@ def test_instances_given_as_captions(write, failure):
 def test_no_class_option_lists_the_three(write, failure):
     error = failure(write(WHOLE), ReadOptions())
     assert error.reason == "does not say which class an image has"
-    for flag in ("classes.categories", "classes.file", "classes.captions"):
+    for flag in ("class_category", "class_file", "class_captions"):
         assert flag in render(error.remedy)
 
 
 def test_unknown_class_category_lists_the_known(write):
-    options = ReadOptions(classes=ClassOptions(categories={"dog": "dog"}))
+    options = ReadOptions(class_category={"dog": "dog"})
     with pytest.raises(UnknownNameError, match=r"unknown category 'dog'\. Known: bed, cat, sofa"):
         read_annotations(write(WHOLE), options)
 
 
 def test_no_vocabulary(write, failure):
-    error = failure(write(json.dumps(CAPTIONS)), ReadOptions(classes=WORDS))
+    error = failure(write(json.dumps(CAPTIONS)), WORDS)
     assert "no vocabulary" in error.reason
-    assert "vocabulary.file" in render(error.remedy)
+    assert "vocabulary" in render(error.remedy)
 
 
 def test_annotations_of_skipped_records_are_counted(write):

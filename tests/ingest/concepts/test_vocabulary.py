@@ -10,7 +10,7 @@ from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.concepts.vocabulary import Vocabulary
 from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
 from cobalance.ingest.concepts.word_lists import load_word_list
-from cobalance.ingest.options import VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 
 
@@ -64,7 +64,7 @@ def test_a_listed_phrase_beats_a_generated_plural():
 
 def test_find_all_gives_rows_in_order():
     rows, concept = vocabulary_of("cat", "dog").find_all(
-        ["dogs, a cat", None, "", "cat"], Problems("x", "fail")
+        ["dogs, a cat", None, "", "cat"], Problems("x")
     )
     assert rows.tolist() == [0, 0, 3]
     assert [concept.names[code] for code in concept.codes] == ["dog", "cat", "cat"]
@@ -113,7 +113,7 @@ def test_substring_equals_a_naive_twin(concepts, caption):
 
 def test_file_with_variants_comments_and_blank_lines(write):
     path = write("\ufeff# objects\n\ncouch: sofa, settee\npalm tree\n")
-    vocabulary = load_vocabulary(VocabularyOptions(file=path))
+    vocabulary = load_vocabulary(ReadOptions(vocabulary=path))
     assert vocabulary.names == ("couch", "palm tree")
     assert found(vocabulary, "two sofas, a settee") == ["couch", "couch"]
 
@@ -136,7 +136,7 @@ def test_file_with_variants_comments_and_blank_lines(write):
 def test_malformed_vocabulary(content, record, reason, write):
     path = write(content)
     with pytest.raises(InputError) as caught:
-        load_vocabulary(VocabularyOptions(file=path))
+        load_vocabulary(ReadOptions(vocabulary=path))
     assert caught.value.file == str(path)
     assert caught.value.record == record
     assert reason in caught.value.reason
@@ -144,7 +144,7 @@ def test_malformed_vocabulary(content, record, reason, write):
 
 def test_options_list_names_the_entry():
     with pytest.raises(InputError, match="the vocabulary, entry 2: 'sofa' stands for 'couch'"):
-        load_vocabulary(VocabularyOptions(concepts=("couch: sofa", "sofa")))
+        load_vocabulary(ReadOptions(vocabulary=("couch: sofa", "sofa")))
 
 
 def test_word_lists_match_whole_listed_words_only():

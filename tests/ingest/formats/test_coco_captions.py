@@ -6,14 +6,14 @@ import pytest
 
 from cobalance.graph.records import Mention
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadLimits, ReadOptions, VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 from tests.ingest.coco_files import CAPTIONS
 
 
 def test_coco_captions(write):
     options = ReadOptions(
-        classes=ClassOptions(words="coco-gb"),
-        vocabulary=VocabularyOptions(concepts=("hot dog", "bench")),
+        class_words="coco-gb",
+        vocabulary=("hot dog", "bench"),
     )
     annotations = read_annotations(write(json.dumps(CAPTIONS)), options)
     mention = {name: Mention(name, "caption") for name in ("hot dog", "bench")}
@@ -28,9 +28,9 @@ def test_a_limit_on_what_is_found_in_captions(caption, write, failure):
     entries = [{**entry, "caption": caption} for entry in CAPTIONS["annotations"]]
     most = len(entries) + 1
     options = ReadOptions(
-        vocabulary=VocabularyOptions(concepts=("bench",)),
-        classes=ClassOptions(words="coco-gb"),
-        limits=ReadLimits(mentions=most),
+        vocabulary=("bench",),
+        class_words="coco-gb",
+        max_mentions=most,
     )
     error = failure(write(json.dumps({**CAPTIONS, "annotations": entries})), options)
     assert error.reason == f"has more than {most} concepts in its captions"

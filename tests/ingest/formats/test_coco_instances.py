@@ -9,7 +9,7 @@ from cobalance.graph.errors import render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.images.regions import copy_regions, read_regions, regions_path, write_regions
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadLimits, ReadOptions, Refinement
+from cobalance.ingest.options import ReadOptions
 from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
 
 EXPECTED = [
@@ -36,7 +36,7 @@ EXPECTED = [
 
 
 def test_coco_instances(write):
-    annotations = read_annotations(write(json.dumps(INSTANCES)), ReadOptions(classes=GENDER))
+    annotations = read_annotations(write(json.dumps(INSTANCES)), GENDER)
     assert list(annotations.records()) == EXPECTED
     assert annotations.set_aside == {
         "images that show none of the class categories": 1,
@@ -52,7 +52,7 @@ def test_coco_ids_may_be_text(indent, write):
     for annotation in content["annotations"]:
         annotation["image_id"] = f"i{annotation['image_id']}"
     path = write("\ufeff" + json.dumps(content, indent=indent))
-    annotations = read_annotations(path, ReadOptions(classes=GENDER))
+    annotations = read_annotations(path, GENDER)
     assert annotations.images["id"].tolist() == ["i10", "i20"]
 
 
@@ -64,7 +64,7 @@ def test_coco_class_from_a_table(write):
         '{"image_id": 10, "label": "indoor"}\n{"image_id": 30, "label": "outdoor"}\n',
     ):
         table = write(content, "classes.txt")
-        options = ReadOptions(classes=ClassOptions(file=table), split="train")
+        options = ReadOptions(class_file=table, split="train")
         annotations = read_annotations(data, options)
         assert [(r.id, r.class_name, r.split) for r in annotations.records()] == [
             ("10", "indoor", "train"),
@@ -76,7 +76,7 @@ def test_coco_class_from_a_table(write):
 
 def test_coco_class_from_captions(write):
     data, captions = write(json.dumps(INSTANCES)), write(json.dumps(CAPTIONS), "captions.json")
-    annotations = read_annotations(data, ReadOptions(classes=ClassOptions(captions=captions)))
+    annotations = read_annotations(data, ReadOptions(class_captions=captions))
     assert [(r.id, r.class_name) for r in annotations.records()] == [("10", "man"), ("20", "woman")]
     assert annotations.set_aside == {
         "images whose captions name no class": 1,
@@ -87,9 +87,7 @@ def test_coco_class_from_captions(write):
 def test_progress_reaches_its_total(write):
     seen = []
     data = json.dumps(INSTANCES)
-    read_annotations(
-        write(data), ReadOptions(classes=GENDER), progress=lambda *step: seen.append(step)
-    )
+    read_annotations(write(data), GENDER, progress=lambda *step: seen.append(step))
     assert {stage for stage, _, _ in seen} == {"read", "check"}
     assert seen[-1] == ("check", 6, 6)
 
@@ -120,8 +118,7 @@ def coco(tmp_path):
 
 
 def options(**refinement):
-    classes = ClassOptions(categories={"tabby": "cat", "dog": "dog"})
-    return ReadOptions(classes=classes, refine=Refinement(**refinement))
+    return ReadOptions(class_category={"tabby": "cat", "dog": "dog"}, **refinement)
 
 
 def held(folder):
@@ -140,7 +137,7 @@ def test_the_class_has_regions_and_is_no_concept(coco, tmp_path):
 
 
 def test_they_follow_the_images_and_the_names_of_their_classes(coco, tmp_path):
-    refined = options(class_names={"dog": "hound"}, classes=("hound",), min_area_px2=10**6)
+    refined = options(rename_class={"dog": "hound"}, keep_class=("hound",), min_area_px2=10**6)
     annotations = read_annotations(coco, refined)
     write_regions(tmp_path, "pets", annotations)
     assert held(tmp_path) == [("2", "hound", 2)]
@@ -155,7 +152,7 @@ def test_digests_know_nothing_of_them(coco):
 def test_without_class_categories_there_are_none(coco, tmp_path):
     table = tmp_path / "classes.csv"
     table.write_text("image_id,label\n1,indoor\n2,outdoor\n")
-    annotations = read_annotations(coco, ReadOptions(classes=ClassOptions(file=table)))
+    annotations = read_annotations(coco, ReadOptions(class_file=table))
     assert annotations.objects is None
 
 
@@ -205,9 +202,9 @@ def test_limits_on_records(on_error, write, failure):
         content["images"].append({"id": []})
     path = write(json.dumps(content))
     images, annotations = len(content["images"]), len(content["annotations"])
-    few = ReadOptions(on_error=on_error, limits=ReadLimits(rows=images - 1))
+    few = ReadOptions(on_error=on_error, max_rows=images - 1)
     assert failure(path, few).reason == f"has more than {images - 1} images"
-    few = ReadOptions(on_error=on_error, limits=ReadLimits(mentions=annotations - 1))
+    few = ReadOptions(on_error=on_error, max_mentions=annotations - 1)
     error = failure(path, few)
     assert error.reason == f"has more than {annotations - 1} annotations"
-    assert render(error.remedy) == "If that is meant, set limits.mentions higher."
+    assert render(error.remedy) == "If that is meant, set max_mentions higher."

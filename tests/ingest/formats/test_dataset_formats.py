@@ -1,6 +1,7 @@
 """The same dataset in every format of a folder, an archive or one JSON file is read alike."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,10 @@ import pytest
 from cobalance.graph.errors import InputError
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import detect_format, read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from tests.ingest.dataset_files import CLASSES, DATASETS, HEIGHT, ONE_FILE, PICTURES, WIDTH, archive
 
-OPTIONS = ReadOptions(classes=ClassOptions(categories=CLASSES))
+OPTIONS = ReadOptions(class_category=CLASSES)
 WITHOUT = {
     "lvis": {"split"},
     "open-images": {"box", "size"},
@@ -95,7 +96,7 @@ def test_a_malformed_record_is_named_and_can_be_skipped(tmp_path, name):
     with pytest.raises(InputError) as caught:
         read_annotations(path, OPTIONS)
     assert place in str(caught.value)
-    skipping = ReadOptions(classes=OPTIONS.classes, on_error="skip")
+    skipping = replace(OPTIONS, on_error="skip")
     found = read_annotations(path, skipping)
     assert len(found.skipped) == 1
     assert place in found.skipped[0]

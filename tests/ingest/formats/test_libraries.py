@@ -14,7 +14,7 @@ from PIL import Image
 
 from cobalance.graph.errors import InputError
 from cobalance.ingest.load import detect_format, read_annotations
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from tests.ingest.dataset_files import pixels
 
 ROWS = [
@@ -212,7 +212,7 @@ def test_columns_of_metadata_can_be_chosen(tmp_path):
     rows = [{"file_name": row["id"], "kind": row["label"], "seen": row["concepts"]} for row in ROWS]
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     path = folder(tmp_path, {"metadata.jsonl": content})
-    options = ReadOptions(table=TableOptions(class_name="kind", concepts="seen"))
+    options = ReadOptions(class_column="kind", concepts_column="seen")
     assert seen(read_annotations(path, options)) == EXPECTED
 
 

@@ -1,12 +1,13 @@
 """Pascal VOC, from a folder and an archive."""
 
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 from cobalance.graph.errors import InputError
 from cobalance.ingest.load import detect_format, read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 
 XML = """<?xml version="1.0"?>
 <annotation><folder>VOC2012</folder><filename>{file}</filename>
@@ -17,7 +18,7 @@ XML = """<?xml version="1.0"?>
 </object>{more}</annotation>"""
 MAN = "<object><name>man</name></object>"
 WOMAN = "<object><name>woman</name></object>"
-OPTIONS = ReadOptions(classes=ClassOptions(categories={"man": "man", "woman": "woman"}))
+OPTIONS = ReadOptions(class_category={"man": "man", "woman": "woman"})
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_malformed_files_fail_or_are_skipped(voc, content, reason):
     with pytest.raises(InputError, match=r"9\.xml") as caught:
         read_annotations(voc, OPTIONS)
     assert reason in str(caught.value)
-    skipping = ReadOptions(classes=OPTIONS.classes, on_error="skip")
+    skipping = replace(OPTIONS, on_error="skip")
     found = read_annotations(voc, skipping)
     assert {"1.jpg", "2.jpg"} <= set(found.images["id"])
     assert len(found.skipped) == 1

@@ -1,6 +1,7 @@
 """Tables in every format become annotations."""
 
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ import pytest
 from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions, TableOptions, VocabularyOptions
+from cobalance.ingest.options import ReadOptions
 
 
 def records(annotations):
@@ -31,8 +32,10 @@ def test_csv(write):
 
 def test_options_name_the_columns_and_the_delimiter(write):
     path = write("a;b;c;d\n1;cat;x/y;0.5/1\n")
-    options = TableOptions(id="a", class_name="b", concepts="c", scores="d", delimiter="/")
-    annotations = read_annotations(path, ReadOptions(table=options, split="val"))
+    options = ReadOptions(
+        id_column="a", class_column="b", concepts_column="c", scores_column="d", delimiter="/"
+    )
+    annotations = read_annotations(path, replace(options, split="val"))
     assert records(annotations) == [
         ImageRecord("1", "cat", (Mention("x", score=0.5), Mention("y", score=1.0)), "val")
     ]
@@ -75,20 +78,20 @@ def test_csv_with_a_column_a_concept(write):
     path = write(
         "image_id,Male,Smiling,Hat,note\n1.jpg,-1,1,1,good\n2.jpg,1,-1,1,\n3.jpg,-1,-1,-1,x\n"
     )
-    annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
+    annotations = read_annotations(path, ReadOptions(class_column="Male"))
     assert records(annotations) == [
         ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
         ImageRecord("2.jpg", "Male", (Mention("Hat"),), uri="2.jpg"),
         ImageRecord("3.jpg", "not Male", uri="3.jpg"),
     ]
-    only = TableOptions(class_name="note", concept_columns=("Hat",))
+    only = ReadOptions(class_column="note", concept_columns=("Hat",))
     with pytest.raises(InputError, match="line 3: the class is empty"):
-        read_annotations(path, ReadOptions(table=only))
+        read_annotations(path, only)
 
 
 def test_csv_with_captions(write):
     path = write("img_filename,y,caption\na.jpg,0,A tree and a tree.\nb.jpg,1,Palm trees\n")
-    options = ReadOptions(vocabulary=VocabularyOptions(concepts=("tree", "palm tree")))
+    options = ReadOptions(vocabulary=("tree", "palm tree"))
     assert records(read_annotations(path, options)) == [
         ImageRecord("a.jpg", "0", (Mention("tree", "caption"),) * 2, uri="a.jpg"),
         ImageRecord("b.jpg", "1", (Mention("palm tree", "caption"),), uri="b.jpg"),
@@ -97,9 +100,7 @@ def test_csv_with_captions(write):
 
 def test_csv_with_classes_in_captions(write):
     path = write("file_name,label,caption\na.jpg,x,A boy in a tree\nb.jpg,y,A tree\n")
-    options = ReadOptions(
-        classes=ClassOptions(words="coco-gb"), vocabulary=VocabularyOptions(concepts=("tree",))
-    )
+    options = ReadOptions(class_words="coco-gb", vocabulary=("tree",))
     annotations = read_annotations(path, options)
     assert [(r.id, r.class_name) for r in annotations.records()] == [("a.jpg", "man")]
     assert annotations.set_aside == {"images whose captions name no class": 1}
@@ -108,12 +109,12 @@ def test_csv_with_classes_in_captions(write):
 def test_captions_are_asked_for_and_not_there(write, failure):
     path = write("file_name,label,tags\na.jpg,x,y\n")
     for options in (
-        ReadOptions(vocabulary=VocabularyOptions(concepts=("tree",))),
-        ReadOptions(classes=ClassOptions(words="coco-gb")),
+        ReadOptions(vocabulary=("tree",)),
+        ReadOptions(class_words="coco-gb"),
     ):
         error = failure(path, options)
         assert "no column looks like captions (columns: file_name, label, tags)" in error.reason
-        assert "table.caption" in render(error.remedy)
+        assert "caption_column" in render(error.remedy)
 
 
 def test_jsonl(write):
@@ -165,7 +166,7 @@ def test_parquet_with_a_boolean_column_a_concept(tmp_path):
 
 def test_list_attr(write):
     path = write("3\nMale Smiling Hat \n1.jpg -1  1  1\n2.jpg  1 -1  1\n3.jpg -1 -1 -1\n")
-    options = ReadOptions(table=TableOptions(class_name="Male"))
+    options = ReadOptions(class_column="Male")
     annotations = read_annotations(path, options)
     assert records(annotations) == [
         ImageRecord("1.jpg", "not Male", (Mention("Smiling"), Mention("Hat")), uri="1.jpg"),
@@ -186,7 +187,7 @@ def test_list_attr(write):
 def test_list_attr_with_zeros(write, values, names, note):
     first, second = values
     path = write(f"2\nMale Hat\n1.jpg {first} 1\n2.jpg {second} 0\n")
-    annotations = read_annotations(path, ReadOptions(table=TableOptions(class_name="Male")))
+    annotations = read_annotations(path, ReadOptions(class_column="Male"))
     assert [record.class_name for record in records(annotations)] == names
     assert f"{path}: {note}" in annotations.notes
 
@@ -195,8 +196,8 @@ def test_names_of_columns_are_cleaned_as_names_in_cells(write):
     path = write("\ufeff\ufeffid, label\u200b ,cafe\u0301,tree\n1,a,1,0\n")
     (record,) = records(read_annotations(path))
     assert record == ImageRecord("1", "a", (Mention("café"),))
-    options = TableOptions(class_name=" label", concept_columns=("cafe\u0301",))
-    assert records(read_annotations(path, ReadOptions(table=options))) == [record]
+    options = ReadOptions(class_column=" label", concept_columns=("cafe\u0301",))
+    assert records(read_annotations(path, options)) == [record]
 
 
 LONG = [("a", "cat", "sofa"), ("b", "dog", "bed"), ("a", "cat", "lamp"), ("c", "dog", "")]

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from dataclasses import replace
 from random import Random
 
 import pandas as pd
@@ -19,7 +20,7 @@ from cobalance.ingest.images.regions import (
     write_regions,
 )
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions, Refinement
+from cobalance.ingest.options import ReadOptions
 
 HOSTILE = ["a/b", "..", ".", "\u202eشارع 🛣️", "x" * 200, "ü" * 200, "A", "a", " %2F", "con"]
 """The digests of the first two of `FARM_IMAGES`, by the last version that knew no crowds."""
@@ -395,7 +396,7 @@ def instance(name, category=1, **more):
     return {"image_id": name, "category_id": category, **more}
 
 
-FARM = ReadOptions(classes=ClassOptions(categories={"farm": "farm"}))
+FARM = ReadOptions(class_category={"farm": "farm"})
 
 
 def outlines(write, folder, content, options=FARM):
@@ -452,9 +453,10 @@ def test_outlines_stay_with_their_records(tmp_path, write):
     )
     table = tmp_path / "concepts.csv"
     table.write_text("concept,becomes\ncow,cattle\nx,\n")
-    options = ReadOptions(
-        classes=FARM.classes,
-        refine=Refinement(concept_table=table, min_area_px2=5),
+    options = replace(
+        FARM,
+        concept_table=table,
+        min_area_px2=5,
         on_error="skip",
     )
     assert outlines(write, tmp_path / "regions", json.dumps(content), options) == [

@@ -4,7 +4,7 @@ import pytest
 
 from cobalance.graph.errors import render
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 
 HEADER = "image_id,label,concepts\n"
 ROW = "a,cat,sofa|bed\n"
@@ -99,9 +99,9 @@ RECORDS = {
 FILES = {
     "no rows": (HEADER, None, "has no rows", "a row for each image"),
     "column twice": ("id,label,label\na,b,c\n", "line 1", "two columns are named 'label'", "own"),
-    "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "table.id"),
-    "no class": ("id,concepts\na,x\n", None, "which class an image has", "table.class_name"),
-    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "table.concept_columns"),
+    "no id": ("name,label,concepts\na,cat,x\n", None, "looks like the image id", "id_column"),
+    "no class": ("id,concepts\na,x\n", None, "which class an image has", "class_column"),
+    "no concepts": ("id,label\na,cat\n", None, "looks like concepts", "concept_columns"),
     "empty header": (",,\na,b,c\n", "line 1", "there is no header", "Name the columns"),
     "odd header": ("id,la\x02bel,c\na,b,c\n", "line 1", "the control character '\\x02'", "another"),
     "header not UTF-8": (b"id,label,caf\xe9\na,b,c\n", "line 1", "0xe9 is not UTF-8", "UTF-8"),
@@ -158,15 +158,15 @@ def test_malformed_file(case, on_error, write, failure):
 @pytest.mark.parametrize(
     ("option", "setting"),
     [
-        ({"id": "foo"}, "table.id"),
-        ({"class_name": "foo"}, "table.class_name"),
-        ({"concepts": "foo"}, "table.concepts"),
-        ({"concept_columns": ("foo",)}, "table.concept_columns"),
-        ({"uri": "foo"}, "table.uri"),
+        ({"id": "foo"}, "id_column"),
+        ({"class_name": "foo"}, "class_column"),
+        ({"concepts": "foo"}, "concepts_column"),
+        ({"concept_columns": ("foo",)}, "concept_columns"),
+        ({"uri": "foo"}, "uri_column"),
     ],
 )
 def test_option_names_no_column(option, setting, write, failure):
-    error = failure(write(HEADER + ROW), ReadOptions(table=TableOptions(**option)))
+    error = failure(write(HEADER + ROW), ReadOptions(**option))
     assert error.reason == "there is no column 'foo'"
     assert render(error.remedy) == f"Set {setting} to one of: image_id, label, concepts."
 

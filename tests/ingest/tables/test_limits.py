@@ -12,7 +12,7 @@ import pytest
 
 from cobalance.graph.errors import InputError, OptionError, render
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadLimits, ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.trees import LONGEST_LINE
 
 MILLION = 1_000_000
@@ -48,7 +48,7 @@ def test_columns(write_wide, tmp_path, failure):
     assert error.reason == "has more than 10,000 columns"
     assert render(error.remedy) == "If that is meant, set limits.columns higher."
     write_wide(path, 2_000)
-    few = ReadOptions(limits=ReadLimits(columns=1_500))
+    few = ReadOptions(max_columns=1_500)
     assert "1,500 columns" in failure(path, few, form).reason
 
 
@@ -57,9 +57,9 @@ def test_columns(write_wide, tmp_path, failure):
 def test_a_limit_can_be_raised(write_wide, tmp_path):
     path = tmp_path / "data"
     write_wide(path, 12_000)
-    options = ReadOptions(limits=ReadLimits(columns=13_000))
+    options = ReadOptions(max_columns=13_000)
     if write_wide is wide_list_attr:
-        options = replace(options, table=TableOptions(class_name="c0"))
+        options = replace(options, class_column="c0")
     form = "list-attr" if write_wide is wide_list_attr else None
     annotations = read_annotations(path, options, form)
     assert len(annotations.mentions) in (11_999, 12_000)
@@ -69,14 +69,14 @@ def test_a_limit_can_be_raised(write_wide, tmp_path):
 def test_keys_of_few_lines_each_are_gathered_in_one_pass(tmp_path):
     path = tmp_path / "data"
     keyed_jsonl(path, 5_000)
-    options = TableOptions(concepts="c7")
-    annotations = read_annotations(path, ReadOptions(table=options))
+    options = ReadOptions(concepts_column="c7")
+    annotations = read_annotations(path, options)
     assert [(m.concept, r.id) for r in annotations.records() for m in r.mentions] == [("1", "7")]
     assert len(annotations.images) == 5_000
 
 
 def test_rows(tmp_path, failure, write):
-    few = ReadOptions(limits=ReadLimits(rows=2))
+    few = ReadOptions(max_rows=2)
     for content in ("id,label,tags\n" + "a,b,c\n" * 3, '{"id": "a", "label": "b"}\n' * 3):
         assert failure(write(content), few).reason == "has more than 2 rows"
     path = tmp_path / "data"
@@ -88,7 +88,7 @@ def test_rows(tmp_path, failure, write):
 def test_mentions(cell, tmp_path, failure):
     path = tmp_path / "data"
     pq.write_table(pa.table({"id": ["a"], "label": ["x"], "tags": [cell]}), path)
-    few = ReadOptions(limits=ReadLimits(mentions=2))
+    few = ReadOptions(max_mentions=2)
     assert failure(path, few).reason == "has more than 2 concepts in its rows"
     lists = pa.table({"id": ["a"], "label": ["x"], "tags": [["a", "b", "c"]]})
     pq.write_table(lists, path)
@@ -97,14 +97,14 @@ def test_mentions(cell, tmp_path, failure):
 
 def test_skipped_records(write):
     path = write("id,label,tags\n" + "a,b\n" * 3)
-    options = ReadOptions(on_error="skip", limits=ReadLimits(skipped=2))
+    options = ReadOptions(on_error="skip", max_skipped=2)
     with pytest.raises(InputError, match="more than 2 malformed records"):
         read_annotations(path, options)
 
 
 def test_a_limit_of_nothing():
     with pytest.raises(OptionError, match=r"limits\.rows to 1 or more"):
-        ReadLimits(rows=0)
+        ReadOptions(max_rows=0)
 
 
 @pytest.mark.parametrize("start", ["id,label,tags\n", '{"id": 1}\n', "1\nA B\nx.jpg 1 1\n"])

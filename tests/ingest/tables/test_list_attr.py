@@ -2,12 +2,12 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError, render
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.graph.errors import InputError, worded
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
 
 GOOD = "2\nMale Smiling Hat\n1.jpg 1 -1 1\n"
-OPTIONS = ReadOptions(table=TableOptions(class_name="Male"))
+OPTIONS = ReadOptions(class_column="Male")
 
 # what -> third line, part of the reason, part of the remedy
 RECORDS = {
@@ -31,7 +31,7 @@ FILES = {
         "Correct the number",
     ),
     "attribute twice": ("1\nMale Male\n1.jpg 1 -1\n", "line 2", "two columns are named", "own"),
-    "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "table.class_name"),
+    "no such attribute": ("1\nHat Bag\n1.jpg 1 -1\n", None, "no column 'Male'", "class_column"),
     "no images": ("0\nMale Hat\n\n", None, "has no rows", "a row for each image"),
 }
 

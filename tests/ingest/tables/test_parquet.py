@@ -10,7 +10,7 @@ import pytest
 
 from cobalance.graph.errors import InputError, render
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions, TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
 
 LISTS = [["sofa"], ["bed"]]
@@ -69,17 +69,17 @@ FILES = {
     "decimal ids": (
         {"id": [1.0, 2.0], "label": ["x", "y"], "concepts": LISTS},
         "'id' holds decimal numbers",
-        "table.id",
+        "id_column",
     ),
     "decimal classes": (
         {"id": ["a", "b"], "label": [0.0, 1.0], "concepts": LISTS},
         "'label' holds decimal numbers",
-        "table.class_name",
+        "class_column",
     ),
     "classes in lists": (
         {"id": ["a", "b"], "label": [["x"], ["y"]], "concepts": LISTS},
         "'label' holds lists",
-        "table.class_name",
+        "class_column",
     ),
     "objects without concept": (
         {
@@ -110,7 +110,7 @@ FILES = {
     "width in lists": (
         {"id": ["a"], "label": ["x"], "concepts": [["y"]], "width": [["640"]]},
         "'width' holds lists",
-        "table.width",
+        "width_column",
     ),
     "scores in structures": (
         {"id": ["a"], "label": ["x"], "concepts": [["y"]], "scores": [[{"score": 0.5}]]},
@@ -170,9 +170,9 @@ def test_lists_of_names_that_each_row_group_codes_on_its_own(item, tmp_path):
 def test_column_of_an_unusable_type(tmp_path, failure):
     day = datetime.date(2020, 1, 1)
     path = save(tmp_path / "data", {"id": ["a"], "label": ["x"], "concepts": [["y"]], "day": [day]})
-    error = failure(path, ReadOptions(table=TableOptions(split="day")))
+    error = failure(path, ReadOptions(split_column="day"))
     assert error.reason == "the column 'day' holds date32[day], which cannot be used"
-    assert "table.split" in render(error.remedy)
+    assert "split_column" in render(error.remedy)
 
 
 def test_cut_off_and_garbage(tmp_path, failure):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from cobalance.ingest.images.masks import mask, mask_box
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, draw_scene, write_figures
 from cobalance.workflows.demo.scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
 
@@ -65,7 +65,7 @@ def test_what_is_written_is_what_ingest_reads(scenes: tuple[Scene, ...], tmp_pat
     some = scenes[:12]
     write_figures(tmp_path, some, prefix="demo/")
     options = ReadOptions(
-        classes=ClassOptions(categories={name: name for name in GROUPS}),
+        class_category={name: name for name in GROUPS},
         captions=tmp_path / CAPTIONS,
     )
     found = read_annotations(tmp_path / INSTANCES, options)

@@ -87,7 +87,7 @@ def test_why_there_is_no_clique(options, sizes, said):
 def data(**shown):
     rows = [(name, concepts) for name, images in shown.items() for concepts in images]
     frame = pd.DataFrame(rows, columns=["class", "concepts"])
-    return cb.from_frame(frame, class_column="class", concepts="concepts")
+    return cb.from_frame(frame, class_column="class", concepts_column="concepts")
 
 
 def test_one_class_alone():

@@ -27,7 +27,7 @@ MEASURES = ("lift", "log_odds_ratio", "betweenness", "pagerank")
 @pytest.fixture(scope="module")
 def data():
     frame = pd.DataFrame(IMAGES, columns=["label", "tags"])
-    return cb.from_frame(frame, class_column="label", concepts="tags")
+    return cb.from_frame(frame, class_column="label", concepts_column="tags")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import InputError, OptionError
 from cobalance.graph.progress import silent
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.load.check import ImportRequest, check_import
 from cobalance.workflows.load.sources import ServerFolder, import_roots, inside
 from cobalance.workflows.settings import Settings
@@ -43,7 +43,7 @@ def test_a_companion_does_not_lead_out_of_its_folder(tmp_path, store: GraphStore
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "cars.csv").write_bytes(ROWS)
     (tmp_path / "classes.csv").write_bytes(b"image_id,label\n1,a\n")
-    options = ReadOptions(classes=ClassOptions(file=Path("../classes.csv")))
+    options = ReadOptions(class_file=Path("../classes.csv"))
     request = ImportRequest("cars.csv", "any", options)
     with pytest.raises(OptionError, match="not in"):
         check_import(ServerFolder(tmp_path / "root"), request, store, silent)

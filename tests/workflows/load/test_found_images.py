@@ -10,7 +10,7 @@ from PIL import Image
 from cobalance.graph.errors import render
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.words import in_python
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.load.found_images import FoundImages, find_images
@@ -128,7 +128,7 @@ def test_a_folder_and_an_archive_have_their_own_images(own, tmp_path):
     (yolo / "labels" / "train").mkdir(parents=True)
     (yolo / "labels" / "train" / "1.txt").write_text("0 0.5 0.5 0.2 0.2\n")
     (yolo / "data.yaml").write_text("train: images/train\nnames: [cow]\n")
-    options = ReadOptions(classes=ClassOptions(categories={"cow": "cow"}))
+    options = ReadOptions(class_category={"cow": "cow"})
     found = find_images(own.folders(), read_annotations(yolo, options), yolo)
     assert (found.looked_for, found.missing, found.kept) == (1, (), yolo)
     archive = tmp_path / "zipped.zip"

@@ -6,61 +6,9 @@ from shlex import quote
 from cobalance.graph.errors import Action, Setting
 from cobalance.workflows.settings import VARIABLES
 
-FLAGS = {
-    "input_format": "--input-format",
-    "on_error": "--on-error",
-    "table.id": "--id-column",
-    "table.class_name": "--class-column",
-    "table.concepts": "--concepts-column",
-    "table.scores": "--scores-column",
-    "table.caption": "--caption-column",
-    "table.split": "--split-column",
-    "table.uri": "--uri-column",
-    "table.width": "--width-column",
-    "table.height": "--height-column",
-    "table.concept_columns": "--concept-columns",
-    "table.delimiter": "--delimiter",
-    "classes.categories": "--class-category",
-    "classes.file": "--class-file",
-    "classes.captions": "--class-captions",
-    "classes.words": "--class-words",
-    "vocabulary.file": "--vocabulary",
-    "limits.columns": "--max-columns",
-    "limits.rows": "--max-rows",
-    "limits.mentions": "--max-mentions",
-    "captions": "--captions",
-    "limits.table_mb": "--max-table-mb",
-    "limits.skipped": "--max-skipped",
-    "timeout_s": "--timeout",
-    "skip_missing": "--skip-missing",
-    "reference": "--reference",
-    "overwrite": "--overwrite",
-    "min_size": "--min-size",
-    "graph_format": "--as",
-    "consent": "--consent",
-    "alters_real_people": "--alters-real-people",
-    "without_images": "--without-images",
-    "real": "--real",
-    "test": "--test",
-    "test_split": "--test-split",
-    "shortcuts": "--shortcuts",
-    "pairs": "--pairs",
-    "overlap": "--overlap",
-    "people": "--people",
-    "key_file": "--key-file",
-    "send_images": "--send-images",
-    "base": "--base",
-    "concepts": "--concept",
-    "rule": "--rule",
-    "plan.groups": "--groups",
-    "plan.made": "--made",
-    "plan.words": "--words",
-    "plan.split": "--split",
-    "plan.children": "--children",
-    "plan.no_derivatives": "--no-derivatives",
-    "max_per_query": "--max-per-query",
-    "budget": "--budget",
-}
+FLAGS = {"timeout_s": "--timeout", "graph_format": "--as", "concepts": "--concept"}
+"""Flags of options that are not named like them."""
+
 _REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
 """Options of `plan_counterfactuals` that take several values, one each time."""
 COMMANDS = {
@@ -111,7 +59,8 @@ def in_shell(part: Setting | Action) -> str:
         return f"--set {part.name}={part.value or '...'}"
     if group == "planner":
         return f"--set {name}={part.value or '...'}"
-    return _with_value(FLAGS[part.name], part.value)
+    flag = FLAGS.get(part.name, f"--{(name or group).replace('_', '-')}")
+    return _with_value(flag, part.value)
 
 
 def command(action: Action) -> str:

@@ -1,13 +1,14 @@
 """The preview of a table, with what each column holds chosen on its head."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from cobalance.app.web.load.chosen_file import ChosenFile
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import LABELS
-from cobalance.ingest.options import TableOptions
+from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import TableSample
 from cobalance.ingest.tables.columns import USUAL_NAMES
 
@@ -16,20 +17,20 @@ NOT_USED: Roles = ()
 _INDICATOR: Roles = ("concept_columns",)
 _BOTH: Roles = ("id", "uri")
 _NAMES: dict[Roles, str] = {
-    ("id",): LABELS["table.id"],
+    ("id",): LABELS["id_column"],
     _BOTH: "Id and picture",
-    **{(role,): LABELS[f"table.{role}"] for role in USUAL_NAMES if role != "id"},
-    _INDICATOR: LABELS["table.concept_columns"],
+    **{(role,): LABELS[f"{role}_column"] for role in USUAL_NAMES if role != "id"},
+    _INDICATOR: LABELS["concept_columns"],
     NOT_USED: "Not used",
 }
 _FEW = 12  # columns that all have heads
 _MOST_HEADS = 24
 _VALUES = 4
 _HEAD_PX = 156  # two side by side on a phone
-_NEEDED = {"id": "an image's id", "class_name": "its class", "concepts": "its concepts"}
+_NEEDED = {"id": "an image's id", "class": "its class", "concepts": "its concepts"}
 
 
-def draw_heads(chosen: ChosenFile, sample: TableSample) -> TableOptions:
+def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
     """Draw the columns with their first values; return what they hold.
 
     In a table of many columns those of one concept each are listed below the others, and one of
@@ -50,9 +51,16 @@ def draw_heads(chosen: ChosenFile, sample: TableSample) -> TableOptions:
     if len(shown) < len(columns):
         more = [name for name in columns if name not in roles]
         roles |= heads.draw_more(more, chosen.key("more columns"))
-    of = {role: name for name, given in roles.items() for role in given if given != _INDICATOR}
+    of: dict[str, Any] = {
+        f"{role}_column": name
+        for name, given in roles.items()
+        for role in given
+        if given != _INDICATOR
+    }
     indicators = tuple(name for name, given in roles.items() if given == _INDICATOR)
-    return TableOptions(**of, concept_columns=() if "concepts" in of else indicators, by_name=False)
+    return ReadOptions(
+        **of, concept_columns=() if "concepts_column" in of else indicators, by_name=False
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +129,14 @@ class _Heads:
             key=key,
         )
         roles = dict.fromkeys(indicators, _INDICATOR)
-        return roles if label is None else {**roles, label: ("class_name",)}
+        return roles if label is None else {**roles, label: ("class",)}
 
     def _release(self, key: str) -> None:
         """Take what a column was chosen for from the column that had it."""
         chosen = st.session_state[key]
         if key == self.class_key:
-            chosen = () if chosen is None else ("class_name",)
-        elif "class_name" in chosen and self.class_key in st.session_state:
+            chosen = () if chosen is None else ("class",)
+        elif "class" in chosen and self.class_key in st.session_state:
             st.session_state[self.class_key] = None
         for other in self.keys.values():
             if other != key and chosen != _INDICATOR:
@@ -143,7 +151,7 @@ class _Heads:
         self._release(key)
 
 
-def say_missing(table: TableOptions, *, class_elsewhere: bool, searched: bool) -> None:
+def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) -> None:
     """Draw what no column holds though an import needs it.
 
     Parameters
@@ -152,9 +160,11 @@ def say_missing(table: TableOptions, *, class_elsewhere: bool, searched: bool) -
         Whether classes come from elsewhere, and concepts from captions.
     """
     has = {
-        "id": table.id is not None,
-        "class_name": class_elsewhere or table.class_name is not None,
-        "concepts": searched or table.concepts is not None or bool(table.concept_columns),
+        "id": options.id_column is not None,
+        "class": class_elsewhere or options.class_column is not None,
+        "concepts": searched
+        or options.concepts_column is not None
+        or bool(options.concept_columns),
     }
     named = [label for role, label in _NEEDED.items() if not has[role]]
     if named:

@@ -1,8 +1,7 @@
 """Form of an import's options: those of the file's format, with choices read from the file."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,29 +9,12 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.load.chosen_file import ChosenFile, cached_by_files
 from cobalance.app.web.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.widgets.theme import bold
-from cobalance.app.web.widgets.wording import (
-    BY_CAPTIONS,
-    BY_CATEGORY,
-    BY_COLUMN,
-    BY_FILE,
-    BY_OWN_CAPTIONS,
-    LABELS,
-    ON_ERROR,
-)
+from cobalance.app.web.widgets.wording import LABELS, ON_ERROR
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
-from cobalance.ingest.options import (
-    ClassOptions,
-    MatchMode,
-    OnError,
-    ReadOptions,
-    Refinement,
-    TableOptions,
-    VocabularyOptions,
-    pairs,
-)
+from cobalance.ingest.options import OnError, ReadOptions, pairs
 from cobalance.ingest.preview import FoundFile, TableSample, category_names, sample_table
 from cobalance.ingest.tables import TABLES
 from cobalance.workflows.load.check import ImportRequest
@@ -40,7 +22,7 @@ from cobalance.workflows.load.dataset import default_dataset_name
 from cobalance.workflows.load.sources import Source
 
 _MATCHES = {"words": "Whole words and plurals", "substring": "Any text"}
-_CLASS = "Class"
+_CLASS, _BY_COLUMN = "Class", "Column"
 _CAPTIONS, _KEPT = "Concepts from captions", "What to keep, and under which names"
 
 
@@ -73,7 +55,7 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             key=form.key("on error"),
         )
         format_ = input_format or file.format or ""
-        table = form.table(format_)
+        options = form.columns(format_)
         images, separator, kept = st.columns([1.3, 1, 1])
         sampled = images.segmented_control(
             LABELS["sample"],
@@ -85,13 +67,11 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
             help="Every count is kept either way, so that the numbers are the same. A sample of "
             "each clique and class is for millions of images; it has no boxes and no captions.",
         )
-        if table is not None and table.concepts is not None:
+        if options.concepts_column is not None:
             delimiter = separator.text_input(
-                LABELS["table.delimiter"],
-                key=form.key("delimiter"),
-                placeholder="automatic: | or ; or ,",
+                LABELS["delimiter"], key=form.key("delimiter"), placeholder="automatic: | or ; or ,"
             )
-            table = replace(table, delimiter=delimiter or None)
+            options = replace(options, delimiter=delimiter or None)
         with kept:
             captions = form.companion(
                 LABELS["captions"],
@@ -102,7 +82,12 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         delete = st.checkbox(
             LABELS["replace"], key=form.key("replace"), help="Otherwise they stay."
         )
-        options = form.options(format_, table, split, cast("OnError", on_error), captions)
+        options = replace(
+            form.options(format_, options),
+            captions=captions,
+            split=clean_name(split) or None,
+            on_error=cast("OnError", on_error),
+        )
     sample = Sample() if sampled else None
     return ImportRequest(file.name, clean_name(dataset), options, input_format, delete, sample)
 
@@ -110,46 +95,10 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
 class _Form(ChosenFile):
     """The fields that depend on the file and its format."""
 
-    def options(
-        self,
-        format_: str,
-        table: TableOptions | None,
-        split: str,
-        on_error: OnError,
-        captions: Path | None,
-    ) -> ReadOptions:
-        """Draw the options of this format."""
-        uses = FORMATS[format_].uses
-        titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
-        start = _CAPTIONS if format_ == "coco-captions" else _CLASS
-        tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
-        with tabs[_CLASS]:
-            classes = self._classes(format_, uses, table)
-        vocabulary = VocabularyOptions()
-        if _CAPTIONS in tabs:
-            with tabs[_CAPTIONS]:
-                vocabulary = self._vocabulary()
-        if table is not None:
-            elsewhere = classes != ClassOptions()
-            say_missing(table, class_elsewhere=elsewhere, searched=bool(vocabulary))
-            if elsewhere:
-                table = replace(table, class_name=None)
-        with tabs[_KEPT]:
-            refine = self._refinement()
-        return ReadOptions(
-            table=table or TableOptions(),
-            classes=classes,
-            vocabulary=vocabulary,
-            captions=captions,
-            refine=refine,
-            split=clean_name(split) or None,
-            on_error=on_error,
-        )
-
-    def table(self, format_: str) -> TableOptions | None:
-        """Draw the first rows of a table, with what each column holds; None for no table."""
+    def columns(self, format_: str) -> ReadOptions:
+        """Draw the first rows of a table, with what each column holds; else nothing."""
         if format_ not in TABLES:
-            return None
+            return ReadOptions()
 
         def look() -> TableSample:
             with self.opened() as path:
@@ -158,36 +107,55 @@ class _Form(ChosenFile):
         sample = cached_by_files(self.source, ("sample", self.file.name, format_), look)
         return draw_heads(self, sample)
 
-    def _classes(
-        self, format_: str, uses: frozenset[str], table: TableOptions | None
-    ) -> ClassOptions:
+    def options(self, format_: str, options: ReadOptions) -> ReadOptions:
+        """Draw the options of this format, and add them to those of its columns."""
+        uses = FORMATS[format_].uses
+        titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
+        start = _CAPTIONS if format_ == "coco-captions" else _CLASS
+        tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))
+        with tabs[_CLASS]:
+            classes = self._classes(format_, uses, options.class_column)
+        given = dict(classes)
+        if _CAPTIONS in tabs:
+            with tabs[_CAPTIONS]:
+                given |= self._vocabulary()
+        if format_ in TABLES:
+            elsewhere = any(classes.values())
+            say_missing(options, class_elsewhere=elsewhere, searched=bool(given.get("vocabulary")))
+            if elsewhere:
+                given["class_column"] = None
+        with tabs[_KEPT]:
+            given |= self._refinement()
+        return replace(options, **given)
+
+    def _classes(self, format_: str, uses: frozenset[str], column: str | None) -> dict[str, Any]:
         ways = [
-            *([BY_COLUMN] if "table" in uses else []),
-            *([BY_CATEGORY] if "categories" in uses else []),
-            *([BY_OWN_CAPTIONS] if "own captions" in uses else []),
-            BY_FILE,
-            *([BY_CAPTIONS] if "own captions" not in uses or "table" in uses else []),
+            *([_BY_COLUMN] if "table" in uses else []),
+            *([LABELS["class_category"]] if "categories" in uses else []),
+            *([LABELS["class_words"]] if "own captions" in uses else []),
+            LABELS["class_file"],
+            *([LABELS["class_captions"]] if "own captions" not in uses or "table" in uses else []),
         ]
         way = st.segmented_control(
             "An image's class is in", ways, default=ways[0], required=True, key=self.key("class")
         )
-        if way == BY_CATEGORY:
-            return ClassOptions(categories=self._categories(format_))
-        if way == BY_OWN_CAPTIONS:
-            return ClassOptions(words=self._words())
-        if way == BY_FILE:
+        if way == LABELS["class_category"]:
+            return {"class_category": self._categories(format_)}
+        if way == LABELS["class_words"]:
+            return {"class_words": self._words()}
+        if way == LABELS["class_file"]:
             name = self.companion("Table of image id or file name, and class", "class file")
-            return ClassOptions(file=name)
-        if way == BY_CAPTIONS:
+            return {"class_file": name}
+        if way == LABELS["class_captions"]:
             left, right = st.columns(2)
             with left:
                 name = self.companion("COCO captions", "captions")
             with right:
                 words = self._words()
-            return ClassOptions(captions=name, words=words if name else None)
-        if table is not None and table.class_name is not None:
-            st.caption(f"It is in the column {bold(table.class_name)}, as its head says.")
-        return ClassOptions()
+            return {"class_captions": name, "class_words": words if name else None}
+        if column is not None:
+            st.caption(f"It is in the column {bold(column)}, as its head says.")
+        return {}
 
     def _categories(self, format_: str) -> dict[str, str]:
         def look() -> list[str]:
@@ -216,12 +184,12 @@ class _Form(ChosenFile):
             help="A list that comes with cobalance, or a TOML file of your own.",
         )
 
-    def _vocabulary(self) -> VocabularyOptions:
+    def _vocabulary(self) -> dict[str, Any]:
         left, right = st.columns(2)
         with left:
-            name = self.companion(LABELS["vocabulary.file"], "vocabulary", "A concept a line.")
+            name = self.companion(LABELS["vocabulary"], "vocabulary", "A concept a line.")
             mode = st.selectbox(
-                LABELS["vocabulary.mode"],
+                LABELS["match"],
                 list(_MATCHES),
                 format_func=_MATCHES.__getitem__,
                 key=self.key("match"),
@@ -233,13 +201,12 @@ class _Form(ChosenFile):
             disabled=name is not None,
             height=125,
         )
-        lines = () if name is not None else tuple(_split(typed))
-        return VocabularyOptions(file=name, concepts=lines, mode=cast("MatchMode", mode))
+        return {"vocabulary": name or tuple(_split(typed)), "match": mode}
 
-    def _refinement(self) -> Refinement:
+    def _refinement(self) -> dict[str, Any]:
         left, middle, right = st.columns(3)
         min_score = left.number_input(
-            LABELS["refine.min_score"],
+            LABELS["min_score"],
             0.0,
             1.0,
             None,
@@ -249,7 +216,7 @@ class _Form(ChosenFile):
             help="Those without a score stay.",
         )
         min_area = middle.number_input(
-            LABELS["refine.min_area_px2"],
+            LABELS["min_area_px2"],
             0.0,
             None,
             None,
@@ -260,32 +227,32 @@ class _Form(ChosenFile):
         )
         with right:
             table = self.companion(
-                LABELS["refine.concept_table"],
+                LABELS["concept_table"],
                 "concept table",
                 "Columns concept and becomes: renames, merges, and drops where becomes is empty.",
             )
         names = self._lines(
-            left, "class_names", "0=landbird\n1=waterbird", "Two to one name merge."
+            left, "rename_class", "0=landbird\n1=waterbird", "Two to one name merge."
         )
-        classes = self._lines(middle, "classes", "all", "By their new names.")
-        splits = self._lines(right, "splits", "all")
-        return Refinement(
-            min_score=min_score,
-            min_area_px2=min_area,
-            concept_table=table,
-            class_names=pairs(names, needs_value=True),
-            classes=tuple(classes),
-            splits=tuple(splits),
-        )
+        classes = self._lines(middle, "keep_class", "all", "By their new names.")
+        splits = self._lines(right, "keep_split", "all")
+        return {
+            "min_score": min_score,
+            "min_area_px2": min_area,
+            "concept_table": table,
+            "rename_class": pairs(names, needs_value=True),
+            "keep_class": tuple(classes),
+            "keep_split": tuple(splits),
+        }
 
     def _lines(
         self, place: DeltaGenerator, option: str, placeholder: str, help_: str | None = None
     ) -> list[str]:
-        """Draw the field of a refinement that takes a value a line."""
-        label = LABELS[f"refine.{option}"]
-        return _split(
-            place.text_area(label, key=self.key(option), placeholder=placeholder, help=help_)
+        """Draw the field of an option that takes a value a line."""
+        field = place.text_area(
+            LABELS[option], key=self.key(option), placeholder=placeholder, help=help_
         )
+        return _split(field)
 
 
 def _split(text: str) -> list[str]:

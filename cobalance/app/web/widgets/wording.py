@@ -4,44 +4,17 @@ from typing import Any
 
 from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.options import declared_options
 from cobalance.workflows.settings import VARIABLES
 
-BY_COLUMN, BY_CATEGORY, BY_FILE = "Column", "Category", "Another file"
-BY_CAPTIONS, BY_OWN_CAPTIONS = "Words in a captions file", "Words in its captions"
 ON_ERROR = {"fail": "Stop at the first", "skip": "Leave out, and list"}
 
-LABELS = {
+LABELS = {name: said.title for name, (_, said) in declared_options().items()} | {
     "input_format": "Format",
-    "split": "Split of all images",
-    "on_error": "Malformed records",
     "replace": "Delete images of the dataset that the file lacks",
     "sample": "Images in the graph",
-    "captions": "Captions to keep",
-    "classes.categories": BY_CATEGORY,
-    "classes.file": BY_FILE,
-    "classes.captions": BY_CAPTIONS,
-    "classes.words": BY_OWN_CAPTIONS,
-    "vocabulary.file": "Vocabulary file",
-    "vocabulary.mode": "Match",
-    "table.id": "Image id",
-    "table.class_name": "Class",
-    "table.concepts": "Concepts",
-    "table.scores": "Scores",
-    "table.split": "Split",
-    "table.uri": "Picture",
-    "table.width": "Width in pixels",
-    "table.height": "Height in pixels",
-    "table.caption": "Captions",
-    "table.concept_columns": "One concept, 0 or 1",
-    "table.delimiter": "Separator of concepts",
-    "refine.min_score": "Minimum score of a concept",
-    "refine.min_area_px2": "Minimum area of an object, in square pixels",
-    "refine.concept_table": "Concept table",
-    "refine.class_names": "Rename classes, one a line",
-    "refine.classes": "Keep only these classes, one a line",
-    "refine.splits": "Keep only these splits, one a line",
 }
-"""Fields of the import form, by the option of `ingest.options.ReadOptions` that they set."""
+"""Fields of the import form, by the option that they set."""
 
 _FIELDS = {
     "images": "“Image folders” on the Datasets page",
@@ -110,7 +83,7 @@ def in_app(part: Setting | Action) -> str:
 
     Examples
     --------
-    >>> in_app(Setting("table.id")), in_app(Setting("on_error", "skip"))
+    >>> in_app(Setting("id_column")), in_app(Setting("on_error", "skip"))
     ('“Image id”', '“Malformed records” set to “Leave out, and list”')
     >>> in_app(Setting("images")), in_app(Setting("send_images"))
     ('“Image folders” on the Datasets page', '“Send images” (in a terminal)')
@@ -134,10 +107,10 @@ def in_app(part: Setting | Action) -> str:
     group, _, name = part.name.partition(".")
     if group == "parameters":  # of a saved query
         return f"“{name}”"
-    if part.name not in LABELS:
-        words = readable(name or group)
-        named = f"the limit on {words}" if group == "limits" else f"“{words.capitalize()}”"
-        return {**VARIABLES, **_FIELDS}.get(part.name, f"{named} (in a terminal)")
+    # No form sets the limits, which protect the server.
+    if part.name not in LABELS or part.name.startswith("max_"):
+        label = LABELS.get(part.name, readable(name or group).capitalize())
+        return {**VARIABLES, **_FIELDS}.get(part.name, f"“{label}” (in a terminal)")
     label = f"“{LABELS[part.name]}”"
     if part.value is None:
         return label

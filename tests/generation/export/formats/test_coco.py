@@ -17,7 +17,7 @@ from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.masks import mask
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import detect_format, read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from tests.generation.export.conftest import (
     OTHER,
     TRAIN,
@@ -242,7 +242,7 @@ def test_the_card_says_when_no_real_image_has_objects(sample, tmp_path):
 def test_ingested_again_concepts_are_the_same(tmp_path):
     sample = pets(tmp_path)
     export(sample.dataset, "coco", tmp_path / "out")
-    classes = ClassOptions(file=tmp_path / "out" / "classes.csv")
+    classes = ReadOptions(class_file=tmp_path / "out" / "classes.csv")
     found = {}
     for split in ("train", "val"):
         path = tmp_path / "out" / "annotations" / f"instances_{split}.json"
@@ -349,7 +349,7 @@ def test_coco_keeps_ids_that_are_whole_numbers(numbered, tmp_path, capsys):
 
 def test_coco_is_ingested_again(sample, tmp_path):
     export(sample.dataset, "coco", tmp_path / "out")
-    classes = ClassOptions(file=tmp_path / "out" / "classes.csv")
+    classes = ReadOptions(class_file=tmp_path / "out" / "classes.csv")
     annotations = tmp_path / "out" / "annotations"
     found = rows_of(sample)
     regions = sample.dataset.regions(sample.dataset.real["id"].tolist())

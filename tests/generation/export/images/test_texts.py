@@ -14,7 +14,7 @@ from cobalance.generation.export import ExportOptions, export
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.ingest.captions.image_texts import COLUMNS
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ClassOptions, ReadOptions
+from cobalance.ingest.options import ReadOptions
 from tests.generation.export.conftest import HOSTILE, generated_row
 
 BY_ND = ("Attribution-NoDerivs License", "http://x/by-nd/2.0/", "http://flickr/1")
@@ -122,7 +122,7 @@ def test_coco_captions_and_back(told, tmp_path, imported_coco):
         split = path.stem.removeprefix("captions_")
         annotations = read_annotations(
             folder / f"instances_{split}.json",
-            ReadOptions(classes=ClassOptions(file=tmp_path / "out" / "classes.csv"), captions=path),
+            ReadOptions(class_file=tmp_path / "out" / "classes.csv", captions=path),
         )
         names = {
             str(image["id"]): image["cobalance"]["id"]
