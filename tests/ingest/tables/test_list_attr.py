@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.graph.errors import InputError, worded
+from cobalance.graph.errors import InputError, render
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.preview import sample_table
 
