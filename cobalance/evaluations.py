@@ -155,10 +155,9 @@ class Evaluations(Result):
 
     def predictions(self) -> pd.DataFrame:
         """Predictions of all that are done, with ``evaluation``; NoPredictionsError without any."""
-        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.stored import read_saved_predictions
 
-        folder = OutputFolder(self.settings.folders().output)
+        folder = self.settings.folders().open_output()
         tables = [
             read_saved_predictions(folder, one).assign(evaluation=one.id) for one in self.records()
         ]
@@ -169,10 +168,9 @@ class Evaluations(Result):
 
         `baseline` is a method, within the same settings, or a whole row, as in `differences_frame`.
         """
-        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.results import differences_frame
 
-        folder = OutputFolder(self.settings.folders().output)
+        folder = self.settings.folders().open_output()
         return differences_frame(folder, self.records(), baseline, seed=seed)
 
     def artefacts(self, job: "Job[Any] | str", first: str = "", second: str = "") -> pd.DataFrame:
@@ -222,10 +220,9 @@ class Evaluations(Result):
         ConflictError
             A worker runs one; those before it are deleted.
         """
-        from cobalance.ingest.stored.output_folder import OutputFolder
         from cobalance.workflows.evaluate.stored import delete_evaluations
 
-        folder = OutputFolder(self.settings.folders().output)
+        folder = self.settings.folders().open_output()
         delete_evaluations(self.graph, self.settings.folders(), folder, self.ids)
 
     def title(self) -> str:

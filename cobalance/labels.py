@@ -180,9 +180,8 @@ class Labels(Result):
         return self
 
     def _folder(self) -> "OutputFolder":
-        from cobalance.ingest.stored.output_folder import OutputFolder
 
-        return OutputFolder(self.settings.folders().output)
+        return self.settings.folders().open_output()
 
     def _files(self) -> "tuple[ScoreFiles, LabelSettings]":
         from cobalance.annotation.labelling.score_files import ScoreFiles
@@ -220,10 +219,9 @@ class Annotated:
             An option cannot be used; there is nothing to look for, or no image.
         """
         with needs_extra("Labelling images", "worker"):
-            from cobalance.ingest.stored.output_folder import OutputFolder
             from cobalance.workflows.label.order import LabelOrder, order_labels
 
-        folder = OutputFolder(self.settings.folders().output)
+        folder = self.settings.folders().open_output()
         ordered = order_labels(self.graph, folder, LabelOrder(self.name, annotator, **order))
         return Labels(self.graph, self.settings, ordered, self.progress)
 

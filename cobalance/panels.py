@@ -186,13 +186,12 @@ def new_audit(
     cliques: Sequence[Sequence[str]] = (),
 ) -> Audit:
     """Draw an audit of a run's labels; the parameters are those of `Labels.audit`."""
-    from cobalance.ingest.stored.output_folder import OutputFolder
     from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
     sample = AuditSample(
         _names(people), n, overlap, seed, _names(concepts), tuple(map(_names, cliques))
     )
-    folder = OutputFolder(settings.folders().output)
+    folder = settings.folders().open_output()
     return Audit(graph, draw_audit(graph, folder, run, sample).id)
 
 

@@ -4,12 +4,16 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from cobalance.graph.database.local.home import write_private
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.private_files import make_folder
+
+if TYPE_CHECKING:
+    from cobalance.ingest.stored.output_folder import OutputFolder
 
 FILE = "image_folders.json"
 
@@ -57,6 +61,20 @@ class Folders:
     def exports(self) -> Path:
         """Exports that the web app writes."""
         return self.home / "exports"
+
+    def open_output(self) -> "OutputFolder":
+        """Open the folder that workers write to.
+
+        Raises
+        ------
+        MissingExtraError
+            The extra ``worker`` is not installed.
+        OptionError
+            Nothing here opens URLs of its kind.
+        """
+        with needs_extra("The output folder of workers", "worker"):
+            from cobalance.ingest.stored.output_folder import OutputFolder
+        return OutputFolder(self.output)
 
     def image_roots(self) -> tuple[str, ...]:
         """Folders and URLs of image files: set, added in the web app, and workers' output."""

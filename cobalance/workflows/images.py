@@ -13,7 +13,6 @@ from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import in_environment
 
@@ -24,7 +23,7 @@ def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
     It raises OptionError where there is no such file, or no address of one.
     """
     roots = ImageRoots(folders.image_roots())
-    output = OutputFolder(folders.output)
+    output = folders.open_output()
 
     def read(uri: str | None, synthetic: bool) -> bytes:
         if uri is None:

@@ -112,7 +112,7 @@ def merge_job(
     options = None
     if annotator is not None:
         options = ANNOTATORS.check(annotator, annotator_options or {})
-    output = OutputFolder(folders.output)
+    output = folders.open_output()
     images = read_accepted(store, job.id)
     _check_files(output, job.id, images)
     if annotator is not None:

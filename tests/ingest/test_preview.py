@@ -68,7 +68,7 @@ def test_the_start_of_a_long_text(tmp_path, table_format, content):
     assert sample.rows.iloc[0].tolist() == ["7", "cat", "sofa|tree"]
     assert len(sample.rows) == 200
     roles = {name: guess.roles for name, guess in sample.guesses.items()}
-    assert roles == {"id": ("id",), "label": ("class_name",), "objects": ("concepts",)}
+    assert roles == {"id": ("id",), "label": ("class",), "objects": ("concepts",)}
 
 
 def test_the_start_of_a_list_attr_file(tmp_path):

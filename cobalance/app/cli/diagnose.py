@@ -249,9 +249,7 @@ def imbalances(
 
 def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.DataFrame:
     """An evaluation's accuracy on the test images of each clique of a table."""
-    from cobalance.ingest.stored.output_folder import OutputFolder
-
-    folder = OutputFolder(Settings.from_environment().folders().output)
+    folder = Settings.from_environment().folders().open_output()
     return accuracy_by_clique(store, folder, evaluation, frame["concepts"].tolist())
 
 

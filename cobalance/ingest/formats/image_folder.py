@@ -71,7 +71,7 @@ def _images(
     for name in names:
         for place, values in _rows(tree, name, problems):
             row = _with_path(values, name)
-            has_class = has_class or (not number and usual_column("class_name", row) is not None)
+            has_class = has_class or (not number and usual_column("class", row) is not None)
             if number % CHUNK == 0:
                 progress("read", number, None)
             number += 1

@@ -154,7 +154,7 @@ def run_annotate_demo(
         scikit-image, scikit-learn or openai is not installed.
     """
     make_folder(output_folder(settings))
-    folder = OutputFolder(settings.folders().output)
+    folder = settings.folders().open_output()
     pictures = draw_pictures()
     _load(store, settings, pictures, progress)
     asked, proposed = _propose(store, folder, progress)

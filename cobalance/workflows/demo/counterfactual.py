@@ -26,7 +26,6 @@ from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.counts import Counts, ask, count_by_cypher, count_by_kernel
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
 from cobalance.workflows.demo.runs import (
@@ -255,7 +254,7 @@ def _merge(
 
 
 def _count_mistakes(store: GraphStore, settings: Settings, job: Job) -> Mistakes:
-    manifest = read_job_manifest(store, OutputFolder(settings.folders().output), job.id)
+    manifest = read_job_manifest(store, settings.folders().open_output(), job.id)
     flawed = manifest["settings"].map(lambda text: "mistake" in json.loads(text))
     chosen = manifest["verdict"] == "accepted"
     return Mistakes(len(manifest), int(flawed.sum()), int(chosen.sum()), int(flawed[chosen].sum()))

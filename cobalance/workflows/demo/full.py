@@ -24,7 +24,6 @@ from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo import digits
 from cobalance.workflows.demo.digits import (
     Digits,
@@ -152,7 +151,7 @@ def _evaluate(
     found = compare(rebalanced, test, held_out, seed, progress)
     record_results(
         store,
-        OutputFolder(settings.folders().output),
+        settings.folders().open_output(),
         found,
         datasets=(result.dataset, result.rebalanced),
         apart=name,
@@ -165,7 +164,7 @@ def read_images(
     store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
 ) -> LabelledImages:
     """Read the images of one of the demonstration's datasets, all of which are in one folder."""
-    output = OutputFolder(settings.folders().output)
+    output = settings.folders().open_output()
     return read_dataset_images(store, dataset, lambda uri, _synthetic: output.read(uri), progress)
 
 

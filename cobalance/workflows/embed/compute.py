@@ -18,7 +18,6 @@ from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import create_task
 from cobalance.ingest.embeddings.reading import check_vectors
 from cobalance.ingest.embeddings.stored import write_table
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.embed.search import KIND, USUAL, computed_file
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, images_with_files, pixel_reader
@@ -96,7 +95,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     read = [row for row in rows.tolist() if row not in unread]
     names = images["id"].iloc[read].tolist()
     unit = check_vectors(name, names, np.concatenate(blocks)[read])
-    folder = OutputFolder(folders.output)
+    folder = folders.open_output()
     folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
     return _told(unread)
 

@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import Action, OptionError, UnknownNameError, needs_extra
+from cobalance.graph.errors import Action, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.status import Task, list_tasks
 from cobalance.ingest.embeddings.cosine import (
@@ -159,9 +159,7 @@ def collect_computed(store: GraphStore, folders: Folders, dataset: str) -> None:
     task = next((one for one in tasks if one.state == "done"), None)
     if task is None:
         return
-    with needs_extra("What workers have made", "worker"):
-        from cobalance.ingest.stored.output_folder import OutputFolder
-    output, name = OutputFolder(folders.output), computed_file(task.id)
+    output, name = folders.open_output(), computed_file(task.id)
     if output.exists(name):
         names, unit = read_table(BytesIO(output.read(name)))
         keep_embeddings(store, folders, dataset, name, names, unit)

@@ -24,7 +24,6 @@ from cobalance.graph.evaluations.writing import save_scores
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored_maps import COLUMNS, write_maps
 from cobalance.workflows.evaluate.train import train_again
 from cobalance.workflows.folders import Folders
@@ -121,7 +120,7 @@ def map_activations(
         named = images.ids[row], class_name, images.classes[int(predicted[row])]
         rows.append(dict(zip(COLUMNS, (*named, energy, share, _png(found)), strict=True)))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    write_maps(OutputFolder(folders.output), evaluation, frame)
+    write_maps(folders.open_output(), evaluation, frame)
     maps, masks, classes = zip(*kept, strict=True) if kept else ((), (), ())
     scores = cam_energy(maps, masks, classes)
     save_scores(store, evaluation, scores)

@@ -19,7 +19,6 @@ from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.image_models import joined, score_captions, score_clip
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,
@@ -76,7 +75,7 @@ def run_evaluation(
         scored = score_run(inputs)
         if isinstance(done.model, TextModel):
             scored = joined(scored, score_clip(done.model, images.test, options))
-    folder = OutputFolder(folders.output)
+    folder = folders.open_output()
     uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
     graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))
     graph(partial(save_scores, evaluation=evaluation, scores=scored.frame))

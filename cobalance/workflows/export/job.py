@@ -66,7 +66,7 @@ def export_job(
         `cobalance.generation.export.export`.
     """
     _check_target(folders, folder)
-    output = OutputFolder(folders.output)
+    output = folders.open_output()
     has_images = format_ != "weights"
     made = _accepted(store, output, job, check=has_images)
     held = _images(store, job.dataset, progress)

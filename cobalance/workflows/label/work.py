@@ -39,7 +39,7 @@ class _Labelling:
     def __call__(self, task: TaskRun) -> str:
         run = task.graph(partial(read_run, run=str(task.settings["run"])))
         settings = LabelSettings.read(run.settings)
-        files = ScoreFiles(OutputFolder(self._folders.output), run.id)
+        files = ScoreFiles(self._folders.open_output(), run.id)
         chunk = int(task.settings["chunk"])
         note = ""
         if chunk not in files.scored(settings.chunks):
@@ -84,7 +84,7 @@ class _Labelling:
     def _annotator(self, task: TaskRun, run: str, settings: LabelSettings) -> Annotator:
         if self._opened is None or self._opened[0] != run:
             self._opened = None  # before another one is loaded beside it
-            folder = OutputFolder(self._folders.output)
+            folder = self._folders.open_output()
             self._opened = (run, open_annotator(settings, folder, run))
             described = self._opened[1].describe()
             known = {

@@ -92,9 +92,8 @@ def load_dataset(
     # Also where nothing is new: an earlier loading may have been interrupted before this.
     if has_accepted(store, dataset):
         with needs_extra("Labels of models", "worker"):
-            from cobalance.ingest.stored.output_folder import OutputFolder
             from cobalance.workflows.label.decide import apply_accepted
-        apply_accepted(store, OutputFolder(folders.output), dataset, progress)
+        apply_accepted(store, folders.open_output(), dataset, progress)
     apply_tags(store, dataset, progress=progress)
     return report
 
@@ -117,9 +116,7 @@ def drop_dataset(
     dataset_state(store, dataset)
     runs = list_runs(store, dataset, limit=ALL_RUNS)
     if runs:
-        with needs_extra("Deleting files of annotation runs", "worker"):
-            from cobalance.ingest.stored.output_folder import OutputFolder
-        folder = OutputFolder(folders.output)
+        folder = folders.open_output()
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")
     drop_rename.drop_dataset(store, dataset, progress)

@@ -36,7 +36,6 @@ from cobalance.graph.wording import inflect
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks
@@ -83,7 +82,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
 
     return WorkerResources(
         lambda: open_store(settings),
-        OutputFolder(settings.folders().output),
+        settings.folders().open_output(),
         open_sources,
         tasks={
             **evaluation_tasks(settings.folders()),

@@ -158,11 +158,11 @@ def test_malformed_file(case, on_error, write, failure):
 @pytest.mark.parametrize(
     ("option", "setting"),
     [
-        ({"id": "foo"}, "id_column"),
-        ({"class_name": "foo"}, "class_column"),
-        ({"concepts": "foo"}, "concepts_column"),
+        ({"id_column": "foo"}, "id_column"),
+        ({"class_column": "foo"}, "class_column"),
+        ({"concepts_column": "foo"}, "concepts_column"),
         ({"concept_columns": ("foo",)}, "concept_columns"),
-        ({"uri": "foo"}, "uri_column"),
+        ({"uri_column": "foo"}, "uri_column"),
     ],
 )
 def test_option_names_no_column(option, setting, write, failure):

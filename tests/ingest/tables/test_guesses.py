@@ -23,7 +23,7 @@ COLUMNS = {
 ROLES = {
     "n": (),
     "file": ("id", "uri"),
-    "kind": ("class_name",),
+    "kind": ("class",),
     "seen": ("concepts",),
     "words": ("caption",),
     "part": ("split",),
@@ -46,24 +46,24 @@ def test_values_decide_where_names_say_nothing(seed):
 
 def test_without_pictures_the_column_whose_values_differ_is_the_id():
     kept = {name: COLUMNS[name] for name in ("kind", "n", "seen")}
-    assert roles(kept) == {"kind": ("class_name",), "n": ("id",), "seen": ("concepts",)}
+    assert roles(kept) == {"kind": ("class",), "n": ("id",), "seen": ("concepts",)}
 
 
 def test_other_candidates_are_named():
     other = {**COLUMNS, "place": ["in", "out"] * (ROWS // 2)}
     guess = guess_columns(other, {})["kind"]
-    assert (guess.roles, guess.why) == (("class_name",), "3 different values.")
-    assert (guess.rivals, guess.contested) == (("place",), "class_name")
+    assert (guess.roles, guess.why) == (("class",), "3 different values.")
+    assert (guess.rivals, guess.contested) == (("place",), "class")
     both = {"label": ["a", "b", "a"], "target": ["c", "d", "d"], "id": ["1", "2", "3"]}
-    guess = guess_columns(both, {"class_name": "label", "id": "id"})["label"]
+    guess = guess_columns(both, {"class": "label", "id": "id"})["label"]
     assert guess.rivals == ("target",)
 
 
 def test_numbers_are_classes_where_no_text_is():
     numbers = {"i": COLUMNS["n"], "year": ["2001", "2002"] * 30, "kind": COLUMNS["kind"]}
-    assert roles(numbers)["kind"] == ("class_name",)
+    assert roles(numbers)["kind"] == ("class",)
     del numbers["kind"]
-    assert roles(numbers)["year"] == ("class_name",)
+    assert roles(numbers)["year"] == ("class",)
 
 
 def test_names_come_first_and_values_correct_them():
@@ -72,15 +72,15 @@ def test_names_come_first_and_values_correct_them():
         "image": ["a", "b", "c"],
         "y2": ["p", "q", "p"],
     }
-    named = {"class_name": "label", "id": "image", "uri": "image"}
+    named = {"class": "label", "id": "image", "uri": "image"}
     assert roles(columns, named) == {
         "label": ("concepts",),
         "image": ("id",),  # its values can be no files
-        "y2": ("class_name",),
+        "y2": ("class",),
     }
     columns = {"label": [str(row) for row in range(300)], "id": [str(row) for row in range(300)]}
-    guess = guess_columns(columns, {"class_name": "label", "id": "id"})["label"]
-    assert guess.roles == ("class_name",)
+    guess = guess_columns(columns, {"class": "label", "id": "id"})["label"]
+    assert guess.roles == ("class",)
     assert "300 values differ" in guess.why
 
 
@@ -93,12 +93,12 @@ def test_rows_of_one_image_are_told_of():
 
 def test_columns_of_0_and_1_are_concepts_unless_another_column_is():
     columns = {"id": ["a", "b", "c"], "y": ["p", "q", "p"], "cow": ["0", "1", "1"]}
-    named = {"id": "id", "class_name": "y"}
+    named = {"id": "id", "class": "y"}
     assert roles(columns, named, ["cow"])["cow"] == ("concept_columns",)
     columns["seen"] = ["x;y", "x", "y"]
     assert roles(columns, named, ["cow"]) | {"id": ()} == {
         "id": (),
-        "y": ("class_name",),
+        "y": ("class",),
         "cow": (),
         "seen": ("concepts",),
     }
@@ -117,7 +117,7 @@ def test_a_class_that_begins_late_is_seen(tmp_path):
     path = tmp_path / "sorted.csv"
     rows = [f"{row},{'cat' if row < 900 else 'dog'},sofa;lawn\n" for row in range(1500)]
     path.write_text("nr,species,things\n" + "".join(rows))
-    assert sample_table(path, "csv").guesses["species"].roles == ("class_name",)
+    assert sample_table(path, "csv").guesses["species"].roles == ("class",)
 
 
 @pytest.mark.parametrize("name", ["image_path", "img_path", "filepath", "file", "image_url", "url"])
@@ -126,4 +126,4 @@ def test_usual_names_of_pictures(tmp_path, name):
     path.write_text(f"{name},target,keywords\nhttp://a/1,cat,sofa\nhttp://a/2,dog,sofa\n")
     guesses = sample_table(path, "csv").guesses
     assert guesses[name].roles == ("id", "uri")
-    assert (guesses["target"].roles, guesses["keywords"].roles) == (("class_name",), ("concepts",))
+    assert (guesses["target"].roles, guesses["keywords"].roles) == (("class",), ("concepts",))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -12,13 +12,8 @@ from cobalance.app.cli.shared.options import ALL_JOBS, notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, find_dataset
-from cobalance.graph.errors import NotFoundError, OptionError, needs_extra
+from cobalance.graph.errors import NotFoundError, OptionError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
-from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
-
 
 BASELINE = typer.Option(
     help="Show how far every other method differs from this one, with intervals by a paired "
@@ -71,13 +66,6 @@ def options_of(
             )
         found[owner] |= options
     return found
-
-
-def predictions_folder() -> "OutputFolder":
-    """The output folder, where predictions are; MissingExtraError without its packages."""
-    with needs_extra("Reading predictions", "worker"):
-        from cobalance.ingest.stored.output_folder import OutputFolder
-    return OutputFolder(Settings.from_environment().folders().output)
 
 
 def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:

@@ -8,7 +8,6 @@ import typer
 from cobalance.app.cli.evaluate.options import (
     BASELINE,
     evaluations_of,
-    predictions_folder,
     say_failures,
 )
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
@@ -20,6 +19,7 @@ from cobalance.app.cli.shared.options import (
     notes,
     opened_store,
     out,
+    output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.reports.formats import REPORTS
@@ -54,7 +54,7 @@ def predict(
         if dataset is None:
             if split is not None:
                 raise OptionError("--split is of the dataset that --dataset names. Name one.")
-            predictions = read_saved_predictions(predictions_folder(), found)
+            predictions = read_saved_predictions(output_folder(), found)
         else:
             with needs_extra("Predicting images", "evaluate"):
                 from cobalance.workflows.evaluate.train import predict_dataset
@@ -98,7 +98,7 @@ def show(
             )
             return
         if baseline is not None:
-            frame = results.differences_frame(predictions_folder(), found, baseline)
+            frame = results.differences_frame(output_folder(), found, baseline)
             names = {*results.name_rows(results.newest(found)).values()}
             if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
                 notes.print(
@@ -146,7 +146,7 @@ def export(
     with opened_store() as (store, _):
         rows = export_evaluations(
             store,
-            None if baseline is None else predictions_folder(),
+            None if baseline is None else output_folder(),
             evaluations_of(store, which),
             file,
             format_,
@@ -169,6 +169,6 @@ def delete(
         typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
     with opened_store() as (store, _):
         delete_evaluations(
-            store, Settings.from_environment().folders(), predictions_folder(), evaluations
+            store, Settings.from_environment().folders(), output_folder(), evaluations
         )
     notes.print(f"Deleted {what}.", markup=False)

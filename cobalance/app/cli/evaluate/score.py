@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from cobalance.app.cli.evaluate.options import files_of, options_of, predictions_folder
+from cobalance.app.cli.evaluate.options import files_of, options_of
 from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
@@ -16,6 +16,7 @@ from cobalance.app.cli.shared.options import (
     notes,
     opened_store,
     out,
+    output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.evaluation.metrics import METRICS
@@ -174,7 +175,7 @@ def score(
             scored = _scored(inputs, metric, options)
             if save:
                 kept = tables.keep_scores(
-                    store, predictions_folder(), dataset, inputs, scored.frame, chosen
+                    store, output_folder(), dataset, inputs, scored.frame, chosen
                 )
                 notes.print(
                     f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"

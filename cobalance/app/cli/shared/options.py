@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.tables import Format
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.workflows.settings import Settings
@@ -123,6 +123,4 @@ def read_clique(text: str) -> tuple[str, ...]:
 
 def output_folder() -> "OutputFolder":
     """The output folder of workers."""
-    with needs_extra("Annotating", "worker"):
-        from cobalance.ingest.stored.output_folder import OutputFolder
-    return OutputFolder(Settings.from_environment().folders().output)
+    return Settings.from_environment().folders().open_output()

@@ -12,7 +12,6 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 
@@ -45,7 +44,7 @@ def show(current: CurrentDataset) -> None:
     if generated is None:
         st.caption("Choose a generated dataset to see what the generator makes more or less often.")
         return
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     try:
         found = compare_generator(
             current.store,

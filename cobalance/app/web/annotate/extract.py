@@ -17,7 +17,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def show(current: CurrentDataset) -> None:
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
     name = user_name()
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         done = extract_concepts(

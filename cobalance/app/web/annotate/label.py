@@ -15,7 +15,6 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.names import clean_name
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import LabelOrder, order_labels
 
 BASE, THRESHOLD = "above the base caption", "from a threshold"
@@ -132,7 +131,7 @@ def _order(order: dict[str, Any], concepts: str) -> None:
         names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
         st.session_state[_ORDERED] = order_labels(
             session.store(),
-            OutputFolder(session.settings().folders().output),
+            session.settings().folders().open_output(),
             LabelOrder(**order, concepts=names),
             created_by=user_name(),
         )

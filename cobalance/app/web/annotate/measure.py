@@ -20,7 +20,6 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.measure import (
     Measured,
@@ -76,7 +75,7 @@ def show(current: CurrentDataset) -> None:
         if what == VOCABULARY:
             _draw_vocabulary(current, known)
         else:
-            folder = OutputFolder(session.settings().folders().output)
+            folder = session.settings().folders().open_output()
             named = None if mapping is None else _read(mapping, read_mapping)
             _draw_run(measure_run(current.store, folder, what, known, named))
     except CobalanceError as error:

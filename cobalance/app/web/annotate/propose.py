@@ -17,7 +17,6 @@ from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def show(current: CurrentDataset) -> None:
     )
     order = ProposeOrder(current.name, caption, options)
     name = user_name()
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         embed, compared_by = open_embedder()

@@ -193,7 +193,7 @@ def _task(dataset: str) -> str:
 
 
 def _folder() -> OutputFolder:
-    return OutputFolder(session.settings().folders().output)
+    return session.settings().folders().open_output()
 
 
 def time_left(run: AnnotationRun, now: datetime | None = None) -> str:

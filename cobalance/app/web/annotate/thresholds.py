@@ -18,7 +18,6 @@ from cobalance.graph.annotations.runs import AnnotationRun
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.decide import change_thresholds
 
 CONCEPT = "annotate_of"
@@ -74,7 +73,7 @@ def show(current: CurrentDataset, run: AnnotationRun) -> None:
 
 def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
     """How many images a run finds each concept in, with some settings; see `label_summary`."""
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     return label_summary(ScoreFiles(folder, run), LabelSettings.model_validate_json(settings))
 
 
@@ -120,7 +119,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
 def _keep(run: str, changed: LabelSettings) -> None:
     with errors_kept(_PROBLEM):
         require_editor()
-        folder = OutputFolder(session.settings().folders().output)
+        folder = session.settings().folders().open_output()
         has_threshold = changed.rule == "threshold"
         change_thresholds(
             session.store(),

@@ -10,7 +10,6 @@ from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations
 
@@ -59,7 +58,7 @@ def _dialog(found: Sequence[Evaluation]) -> None:
         try:
             require_editor()
             settings = session.settings()
-            folder = OutputFolder(settings.folders().output)
+            folder = settings.folders().open_output()
             delete_evaluations(session.store(), settings.folders(), folder, chosen)
         except CobalanceError as error:
             show_error(error)

@@ -23,7 +23,6 @@ from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.evaluate.stored_maps import MapsMissingError, read_maps
 
@@ -100,7 +99,7 @@ def judged_images(
         There are none in this output folder.
     """
     found = read_evaluation(_store, evaluation)
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     frame = read_saved_predictions(folder, found)
     if "predicted" not in frame:
         return frame.iloc[:0]
@@ -121,7 +120,7 @@ def maps_of(
 ) -> dict[str, bytes]:
     """Activation maps of an evaluation by image, as PNG; none where none are kept."""
     try:
-        maps = read_maps(OutputFolder(session.settings().folders().output), evaluation)
+        maps = read_maps(session.settings().folders().open_output(), evaluation)
     except MapsMissingError:
         return {}
     return dict(zip(maps["image"], maps["map"], strict=True))

@@ -19,7 +19,6 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.evaluate.score import score_tables
 from cobalance.workflows.evaluate.tables import keep_scores, read_tables, with_dataset
@@ -133,7 +132,7 @@ def _save(current: CurrentDataset, table: _Table) -> None:
     def keep() -> None:
         with errors_kept(_PROBLEM):
             require_editor()
-            folder = OutputFolder(session.settings().folders().output)
+            folder = session.settings().folders().open_output()
             st.session_state[_SAVED] = keep_scores(
                 current.store,
                 folder,

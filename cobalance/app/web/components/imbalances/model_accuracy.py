@@ -13,7 +13,6 @@ from cobalance.app.web.widgets.messages import show_error
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.failures import accuracy_by_clique
 from cobalance.workflows.evaluate.results import name_rows, newest
 
@@ -69,5 +68,5 @@ def accuracy_of(
     cliques: tuple[tuple[str, ...], ...],
 ) -> pd.DataFrame:
     """Accuracy by clique; cached until the evaluation is scored anew."""
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     return accuracy_by_clique(store, folder, evaluation, cliques)
