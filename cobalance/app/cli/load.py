@@ -172,29 +172,49 @@ def ingest(
     kept = Sample(sample, seed) if images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
-        with opened_store() as (store, progress):
-            from cobalance.workflows.spark.images import load_with_spark
+        _load_with_spark(name, file, columns, kept or Sample(), replace, master)
+    else:
+        _load_file(
+            name, Path(file), options, input_format, kept, replace, named=dataset is not None
+        )
 
-            report = load_with_spark(
-                store,
-                name,
-                file,
-                columns,
-                kept or Sample(),
-                replace=replace,
-                master=master,
-                progress=progress,
-            )
-            told = "Images: files are not looked for where Spark counts."
-            _tell(name, file, report, dataset_state(store, name), told)
-        return
-    path = Path(file)
+
+def _load_with_spark(
+    name: str,
+    file: str,
+    columns: "SparkOptions",
+    sample: Sample,
+    replace: bool,
+    master: str | None,
+) -> None:
+    """Load the counts of Parquet files."""
+    with opened_store() as (store, progress):
+        from cobalance.workflows.spark.images import load_with_spark
+
+        report = load_with_spark(
+            store, name, file, columns, sample, replace=replace, master=master, progress=progress
+        )
+        told = "Images: files are not looked for where Spark counts."
+        _tell(name, file, report, dataset_state(store, name), told)
+
+
+def _load_file(
+    name: str,
+    path: Path,
+    options: ReadOptions,
+    input_format: str | None,
+    sample: Sample | None,
+    replace: bool,
+    *,
+    named: bool,
+) -> None:
+    """Read a file, load its annotations, and find its images; `named` datasets may hold others."""
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
     folders = Settings.from_environment().folders()
     with opened_store() as (store, progress):
-        if dataset is None and not replace and kept is None:
+        if not named and not replace and sample is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
         report = load_dataset(
@@ -204,7 +224,7 @@ def ingest(
             annotations,
             source=path.name,
             replace=replace,
-            sample=kept,
+            sample=sample,
             progress=progress,
         )
         found = find_images(folders, annotations, path, progress=progress)
