@@ -28,13 +28,13 @@ from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, joined_credits
 from cobalance.ingest.captions.image_texts import (
-    copy_image_texts,
+    caption_files,
     read_image_texts,
     write_image_texts,
 )
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
-from cobalance.ingest.images.regions import copy_regions
+from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 
@@ -180,7 +180,7 @@ def rebalanced_dataset(
         real, left_out, stay = composed.real, composed.left_out, composed.stay
     logging.getLogger(__name__).debug("left out: %s, kept unedited: %s", left_out, stay)
     report = write_rebalanced(store, job, name, images, real=real, progress=progress)
-    copy_regions(folders.regions, job.dataset, name)
+    region_files(folders.regions).copy(job.dataset, name)
     _write_captions(folders.captions, job.dataset, name, images)
     n_real = None if real is None else len(real)
     return RebalancedDataset(name, len(images), report, n_real, left_out, stay)
@@ -188,7 +188,7 @@ def rebalanced_dataset(
 
 def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
     """Copy a dataset's captions, and add those of edited images, with their sources' licences."""
-    copy_image_texts(folder, dataset, into)
+    caption_files(folder).copy(dataset, into)
     edited = [image for image in images if image.edited]
     sources = [(image.source_image, image.patch_image) for image in edited]
     ids = {one for pair in sources for one in pair if one is not None}

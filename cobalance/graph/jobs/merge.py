@@ -158,7 +158,7 @@ def write_rebalanced(
     """Write a job's dataset with its accepted images into another dataset.
 
     Written again, only changes since are written. Boxes and outlines are not in the graph, see
-    `cobalance.ingest.images.regions.copy_regions`.
+    `cobalance.ingest.stored.dataset_files`.
 
     Parameters
     ----------

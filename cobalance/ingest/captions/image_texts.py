@@ -11,7 +11,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.ingest.frames import TEXT_COLUMNS
 from cobalance.ingest.stored.dataset_files import DatasetFiles
-from cobalance.ingest.stored.sorted_parquet import open_sorted, write_sorted
+from cobalance.ingest.stored.sorted_parquet import read_rows, write_sorted
 
 COLUMNS = ("id", *TEXT_COLUMNS)
 
@@ -73,7 +73,9 @@ def write_image_texts(
     if not len(new) and not files.path(dataset).exists():
         return 0
     with files.writing():
-        held = _SCHEMA.empty_table() if afresh else _read_all(files.path(dataset))
+        held = (
+            _SCHEMA.empty_table() if afresh else read_rows(files.path(dataset), _CONTENT, _SCHEMA)
+        )
         kept = held
         if replace:
             ids = pa.array(annotations.images["id"].tolist(), pa.string())
@@ -119,38 +121,7 @@ def read_image_texts(
     >>> read_image_texts(Path("nowhere"), "cars").columns.tolist()
     ['id', 'captions', 'license', 'license_url', 'attribution']
     """
-    path = caption_files(folder).path(dataset)
-    if ids is None:
-        table = _read_all(path)
-    else:
-        opened = open_sorted(path, _CONTENT)
-        if opened is None:
-            return _frame(_SCHEMA.empty_table())
-        with opened.file:
-            table = opened.read(opened.groups_of(ids), _SCHEMA)
-        table = table.filter(pc.is_in(table["id"], pa.array(list(ids), pa.string())))
-    return _frame(table)
-
-
-def drop_image_texts(folder: Path, dataset: str) -> None:
-    """Delete what is known of a dataset's images."""
-    caption_files(folder).drop(dataset)
-
-
-def rename_image_texts(folder: Path, dataset: str, new: str) -> None:
-    """Rename a dataset's file, replacing any leftover of a dropped dataset."""
-    caption_files(folder).rename(dataset, new)
-
-
-def copy_image_texts(folder: Path, dataset: str, into: str) -> None:
-    """Copy a dataset's file to another dataset, replacing its own unless they are equal.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written.
-    """
-    caption_files(folder).copy(dataset, into)
+    return _frame(read_rows(caption_files(folder).path(dataset), _CONTENT, _SCHEMA, ids))
 
 
 def _table_of(annotations: Annotations) -> pa.Table:
@@ -165,14 +136,6 @@ def _table_of(annotations: Annotations) -> pa.Table:
         schema=_SCHEMA,
     )
     return table.sort_by("id").combine_chunks()
-
-
-def _read_all(path: Path) -> pa.Table:
-    opened = open_sorted(path, _CONTENT)
-    if opened is None:
-        return _SCHEMA.empty_table()
-    with opened.file:
-        return opened.read(range(len(opened.last_ids)), _SCHEMA)
 
 
 def _merged(held: pa.Table, new: pa.Table) -> pa.Table:

@@ -1,10 +1,15 @@
-"""Regions of annotations, sorted by image id, as they are written to a region file."""
+"""Parquet file of a dataset's regions, sorted by image id, and the rows that annotations add to it.
+
+Each region has a digest of all regions of its image, by which a write finds the differences
+without reading the regions.
+"""
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,19 +22,47 @@ from pandas.api.types import union_categoricals
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.records import Annotations
 from cobalance.ingest.frames import NUMBERS
-from cobalance.ingest.images.region_file import (
-    CROWD,
-    DIGEST,
-    GROUP_ROWS,
-    OUTLINE,
-    SCHEMA,
-    SIZE,
-    STORED,
-)
+from cobalance.ingest.stored.dataset_files import DatasetFiles
+from cobalance.ingest.stored.sorted_parquet import SortedFile
 
+OUTLINE = "segmentation"
+CROWD = "crowd"
+SIZE = ("width_px", "height_px")
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("concept", pa.string()),
+        *((name, pa.float64()) for name in NUMBERS),
+        (OUTLINE, pa.string()),
+        (CROWD, pa.bool_()),
+        *((f"image_{name}", pa.int32()) for name in SIZE),
+    ]
+)
+DIGEST = "image_digest"
+STORED = SCHEMA.append(pa.field(DIGEST, pa.int64()))
+OF_FEW_VALUES = [name for name in STORED.names if name not in (*NUMBERS, OUTLINE, CROWD)]
+GROUP_ROWS = 512
+"""Approximate rows per group: fewer make a file slower to open, more make it slower to read."""
+
+REGIONS = "regions"
+"""What the files hold, for messages."""
 _WRITTEN_AS = b"regions 1"  # change it when the same annotations are written differently
 _COLUMNS = ("image", *NUMBERS, OUTLINE, CROWD)
 _OF_CROWD = 1 << 40  # added to an outline's length in digests; no outline is as long
+
+
+def region_files(folder: Path) -> DatasetFiles:
+    """The region files of all datasets."""
+    return DatasetFiles(folder, REGIONS)
+
+
+def digests_of(opened: SortedFile) -> dict[str, int]:
+    """Digest of each image."""
+    schema = pa.schema([SCHEMA.field("id"), STORED.field(DIGEST)])
+    table = opened.read(range(len(opened.last_ids)), schema)
+    found = table.group_by("id").aggregate([(DIGEST, "min")])  # it is the same in each row
+    columns = found["id"].to_pylist(), found[f"{DIGEST}_min"].to_pylist()
+    return dict(zip(*columns, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

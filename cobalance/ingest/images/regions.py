@@ -12,18 +12,17 @@ import pyarrow.compute as pc
 from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
-from cobalance.ingest.images.region_file import (
+from cobalance.ingest.images.region_rows import (
     OF_FEW_VALUES,
+    REGIONS,
     SCHEMA,
     STORED,
-    all_regions,
+    RegionRows,
     digests_of,
-    open_regions,
+    has_regions,
     region_files,
-    regions_of,
 )
-from cobalance.ingest.images.region_rows import RegionRows, has_regions
-from cobalance.ingest.stored.sorted_parquet import SortedFile, write_sorted
+from cobalance.ingest.stored.sorted_parquet import SortedFile, open_sorted, read_rows, write_sorted
 
 
 def regions_path(folder: Path, dataset: str) -> Path:
@@ -74,7 +73,7 @@ def write_regions(
     with files.writing(), ExitStack() as opened:
         old = None
         with suppress(InputError) if replace else nullcontext():
-            old = open_regions(path)
+            old = open_sorted(path, REGIONS)
             if old is not None:
                 opened.enter_context(old.file)
                 if _is_unchanged(digests_of(old), new, replace=replace):
@@ -108,40 +107,13 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     InputError
         The file cannot be read.
     """
-    found = open_regions(regions_path(folder, dataset))
-    if found is None:
-        return _frame(SCHEMA.empty_table())
-    with found.file:
-        table = regions_of(found, found.groups_of(image_ids))
-    wanted = pa.array(list(image_ids), pa.string())
-    return _frame(table.filter(pc.is_in(table["id"], wanted)))
+    return _frame(read_rows(regions_path(folder, dataset), REGIONS, SCHEMA, image_ids))
 
 
 def regions_in(annotations: Annotations) -> pd.DataFrame:
     """The regions of annotations that are in no file yet, as `read_regions` gives them."""
     rows = RegionRows.of(annotations)
     return _frame(rows.table(0, len(rows.ids)).select(SCHEMA.names))
-
-
-def drop_regions(folder: Path, dataset: str) -> None:
-    """Delete a dataset's regions, if it has any."""
-    region_files(folder).drop(dataset)
-
-
-def rename_regions(folder: Path, dataset: str, new: str) -> None:
-    """Rename a dataset's region file, replacing any leftover of a dropped dataset."""
-    region_files(folder).rename(dataset, new)
-
-
-def copy_regions(folder: Path, dataset: str, into: str) -> None:
-    """Copy a dataset's regions to another dataset, replacing its own unless they are equal.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written.
-    """
-    region_files(folder).copy(dataset, into)
 
 
 def _is_unchanged(held: Mapping[str, int], new: "RegionRows", *, replace: bool) -> bool:
@@ -159,7 +131,8 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 def _merged(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:
     """Merge the new regions with the old ones of other images, row group by row group."""
     start = 0
-    for table, last in all_regions(old) if old is not None else ():
+    held = () if old is None else zip(old.groups(STORED), old.last_ids, strict=True)
+    for table, last in held:
         others = [image not in new.all_ids for image in table["id"].to_pylist()]
         kept = table.filter(pa.array(others, pa.bool_()))
         ids = kept["id"].to_pylist()

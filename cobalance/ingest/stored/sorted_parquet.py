@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cobalance.graph.errors import InputError
@@ -108,6 +109,26 @@ def open_sorted(path: Path, content: str) -> SortedFile | None:
         file.close()
         raise _unreadable(path, content, error) from error
     return SortedFile(path, content, file, *known[1:])
+
+
+def read_rows(
+    path: Path, content: str, schema: pa.Schema, ids: Collection[str] | None = None
+) -> pa.Table:
+    """Read the rows of some images, or of all; none if there is no file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    opened = open_sorted(path, content)
+    if opened is None:
+        return schema.empty_table()
+    with opened.file:
+        if ids is None:
+            return opened.read(range(len(opened.last_ids)), schema)
+        table = opened.read(opened.groups_of(ids), schema)
+    return table.filter(pc.is_in(table["id"], pa.array(list(ids), pa.string())))
 
 
 def _unreadable(path: Path, content: str, error: Exception) -> InputError:

@@ -15,13 +15,11 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
-from cobalance.ingest.captions.image_texts import (
-    drop_image_texts,
-    rename_image_texts,
-    write_image_texts,
-)
+from cobalance.ingest.captions.image_texts import caption_files, write_image_texts
 from cobalance.ingest.embeddings.stored import embedding_files
-from cobalance.ingest.images.regions import drop_regions, rename_regions, write_regions
+from cobalance.ingest.images.region_rows import region_files
+from cobalance.ingest.images.regions import write_regions
+from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.workflows.folders import Folders
 
 ALL_RUNS = 2**31 - 1
@@ -120,9 +118,8 @@ def drop_dataset(
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")
     drop_rename.drop_dataset(store, dataset, progress)
-    drop_regions(folders.regions, dataset)
-    drop_image_texts(folders.captions, dataset)
-    embedding_files(folders.embeddings).drop(dataset)
+    for files in _files(folders):
+        files.drop(dataset)
 
 
 def rename_dataset(
@@ -136,9 +133,14 @@ def rename_dataset(
         The new name is taken.
     """
     drop_rename.rename_dataset(store, dataset, new, progress)
-    rename_regions(folders.regions, dataset, new)
-    rename_image_texts(folders.captions, dataset, new)
-    embedding_files(folders.embeddings).rename(dataset, new)
+    for files in _files(folders):
+        files.rename(dataset, new)
+
+
+def _files(folders: Folders) -> tuple[DatasetFiles, ...]:
+    """Files of all datasets that are kept beside the graph."""
+    regions, captions = region_files(folders.regions), caption_files(folders.captions)
+    return regions, captions, embedding_files(folders.embeddings)
 
 
 def describe_load(dataset: str, report: IngestReport) -> str:

@@ -10,10 +10,7 @@ from cobalance.graph.errors import InputError
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.captions.image_texts import (
     caption_files,
-    copy_image_texts,
-    drop_image_texts,
     read_image_texts,
-    rename_image_texts,
     write_image_texts,
 )
 from cobalance.ingest.frames import TextColumns
@@ -133,14 +130,14 @@ def test_copy_rename_and_drop(tmp_path):
         write_image_texts(tmp_path, name, told({"1": ([name], None, None, None)}))
     assert all(held(tmp_path, name)["1"][0] == [name] for name in HOSTILE)
     write_image_texts(tmp_path, "d", texts)
-    copy_image_texts(tmp_path, "d", "e")
+    caption_files(tmp_path).copy("d", "e")
     assert held(tmp_path, "e") == held(tmp_path, "d")
-    rename_image_texts(tmp_path, "d", "a")
+    caption_files(tmp_path).rename("d", "a")
     assert (held(tmp_path, "d"), held(tmp_path, "a")) == ({}, held(tmp_path, "e"))
-    drop_image_texts(tmp_path, "a")
-    drop_image_texts(tmp_path, "never")
+    caption_files(tmp_path).drop("a")
+    caption_files(tmp_path).drop("never")
     assert held(tmp_path, "a") == {}
-    copy_image_texts(tmp_path, "a", "e")
+    caption_files(tmp_path).copy("a", "e")
     assert held(tmp_path, "e") == {}
 
 

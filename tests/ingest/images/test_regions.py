@@ -12,11 +12,10 @@ import pytest
 
 from cobalance.graph.errors import InputError, StoreError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import (
-    drop_regions,
     read_regions,
     regions_path,
-    rename_regions,
     write_regions,
 )
 from cobalance.ingest.load import read_annotations
@@ -296,17 +295,17 @@ def test_rename_and_drop(tmp_path):
     old, stale = ([image("a", boxed(concept))] for concept in ("cow", "stale"))
     write_regions(tmp_path, "farm", Annotations.from_records(old))
     write_regions(tmp_path, "field", Annotations.from_records(stale))
-    rename_regions(tmp_path, "farm", "field")
+    region_files(tmp_path).rename("farm", "field")
     assert held(tmp_path, "field", ["a"]) == model(old)
     assert held(tmp_path, "farm", ["a"]) == {"a": []}
-    rename_regions(tmp_path, "field", "field")
+    region_files(tmp_path).rename("field", "field")
     assert held(tmp_path, "field", ["a"]) == model(old)
-    rename_regions(tmp_path, "without regions", "field")
+    region_files(tmp_path).rename("without regions", "field")
     assert held(tmp_path, "field", ["a"]) == {"a": []}
     write_regions(tmp_path, "farm", Annotations.from_records(old))
-    drop_regions(tmp_path, "farm")
-    drop_regions(tmp_path, "farm")
-    drop_regions(tmp_path / "no folder", "farm")
+    region_files(tmp_path).drop("farm")
+    region_files(tmp_path).drop("farm")
+    region_files(tmp_path / "no folder").drop("farm")
     assert list(tmp_path.glob("*.parquet")) == []
     assert not (tmp_path / "no folder").exists()
 

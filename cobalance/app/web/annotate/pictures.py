@@ -19,7 +19,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.images.region_file import SCHEMA
+from cobalance.ingest.images.region_rows import SCHEMA
 
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone
