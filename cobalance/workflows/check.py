@@ -11,7 +11,7 @@ from cobalance.graph.counting.cooccurrence import cooccurrence
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
-from cobalance.graph.errors import Action, OptionError
+from cobalance.graph.errors import Action, DataError
 from cobalance.ingest.published import Key, Published, read_published
 from cobalance.ingest.tables.columns import listed
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
@@ -39,7 +39,7 @@ def compare_dataset(
     theirs = read_published(file, incidence.classes, incidence.concepts)
     size = max(theirs.sizes)
     if theirs.kind != "co-occurrence" and size > mining.max_size:
-        raise OptionError(
+        raise DataError(
             f"{file} has combinations of {size} concepts, and {dataset!r} is mined for up to "
             f"{mining.max_size}. ",
             Action("mine", dataset, max_size=size),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from cobalance.graph.database.local.home import write_private
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import MachineError, needs_extra
 from cobalance.graph.private_files import make_folder
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def read_added(home: Path) -> tuple[Path, ...]:
 
     Raises
     ------
-    OptionError
+    MachineError
         The file in the home cannot be read.
     """
     path = home / FILE
@@ -126,7 +126,7 @@ def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]
 
     Raises
     ------
-    OptionError
+    MachineError
         The file in the home cannot be read or written.
     """
     path = home / FILE
@@ -136,11 +136,11 @@ def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]
             places = dict.fromkeys(map(str, change(read_added(home))))
             write_private(path, json.dumps(list(places), indent=1))
     except OSError as error:
-        raise OptionError(
+        raise MachineError(
             f"{path}: it cannot be written ({error.strerror or error}). Make room there, or have "
             "COBALANCE_HOME name another folder."
         ) from error
 
 
-def _unreadable(path: Path, why: str) -> OptionError:
-    return OptionError(f"{path}: it cannot be read ({why}). Mend or delete it.")
+def _unreadable(path: Path, why: str) -> MachineError:
+    return MachineError(f"{path}: it cannot be read ({why}). Mend or delete it.")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
@@ -20,14 +20,14 @@ from cobalance.workflows.settings import in_environment
 def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
     """A function that reads an image's file: a real one's from the image folders, or a made one's.
 
-    It raises OptionError where there is no such file, or no address of one.
+    It raises DataError where there is no such file, or no address of one.
     """
     roots = ImageRoots(folders.image_roots())
     output = folders.open_output()
 
     def read(uri: str | None, synthetic: bool) -> bytes:
         if uri is None:
-            raise OptionError(
+            raise DataError(
                 "An image has no address of its file, so that it cannot be looked at. Load "
                 "the dataset with addresses of its images."
             )
@@ -36,7 +36,7 @@ def image_reader(folders: Folders) -> Callable[[str | None, bool], bytes]:
         try:
             return roots.find(uri).read()
         except ImageFileError as error:
-            raise OptionError(f"{uri}: {error.render(in_environment)}") from error
+            raise DataError(f"{uri}: {error.render(in_environment)}") from error
 
     return read
 
@@ -64,7 +64,7 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
 
     Raises
     ------
-    OptionError
+    DataError
         There is none.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
@@ -79,7 +79,7 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
             if split is None
             else f"{dataset!r} has no split {split!r} with addresses of their files"
         )
-        raise OptionError(
+        raise DataError(
             f"{lacking}, so there is nothing to look at. Load the dataset with addresses of its "
             "images."
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.ingest.documents import decode_toml
 
 VARIABLE = "COBALANCE_AUTH_FILE"
@@ -60,19 +60,19 @@ def read_login(file: Path) -> Login:
             f"{VARIABLE}={file}: {error.strerror}. Name a file that this user can read."
         ) from error
     except ValueError as error:
-        raise OptionError(f"{VARIABLE}={file} is not TOML: {error}. Mend it.") from error
+        raise DataError(f"{VARIABLE}={file} is not TOML: {error}. Mend it.") from error
     if not isinstance(auth, dict):
-        raise OptionError(
+        raise DataError(
             f"{VARIABLE}={file} has no table [auth]. Add it, as `cobalance app --help` shows."
         )
     redirect = _text(auth, "redirect_uri", file, "[auth]")
     if not redirect.endswith(_CALLBACK) or not _is_address(redirect):
-        raise OptionError(
+        raise DataError(
             f"{VARIABLE}={file}, [auth]: redirect_uri is {redirect!r}. Give the app's own address "
             f"followed by {_CALLBACK}, such as https://data.example.org{_CALLBACK}."
         )
     if len(_text(auth, "cookie_secret", file, "[auth]")) < _SHORTEST_SECRET:
-        raise OptionError(
+        raise DataError(
             f"{VARIABLE}={file}, [auth]: cookie_secret is shorter than {_SHORTEST_SECRET} "
             "characters. Make one with `openssl rand -hex 32`."
         )
@@ -104,11 +104,11 @@ def _providers(auth: Mapping[str, Any], file: Path) -> tuple[str | None, ...]:
     for name, section in found.items():
         place = "[auth]" if name is None else f"[auth.{name}]"
         if name is not None and "_" in name:
-            raise OptionError(f"{VARIABLE}={file}, {place}: leave out the underscore in the name.")
+            raise DataError(f"{VARIABLE}={file}, {place}: leave out the underscore in the name.")
         for key in _OF_PROVIDER:
             value = _text(section, key, file, place)
             if key == "server_metadata_url" and not _is_address(value):
-                raise OptionError(
+                raise DataError(
                     f"{VARIABLE}={file}, {place}: {key} is {value!r}. It begins with https://, "
                     "and ends with /.well-known/openid-configuration for most providers."
                 )
@@ -118,7 +118,7 @@ def _providers(auth: Mapping[str, Any], file: Path) -> tuple[str | None, ...]:
 def _text(table: Mapping[str, Any], key: str, file: Path, place: str) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value:
-        raise OptionError(f"{VARIABLE}={file}, {place}: {key} is missing. Give it as a text.")
+        raise DataError(f"{VARIABLE}={file}, {place}: {key} is missing. Give it as a text.")
     return value
 
 

@@ -19,7 +19,7 @@ from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,
-    StoreError,
+    MachineError,
     StoreUnavailableError,
 )
 from cobalance.graph.whole_files import replacing
@@ -96,7 +96,7 @@ def test_boxes_captions_and_embeddings(disk: Path) -> None:
     before = [*names(disk), "filler"]
     fill(disk)
     with (
-        pytest.raises(StoreError, match=f"{disk / 'regions'}: .*No space left.*Make room"),
+        pytest.raises(MachineError, match=f"{disk / 'regions'}: .*No space left.*Make room"),
         files.writing(),
         files.replacing("cars") as path,
     ):

@@ -9,7 +9,7 @@ from PIL import Image
 from transformers import CLIPImageProcessorPil, CLIPModel
 
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import retry_task
 from cobalance.graph.tasks.status import read_task
@@ -65,5 +65,5 @@ def test_what_cannot_be_computed_is_refused(store, dataset):
         order_embeddings(store, dataset, "no such features")
     with pytest.raises(OptionError, match="no option 'colour'"):
         order_embeddings(store, dataset, "clip", {"colour": "red"})
-    with pytest.raises(OptionError, match=r"No image of .* has an address of its file"):
+    with pytest.raises(DataError, match=r"No image of .* has an address of its file"):
         order_embeddings(store, dataset, "pixels")

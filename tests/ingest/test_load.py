@@ -56,7 +56,7 @@ def test_options_that_the_format_makes_no_use_of(options, text, write):
 
 
 def test_class_categories_are_refused_for_tables(write):
-    with pytest.raises(OptionError, match=r"classes.categories.*\(lvis, coco-instances, "):
+    with pytest.raises(OptionError, match=r"class_category.*\(lvis, coco-instances, "):
         read_annotations(write("id,label,tags\na,b,c\n"), GENDER)
 
 

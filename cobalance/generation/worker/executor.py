@@ -18,6 +18,7 @@ from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.supervisor import fail
 from cobalance.graph.errors import (
     CobalanceError,
+    DataError,
     JobBlockedError,
     MissingExtraError,
     NotFoundError,
@@ -64,7 +65,13 @@ class ChunkExecutor:
                 return "skipped"
             self.job = chunk.job
             return self._execute(chunk, attempt, dataset)
-        except (JobBlockedError, OptionError, MissingExtraError, OutOfMemoryError) as error:
+        except (
+            DataError,
+            JobBlockedError,
+            MissingExtraError,
+            OptionError,
+            OutOfMemoryError,
+        ) as error:
             fail(self._store, chunk.job, error)
             return "skipped"
         except NotFoundError:

@@ -11,7 +11,13 @@ from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.worker_id import is_dead
-from cobalance.graph.errors import JobBlockedError, MissingExtraError, NotFoundError, OptionError
+from cobalance.graph.errors import (
+    DataError,
+    JobBlockedError,
+    MissingExtraError,
+    NotFoundError,
+    OptionError,
+)
 from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import fail_task
@@ -58,7 +64,7 @@ class JobSupervisor:
                 queue.delete_job(job)
         except NotFoundError:  # dropped with its dataset, meanwhile
             return
-        except (JobBlockedError, OptionError, MissingExtraError) as error:
+        except (DataError, JobBlockedError, OptionError, MissingExtraError) as error:
             fail(self._store, job, error)
 
     def advance_task(self, task: ActiveTask) -> None:

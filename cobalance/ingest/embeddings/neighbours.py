@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, FloatArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 
 Positions = npt.NDArray[np.int64]
 
@@ -19,7 +19,11 @@ _ROUNDING = 2.0**-24
 
 
 def neighbourhoods(
-    queries: npt.ArrayLike, points: npt.ArrayLike, k: int, *, own: npt.ArrayLike | None = None
+    queries: npt.NDArray[np.floating],
+    points: npt.NDArray[np.floating],
+    k: int,
+    *,
+    own: Positions | None = None,
 ) -> Iterator[tuple[slice, Positions]]:
     r"""Find the k nearest points of each query as a set, block by block.
 
@@ -48,8 +52,8 @@ def neighbourhoods(
 
     Raises
     ------
-    OptionError
-        The shapes do not match, a value is not finite, or k or a position is out of range.
+    DataError
+        A value is not finite.
 
     Notes
     -----
@@ -63,8 +67,8 @@ def neighbourhoods(
 
     Examples
     --------
-    >>> points = [[1, 0], [0, 1], [1, 1], [-1, 0]]
-    >>> for block, positions in neighbourhoods(points, points, 2, own=[0, 1, 2, 3]):
+    >>> points = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 0.0]])
+    >>> for block, positions in neighbourhoods(points, points, 2, own=np.arange(4)):
     ...     print(block, positions.tolist())
     slice(0, 4, None) [[1, 2], [0, 2], [0, 1], [1, 2]]
     """
@@ -136,40 +140,15 @@ class _Search:
 
 
 def _open_search(
-    queries: npt.ArrayLike, points: npt.ArrayLike, k: int, own: npt.ArrayLike | None
+    queries: npt.NDArray[np.floating],
+    points: npt.NDArray[np.floating],
+    k: int,
+    own: Positions | None,
 ) -> _Search:
-    """Check the arguments of a search."""
-    left = _vectors(queries)
-    right = left if points is queries else _vectors(points)
-    if left.shape[1] != right.shape[1]:
-        raise OptionError(
-            f"Vectors of {left.shape[1]} and of {right.shape[1]} numbers cannot be compared. Give "
-            "vectors of one length."
-        )
-    if k < 1:
-        raise OptionError(f"{k} neighbours were asked for. Ask for 1 or more.")
-    norms = _norms(left)
-    others = norms if right is left else _norms(right)
-    if own is None:
-        return _Search(left, norms, right, others, min(k, len(right)), None)
-    places = np.asarray(own)
-    if places.shape != (len(left),) or not np.isin(places, np.arange(len(right))).all():
-        raise OptionError(
-            f"The queries' own positions are not {len(left)} of {len(right)} points. Give the "
-            "position of each query among the points."
-        )
-    others_left = max(0, len(right) - 1)
-    return _Search(left, norms, right, others, min(k, others_left), places.astype(np.int64))
-
-
-def _vectors(values: npt.ArrayLike) -> npt.NDArray[np.floating]:
-    """Vectors as rows of floating-point numbers, not copied where they are."""
-    array = np.asarray(values)
-    if array.ndim != 2:
-        raise OptionError(f"Vectors of shape {array.shape} cannot be searched. Give rows.")
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
-    return array
+    norms = _norms(queries)
+    others = norms if points is queries else _norms(points)
+    most = len(points) if own is None else max(0, len(points) - 1)
+    return _Search(queries, norms, points, others, min(k, most), own)
 
 
 def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:
@@ -181,7 +160,7 @@ def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:
         norms[start : start + step] = np.sqrt((rows * rows).sum(axis=1))
     if not np.isfinite(norms).all():
         at = int(np.flatnonzero(~np.isfinite(norms))[0])
-        raise OptionError(f"Vector {at} has a value that is not finite, or too large a one.")
+        raise DataError(f"Vector {at} has a value that is not finite, or too large a one.")
     return norms
 
 

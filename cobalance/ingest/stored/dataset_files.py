@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from filelock import FileLock
 
-from cobalance.graph.errors import Setting, StoreError
+from cobalance.graph.errors import MachineError, Setting
 from cobalance.graph.private_files import make_folder
 
 
@@ -49,7 +49,7 @@ class DatasetFiles:
 
         Raises
         ------
-        StoreError
+        MachineError
             The folder cannot be written to.
         """
         try:
@@ -59,7 +59,7 @@ class DatasetFiles:
                     left.unlink(missing_ok=True)
                 yield
         except OSError as error:
-            raise StoreError(
+            raise MachineError(
                 f"{self.folder}: the {self.content} cannot be written ({error.strerror or error}). "
                 "Make room there, or set ",
                 Setting("home"),
@@ -105,7 +105,7 @@ class DatasetFiles:
 
         Raises
         ------
-        StoreError
+        MachineError
             The file cannot be written.
         """
         path, target = self.path(dataset), self.path(into)

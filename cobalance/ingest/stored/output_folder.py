@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from fsspec.core import url_to_fs
 
-from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, Setting
+from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OptionError, Setting
 from cobalance.graph.private_files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
@@ -181,7 +181,7 @@ class OutputFolder:
     def _path(self, name: str) -> str:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or any(part in ("..", ".") for part in parts):
-            raise OptionError(f"{name!r} is not a path in the output folder.")
+            raise DataError(f"{name!r} is not a path in the output folder.")
         return f"{self._root}/{'/'.join(parts)}"
 
     def _blocked(self, done: str, error: OSError) -> JobBlockedError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import MachineError, OptionError
 from cobalance.ingest.preview import FoundFile, describe_file, find_files
 from cobalance.workflows.login import is_loopback
 from cobalance.workflows.settings import Settings
@@ -21,7 +21,7 @@ _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
 
 @contextmanager
 def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path]:
-    """Write what was sent to files of a private folder; CobalanceError where its disk is full."""
+    """Write what was sent to files of a private folder; MachineError where its disk is full."""
     with TemporaryDirectory(prefix="cobalance-") as temporary:
         folder = Path(temporary)
         try:
@@ -29,7 +29,7 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
                 (folder / name).write_bytes(content)
         except OSError as error:
             said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
-            raise CobalanceError(said) from error
+            raise MachineError(said) from error
         yield folder
 
 

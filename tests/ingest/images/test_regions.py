@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from cobalance.graph.errors import InputError, StoreError
+from cobalance.graph.errors import InputError, MachineError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
 from cobalance.ingest.images.regions import (
@@ -376,7 +376,7 @@ def test_a_broken_file_is_named(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
     annotations = Annotations.from_records([image("a", boxed("cow"))])
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(MachineError, match="cannot be written"):
         write_regions(tmp_path / "file", "farm", annotations)
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.graph.errors import DataError, JobBlockedError, OptionError
 from cobalance.ingest.stored import output_folder as output
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
@@ -59,9 +59,9 @@ def test_a_large_file_is_there_once_it_is_whole(folder):
 
 @pytest.mark.parametrize("name", ["../b", "a/../../b", "/etc/passwd", "", "."])
 def test_no_file_outside_of_it(folder, name):
-    with pytest.raises(OptionError, match="is not a path in the output folder"):
+    with pytest.raises(DataError, match="is not a path in the output folder"):
         folder.write(name, b"x")
-    with pytest.raises(OptionError):
+    with pytest.raises(DataError):
         folder.read(name)
 
 

@@ -46,7 +46,7 @@ def test_columns(write_wide, tmp_path, failure):
     form = "list-attr" if write_wide is wide_list_attr else None
     error = failure(path, input_format=form)
     assert error.reason == "has more than 10,000 columns"
-    assert render(error.remedy) == "If that is meant, set limits.columns higher."
+    assert render(error.remedy) == "If that is meant, set max_columns higher."
     write_wide(path, 2_000)
     few = ReadOptions(max_columns=1_500)
     assert "1,500 columns" in failure(path, few, form).reason
@@ -103,7 +103,7 @@ def test_skipped_records(write):
 
 
 def test_a_limit_of_nothing():
-    with pytest.raises(OptionError, match=r"limits\.rows to 1 or more"):
+    with pytest.raises(OptionError, match=r"max_rows to 1 or more"):
         ReadOptions(max_rows=0)
 
 

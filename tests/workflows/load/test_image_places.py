@@ -11,7 +11,7 @@ from PIL import Image
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, MachineError, OptionError
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.images import image_reader
@@ -49,7 +49,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_what_is_added_is_used_everywhere_and_until_it_is_removed(own, root) -> None:
-    with pytest.raises(OptionError):
+    with pytest.raises(DataError):
         image_reader(own.folders())("train/1.png", False)
     place = add_place(own.folders(), "cars", [root])
     add_place(own.folders(), str(place), [root])  # again: nothing changes
@@ -139,7 +139,7 @@ def test_a_damaged_list_is_named(own, content) -> None:
     own.cobalance_home.mkdir()
     file = own.cobalance_home / "image_folders.json"
     file.write_bytes(content)
-    with pytest.raises(OptionError, match=r"image_folders\.json: it cannot be read"):
+    with pytest.raises(MachineError, match=r"image_folders\.json: it cannot be read"):
         own.folders().image_roots()
 
 

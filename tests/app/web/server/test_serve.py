@@ -19,7 +19,7 @@ from cobalance.app.web.server.serve import PORT, listen
 from cobalance.app.web.server.streamlit_internals import OPTIONS
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.login import read_login
 from cobalance.workflows.settings import Settings
@@ -143,7 +143,7 @@ def test_the_usual_port_gives_way(auth_file):
 )
 def test_a_login_that_would_let_nobody_in_or_anybody(auth_file, old, new, message):
     auth_file.write_text(AUTH.replace(old, new, 1))
-    with pytest.raises(OptionError, match=message) as refused:
+    with pytest.raises(DataError, match=message) as refused:
         read_login(auth_file)
     assert str(auth_file) in str(refused.value)
     assert "hush" not in str(refused.value)
