@@ -44,6 +44,7 @@ from cobalance.graph.dataset.write import (
 from cobalance.graph.errors import Action, ConflictError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import ANNOTATION, Annotations, image_frame, plain_values
+from cobalance.graph.run_log import log_run
 
 PER_CLASS = 12
 
@@ -117,6 +118,7 @@ class ImageTotals:
         return found
 
 
+@log_run
 def write_sampled(
     store: GraphStore,
     dataset: str,

@@ -5,7 +5,6 @@ from pathlib import Path
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
-from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
@@ -45,7 +44,6 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
-    sample: Sample | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -58,22 +56,15 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
-    sample : Sample or None
-        The images that the graph keeps, without regions and captions; None for all.
 
     Raises
     ------
-    OptionError, ConflictError
-        A sample is asked for where all images are, or the other way round; or counts would have
-        to be added to those of other images.
+    ConflictError
+        The dataset has a sample of its images.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
-    if sample is not None:
-        return write_sampled(
-            store, dataset, annotations, sample, source=source, replace=replace, progress=progress
-        )
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +20,7 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.dataset.sampled import write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
@@ -246,23 +248,19 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
 
 def _start_load(found: CheckedImport, file: Path | None) -> None:
     store, settings = session.store(), session.settings()
+    folders = settings.folders()
     roots = import_roots(settings, st.get_option("server.address"))
     request = found.request
 
     def work(progress: Progress) -> str:
-        report = load_dataset(
-            store,
-            settings.folders(),
-            request.dataset,
-            found.annotations,
-            source=Path(request.file).name,
-            replace=request.replace,
-            sample=request.sample,
-            progress=progress,
-        )
-        images = find_images(
-            settings.folders(), found.annotations, file, within=roots, progress=progress
-        )
+        name, annotations, sample = request.dataset, found.annotations, request.sample
+        source = Path(request.file).name
+        given: dict[str, Any] = {"source": source, "replace": request.replace, "progress": progress}
+        if sample is None:
+            report = load_dataset(store, folders, name, annotations, **given)
+        else:
+            report = write_sampled(store, name, annotations, sample, **given)
+        images = find_images(folders, annotations, file, within=roots, progress=progress)
         return f"{describe_load(request.dataset, report)} {render(images.described(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
