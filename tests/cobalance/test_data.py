@@ -106,7 +106,7 @@ def test_categorical_columns_and_paths():
     [
         (pd.DataFrame({"label": ["x"]}), {}, "no column looks like concepts"),
         (pd.DataFrame({"tags": ["x"]}), {"class_column": "kind"}, "there is no column 'kind'"),
-        (pd.DataFrame({"label": ["x"], "tags": [[1, 2]]}), {"concepts": "tags"}, "list<"),
+        (pd.DataFrame({"label": ["x"], "tags": [[1, 2]]}), {"concepts_column": "tags"}, "list<"),
         (pd.DataFrame([["x", "y"]], columns=["label", "label"]), {}, "named 'label'"),
         (pd.DataFrame({"label": [None], "tags": ["cow"]}), {}, "row 0: the class is empty"),
         (pd.DataFrame({"label": ["x"]}), {"concept_column": "what"}, "no column"),

@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,9 @@ RECORDS = [
 
 
 def refined(**options):
-    read = Annotations.from_records(RECORDS, {"odd ones": 3}, ["one was bad"])
+    read = replace(
+        Annotations.from_records(RECORDS), set_aside={"odd ones": 3}, skipped=("one was bad",)
+    )
     result = refine(read, ReadOptions(**options), "data.csv")
     assert result.images.index.equals(pd.RangeIndex(len(result.images)))
     assert result.mentions.index.equals(pd.RangeIndex(len(result.mentions)))
