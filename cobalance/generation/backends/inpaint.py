@@ -18,7 +18,7 @@ from cobalance.generation.backends.compositing.framing import (
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
-    check_channels,
+    check_pipeline,
 )
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
@@ -56,12 +56,6 @@ PLUGIN = Plugin(
 )
 
 MODEL = "stable-diffusion-v1-5/stable-diffusion-inpainting"
-KINDS = {
-    "FluxFillPipeline": "FluxFillPipeline",
-    "Flux2KleinPipeline": "Flux2KleinInpaintPipeline",
-    "Flux2KleinInpaintPipeline": "Flux2KleinInpaintPipeline",
-}
-"""Pipelines that inpaint, by the one that a model is saved as, where AutoPipeline knows of none."""
 
 
 def open_backend(options: InpaintOptions) -> DiffusionBackend:
@@ -84,7 +78,7 @@ def open_backend(options: InpaintOptions) -> DiffusionBackend:
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     # AutoPipelineForInpainting loads a text-to-image U-Net without complaint
-    check_channels(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
+    check_pipeline(checkpoint, 2, 1, f"a model trained for inpainting, such as {MODEL}")
     runner = open_runner(
         _choose_kind(checkpoint), checkpoint, options, {"strength": options.strength}
     )
@@ -96,25 +90,16 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
 
     from cobalance.ingest.models.loading import quiet
 
-    saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
-    if saved_as == "FluxFillPipeline":
-        transformer = checkpoint.read_config("transformer/config.json")
-        latents = transformer.get("out_channels") or 64
-        if transformer.get("in_channels", 64) <= 2 * latents:
-            raise JobBlockedError(
-                f"The model {checkpoint.name} is of the wrong kind: its transformer does not take "
-                "a mask. Give a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev."
-            )
-    with quiet():
-        if saved_as not in KINDS:
-            return diffusers.AutoPipelineForInpainting
-        kind = getattr(diffusers, KINDS[saved_as], None)
-    if kind is None:
+    fills = checkpoint.read_config(PIPELINE_FILE).get("_class_name") == "FluxFillPipeline"
+    transformer = checkpoint.read_config("transformer/config.json")
+    latents = transformer.get("out_channels") or 64
+    if fills and transformer.get("in_channels", 64) <= 2 * latents:
         raise JobBlockedError(
-            f"The model {checkpoint.name} needs {KINDS[saved_as]}, which this diffusers does not "
-            f"have ({diffusers.__version__}). Install a newer one."
+            f"The model {checkpoint.name} is of the wrong kind: its transformer does not take "
+            "a mask. Give a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev."
         )
-    return kind
+    with quiet():  # AutoPipeline knows of no FLUX Fill
+        return diffusers.FluxFillPipeline if fills else diffusers.AutoPipelineForInpainting
 
 
 def _prepare(

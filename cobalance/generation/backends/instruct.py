@@ -22,7 +22,7 @@ from cobalance.generation.backends.compositing.framing import (
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
-    check_channels,
+    check_pipeline,
 )
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
@@ -93,7 +93,7 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
         raise JobBlockedError(
             f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
         )
-    check_channels(checkpoint, 2, 0, wanted)
+    check_pipeline(checkpoint, 2, 0, wanted)
     if _is_xl(checkpoint):
         raise JobBlockedError(
             f"The model {checkpoint.name} is of the wrong kind: InstructPix2Pix XL is not "

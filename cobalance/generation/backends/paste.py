@@ -17,7 +17,7 @@ from cobalance.generation.backends.compositing.placement import PlacementOptions
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
     PipelineTask,
-    check_channels,
+    check_pipeline,
 )
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
@@ -64,7 +64,7 @@ def open_backend(options: PasteOptions) -> DiffusionBackend:
     from cobalance.ingest.models.loading import quiet
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
-    check_channels(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
+    check_pipeline(checkpoint, 1, 0, f"a text-to-image model, such as {MODEL}")
     with quiet():
         kind = diffusers.AutoPipelineForText2Image
     runner = open_runner(kind, checkpoint, options)

@@ -1,7 +1,6 @@
 """Image sizes: choose output and model sizes, and resize or crop sources to them."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,6 @@ ALIGNED_PX = 8
 """Derived sides are multiples of this, as configured ones are."""
 STRETCH = 4
 """Largest ratio between a side and the model's native side, for very long sources."""
-UNKNOWN_PX = 1024
-"""Native side of models that do not declare one, such as Z-Image; usual for transformers."""
 
 
 def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
@@ -78,36 +75,6 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
     low, high = native_px / STRETCH, native_px * STRETCH
     tall, wide = (min(max(side * scale, low), high) for side in size)
     return _align(tall, multiple_px), _align(wide, multiple_px)
-
-
-def find_native_px(pipeline: Any, denoiser: Any, default_px: object) -> int:
-    """Find a pipeline's native side: that of its default square images.
-
-    Parameters
-    ----------
-    pipeline : diffusers.DiffusionPipeline
-        The pipeline.
-    denoiser : torch.nn.Module or None
-        Its U-Net or transformer.
-    default_px : object
-        The default of its call for ``height``; no number where the pipeline looks for it itself.
-
-    Returns
-    -------
-    int
-        `UNKNOWN_PX` where the pipeline does not say it in any known way.
-    """
-    if isinstance(default_px, int):
-        return default_px
-    if hasattr(pipeline, "get_default_resolution"):  # PRX, in pixels
-        return int(pipeline.get_default_resolution())
-    latent = getattr(pipeline, "default_sample_size", None)
-    if latent is None:
-        latent = getattr(getattr(denoiser, "config", None), "sample_size", None)
-    if latent is None:
-        return UNKNOWN_PX
-    factor = int(getattr(pipeline, "vae_scale_factor", 8))
-    return factor * int(latent if isinstance(latent, int) else min(latent))
 
 
 def scale_size(size: Size, scale: float, within: Size) -> Size:

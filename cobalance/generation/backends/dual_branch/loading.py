@@ -7,7 +7,7 @@ import diffusers
 
 from cobalance.generation.backends.dual_branch.model import BrushNetModel
 from cobalance.generation.backends.dual_branch.residuals import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
-from cobalance.generation.backends.pipelines.diffusion import check_channels
+from cobalance.generation.backends.pipelines.diffusion import check_pipeline
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint
 from cobalance.ingest.models.hub import describe_error
@@ -59,7 +59,7 @@ def check_base(base: Checkpoint, wanted: str) -> None:
         raise JobBlockedError(
             f"The model {base.name} is of the wrong kind: {problem}. Give {wanted}."
         )
-    check_channels(base, 1, 0, wanted)
+    check_pipeline(base, 1, 0, wanted)
 
 
 def check_brushnet(brushnet: Checkpoint, base: Checkpoint, wanted: str) -> None:

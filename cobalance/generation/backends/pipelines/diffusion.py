@@ -1,5 +1,6 @@
 """Base of backends with a diffusers pipeline: batches by size and scales, and provenance."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 COMPOSITE = f"{SYNTHETIC_SOURCE}compositeWithTrainedAlgorithmicMedia"
 """IPTC's term for an image of which a model has made some, and a camera the rest."""
+FAMILIES = {"Stable Diffusion": "StableDiffusion", "FLUX.1": "Flux(?!2)", "Qwen-Image": "QwenImage"}
+"""Families of pipelines that are known to work, by how the names of their classes begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,50 +125,53 @@ class DiffusionBackend:
         }
 
 
-def check_channels(checkpoint: "Checkpoint", latents: int, extra: int, wanted: str) -> None:
-    """Reject a pipeline trained for another task before its weights are loaded.
+def check_pipeline(checkpoint: "Checkpoint", latents: int, extra: int, wanted: str) -> None:
+    """Reject a pipeline of another family or task by its files, before its weights are loaded.
 
     diffusers loads a U-Net for another task without complaint, and ignores the inputs that it does
-    not take. It also loads a ControlNet's pipeline, which then fails without its guiding picture.
+    not take.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        A pipeline; one without a U-Net passes.
+        A model; one that declares no pipeline passes, and cannot be loaded as one.
     latents, extra : int
-        How many latent images the U-Net must take, and how many channels beside them.
+        How many latent images a U-Net must take, and how many channels beside them.
     wanted : str
         The kind that is needed, with an example.
 
     Raises
     ------
     JobBlockedError
-        The pipeline needs a picture to guide it, makes videos, or has no latents; its U-Net takes
-        another number of channels.
+        The pipeline is not of `FAMILIES`, needs a picture to guide it, or was distilled to paint
+        without guidance; its U-Net takes another number of channels.
     """
-    index = checkpoint.read_config(PIPELINE_FILE)
+    saved_as = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name", ""))
     unet = checkpoint.read_config("unet/config.json")
-    saved_as = str(index.get("_class_name", ""))
     problem = None
     if "Control" in saved_as:
-        problem = "needs a picture that guides it, which no backend gives"
-    elif saved_as.startswith("Helios"):
-        problem = "makes videos"
-    elif unet and not {"vae", "movq"} & set(index):
-        problem = (
-            "paints small pictures pixel by pixel, without latents, and no backend enlarges them"
-        )
+        problem = f"{saved_as} needs a picture that guides it, which no backend gives"
+    elif saved_as and find_family(saved_as) is None:
+        problem = f"{saved_as} is not of the families {', '.join(FAMILIES)}"
+    elif unet.get("time_cond_proj_dim") is not None:
+        problem = "its U-Net was distilled to paint without guidance"
+    elif unet:
+        channels = unet.get("in_channels", 4)
+        images = latents * int(checkpoint.read_config("vae/config.json").get("latent_channels", 4))
+        if channels != images + extra:
+            problem = f"its U-Net takes {channels} channels, not {images + extra}"
     if problem is not None:
         raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: {saved_as or 'it'} {problem}. Give "
-            f"{wanted}."
+            f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."
         )
-    if not unet:
-        return
-    channels = unet.get("in_channels", 4)
-    needed = latents * int(checkpoint.read_config("vae/config.json").get("latent_channels", 4))
-    if channels != needed + extra:
-        raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: its U-Net takes {channels} "
-            f"channels, not {needed + extra}. Give {wanted}."
-        )
+
+
+def find_family(pipeline: str) -> str | None:
+    """Find the family of a pipeline by the name of its class; None if it is of no known one.
+
+    Examples
+    --------
+    >>> find_family("StableDiffusionXLInpaintPipeline"), find_family("KandinskyPipeline")
+    ('Stable Diffusion', None)
+    """
+    return next((name for name, sign in FAMILIES.items() if re.match(sign, pipeline)), None)

@@ -9,18 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cobalance.generation.backends.compositing.framing import (
-    Size,
-    choose_model_size,
-    find_native_px,
-)
+from cobalance.generation.backends.compositing.framing import Size, choose_model_size
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
-from cobalance.generation.backends.pipelines.sampling import default_input, set_sampling
-from cobalance.generation.backends.pipelines.scales import check_pipeline_scales
-from cobalance.generation.backends.pipelines.text_embeddings import (
-    TextEncoder,
+from cobalance.generation.backends.pipelines.sampling import (
     check_negative_prompt,
+    check_pipeline_scales,
+    set_sampling,
 )
+from cobalance.generation.backends.pipelines.text_embeddings import TextEncoder
 from cobalance.generation.image_request import GenerationError
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.checkpoints import Checkpoint
@@ -28,12 +24,8 @@ from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_
 from cobalance.ingest.models.loading import load_model, quiet
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
-ONE_AT_A_TIME = frozenset({"KandinskyV22InpaintCombinedPipeline"})
-"""Pipelines that mix up a batch: this one keeps the first image's surroundings in all of them."""
 SEED_BITS = 0xFFFF_FFFF
 """Mask of the 32 bits of a seed that torch's CPU generator uses."""
-
-_OWN: Mapping[str, float] = {}
 
 FloatImages = npt.NDArray[np.float32]
 """Of shape (images, height, width, 3), from 0 to 1."""
@@ -88,13 +80,11 @@ class PipelineRunner:
         if options.negative_prompt:
             check_negative_prompt(pipeline, self.sampling.guidance_scale)
         factor = int(getattr(pipeline, "vae_scale_factor", 8))
-        unet: Any = getattr(pipeline, "unet", None)
-        # transformers see the latents in patches of 2 × 2; Kandinsky rounds the latents' sides up
-        self.multiple_px = factor if unet is not None else 2 * factor
-        if type(pipeline).__name__.startswith("Kandinsky"):
-            self.multiple_px = factor * factor
-        denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
-        self.native_px = find_native_px(pipeline, denoiser, default_input(pipeline, "height"))
+        denoiser = _denoiser_of(pipeline)
+        # transformers see the latents in patches of 2 × 2
+        self.multiple_px = 2 * factor if hasattr(pipeline, "transformer") else factor
+        latent = getattr(pipeline, "default_sample_size", None) or denoiser.config.sample_size
+        self.native_px = factor * int(latent if isinstance(latent, int) else min(latent))
         self._weights_sha256 = checkpoint.weights_sha256
         self._encode = TextEncoder(pipeline, device, options.negative_prompt)
 
@@ -123,7 +113,7 @@ class PipelineRunner:
         seeds: Sequence[int],
         size: Size,
         inputs: Mapping[str, Sequence[Any]],
-        scales: Mapping[str, float] = _OWN,
+        scales: Mapping[str, float],
     ) -> FloatImages:
         """Generate one image per prompt and seed.
 
@@ -147,29 +137,10 @@ class PipelineRunner:
         OutOfMemoryError
             The batch is too large for the device.
         """
-        if type(self.pipeline).__name__ not in ONE_AT_A_TIME:
-            return self._paint(prompts, seeds, size, inputs, scales)
-        alone = [
-            self._paint(
-                [prompt], [seed], size, {name: [inputs[name][position]] for name in inputs}, scales
-            )
-            for position, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
-        ]
-        return np.concatenate(alone)
-
-    def _paint(
-        self,
-        prompts: Sequence[str],
-        seeds: Sequence[int],
-        size: Size,
-        inputs: Mapping[str, Sequence[Any]],
-        scales: Mapping[str, float],
-    ) -> FloatImages:
         optional = {
             "height": size[0],
             "width": size[1],
             "max_area": size[0] * size[1],  # Flux Kontext's, which it brings every size to
-            "use_resolution_binning": False,  # PixArt's and others', which paints other sizes
             "guidance_scale": self.sampling.guidance_scale,
             **self.sampling.inputs,
             **scales,
@@ -292,16 +263,14 @@ def open_runner(
 
 
 def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> None:
-    unet: Any = getattr(pipeline, "unet", None)
-    denoiser = unet if unet is not None else getattr(pipeline, "transformer", None)
-    vae: Any = getattr(pipeline, "vae", None)
+    denoiser, vae = _denoiser_of(pipeline), pipeline.vae
     offloads = options.offload != "none" and device.type != "cpu"
     if hasattr(vae, "enable_slicing"):
         vae.enable_slicing()
     if offloads and hasattr(vae, "enable_tiling"):
         vae.enable_tiling()
-    if unet is not None and device.type == "cuda":
-        unet.to(memory_format=torch.channels_last)
+    if hasattr(pipeline, "unet") and device.type == "cuda":
+        denoiser.to(memory_format=torch.channels_last)
     with out_of_memory("the model", "Offload it, use half precision, or choose a smaller model."):
         if not offloads:
             pipeline.to(device)
@@ -309,5 +278,9 @@ def _set_up(pipeline: Any, device: torch.device, options: DiffusionOptions) -> N
             pipeline.enable_model_cpu_offload(device=device)
         else:
             pipeline.enable_sequential_cpu_offload(device=device)
-    if options.compile and denoiser is not None:
+    if options.compile:
         denoiser.compile(dynamic=False)
+
+
+def _denoiser_of(pipeline: Any) -> Any:
+    return pipeline.unet if hasattr(pipeline, "unet") else pipeline.transformer

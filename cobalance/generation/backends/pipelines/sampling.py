@@ -1,16 +1,18 @@
-"""Sampling settings of a diffusers pipeline: scheduler, steps and guidance."""
+"""Sampling settings of a diffusers pipeline: scheduler, steps and guidance, and who heeds them."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import diffusers
 
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
+from cobalance.generation.image_request import SCALES
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.loading import quiet
 
+TEXT, IMAGE = SCALES
 FAST_STEPS = 20
 FAST_SCHEDULER = "DPMSolverMultistepScheduler"
 OTHER_SIGMAS = ("use_exponential_sigmas", "use_beta_sigmas", "use_lu_lambdas")
@@ -39,12 +41,6 @@ class Sampling:
     inputs: Mapping[str, float]
 
 
-def default_input(pipeline: Any, name: str) -> Any:
-    """Default of an argument of a pipeline's call; None where it takes no such argument."""
-    parameter = inspect.signature(type(pipeline).__call__).parameters.get(name)
-    return None if parameter is None else parameter.default
-
-
 def set_sampling(
     pipeline: Any, options: DiffusionOptions, inputs: Mapping[str, float | None]
 ) -> Sampling:
@@ -53,17 +49,18 @@ def set_sampling(
     The preset ``faithful`` keeps the scheduler that the model comes with, and the pipeline's own
     steps and guidance (50 and 7.5 for Stable Diffusion 1 and 2, 100 and 7.5 for InstructPix2Pix).
     ``fast`` takes 20 steps, of DPM-Solver++ of order 2 with Karras' sigmas where the model can use
-    that: models of flow matching cannot, and keep their own, as do combined pipelines.
+    that: models of flow matching cannot, and keep their own.
 
     Raises
     ------
     OptionError
         No step is left at the strength that is set.
     """
-    steps = int(default_input(pipeline, "num_inference_steps") or 50)
+    accepted = inspect.signature(type(pipeline).__call__).parameters
+    steps = int(accepted["num_inference_steps"].default)
     if options.preset == "fast":
         steps = min(steps, FAST_STEPS)
-        if _can_be_fast(pipeline):
+        if FAST_SCHEDULER in {kind.__name__ for kind in pipeline.scheduler.compatibles}:
             with quiet():
                 pipeline.scheduler = getattr(diffusers, FAST_SCHEDULER).from_config(
                     pipeline.scheduler.config,
@@ -73,7 +70,6 @@ def set_sampling(
                     **dict.fromkeys(OTHER_SIGMAS, False),
                 )
     steps = options.steps or steps
-    accepted = inspect.signature(type(pipeline).__call__).parameters
     own = {
         name: accepted[name].default if value is None else value
         for name, value in {"guidance_scale": options.guidance_scale, **inputs}.items()
@@ -90,14 +86,81 @@ def set_sampling(
     return Sampling(type(pipeline.scheduler).__name__, steps, scale, own)
 
 
-def _can_be_fast(pipeline: Any) -> bool:
-    """Whether the pipeline's scheduler can be replaced by `FAST_SCHEDULER`."""
-    current = pipeline.scheduler
-    flows = (
-        current.config.get("use_flow_sigmas")
-        or current.config.get("prediction_type") == "flow_prediction"
-    )
-    # combined pipelines have another one inside, with a scheduler of its own
-    samples = not hasattr(pipeline, "decoder_pipe")
-    compatible = {kind.__name__ for kind in current.compatibles}
-    return FAST_SCHEDULER in compatible and samples and not flows
+def check_pipeline_scales(
+    pipeline: Any, sampling: Sampling, variants: Sequence[Mapping[str, float]]
+) -> None:
+    """Refuse scales of variants that a pipeline would ignore.
+
+    Parameters
+    ----------
+    pipeline : diffusers.DiffusionPipeline
+        The pipeline.
+    sampling : Sampling
+        Its settings, for variants that leave a scale out.
+    variants : sequence of mappings of str to float
+        The scales that each variant sets.
+
+    Raises
+    ------
+    OptionError
+        The pipeline has no such scale, or its model was distilled to paint without; some variants
+        turn guidance off, which all scales up to 1 do alike; one sets a scale for the image and
+        turns guidance off.
+    """
+    name = type(pipeline).__name__
+    accepted = inspect.signature(type(pipeline).__call__).parameters
+    for scale in dict.fromkeys(scale for variant in variants for scale in variant):
+        if scale not in accepted:
+            raise OptionError(
+                f"{name} has no {scale}, and would ignore that of the variants. Leave it out of "
+                "them, or use another backend or model."
+            )
+    transformer = getattr(pipeline, "transformer", None)
+    embeds = None if transformer is None else transformer.config.get("guidance_embeds")
+    if embeds is False and any(TEXT in variant for variant in variants):
+        raise OptionError(
+            f"{name} would ignore the variants' {TEXT}: its model was distilled to paint without "
+            "guidance. Leave it out of them, or use a model that was not."
+        )
+    if embeds is not None:  # the transformer gets the scale as a number, if at all
+        return
+    text = [variant.get(TEXT, sampling.guidance_scale) or 0.0 for variant in variants]
+    off = [scale for scale in text if scale <= 1]
+    if off and len(set(text)) > 1:
+        raise OptionError(
+            f"{name} guides by scales above 1: a variant's {TEXT} of {off[0]:g} turns guidance "
+            "off, as any other up to 1 does. Set one above 1 in each variant."
+        )
+    if off and any(IMAGE in variant for variant in variants):
+        raise OptionError(
+            f"{name} would ignore the variants' {IMAGE}: the {TEXT} is {off[0]:g}, which turns "
+            f"guidance off. Set a {TEXT} above 1, or leave the {IMAGE} out."
+        )
+
+
+def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
+    """Reject a negative prompt that the pipeline would ignore.
+
+    Raises
+    ------
+    OptionError
+        The pipeline takes no negative prompt, or makes nothing of it.
+    """
+    name = type(pipeline).__name__
+    accepted = inspect.signature(type(pipeline).__call__).parameters
+    if "negative_prompt" not in accepted:
+        raise OptionError(
+            f"{name} takes no negative prompt. Leave it out, and say in the prompts what to show."
+        )
+    # models distilled with guidance take one scale for it, and another to compare prompts by
+    if "true_cfg_scale" in accepted:
+        if accepted["true_cfg_scale"].default <= 1:
+            raise OptionError(
+                f"{name} would ignore the negative prompt: its model was distilled to paint "
+                "without one. Leave it out, and say in the prompts what to show."
+            )
+    elif guidance_scale is None or guidance_scale <= 1:
+        raise OptionError(
+            f"{name} would ignore the negative prompt: the guidance scale is {guidance_scale}. Set "
+            "one above 1, or leave the negative prompt out."
+        )

@@ -8,53 +8,17 @@ from typing import Any
 import diffusers
 import torch
 
-from cobalance.graph.errors import OptionError
+from cobalance.generation.backends.pipelines.diffusion import find_family
 
 KEPT = 64
 """Number of prompts whose embeddings stay on the device; a query has one prompt."""
 
 
-def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
-    """Reject a negative prompt that the pipeline would ignore.
-
-    Raises
-    ------
-    OptionError
-        The pipeline takes no negative prompt, or makes nothing of it.
-    """
-    name = type(pipeline).__name__
-    accepted = inspect.signature(type(pipeline).__call__).parameters
-    if "negative_prompt" not in accepted:
-        raise OptionError(
-            f"{name} takes no negative prompt. Leave it out, and say in the prompts what to show."
-        )
-    # models distilled with guidance take one scale for it, and another to compare prompts by
-    for scale in ("true_cfg_scale", "prior_guidance_scale"):
-        if scale in accepted:
-            if (accepted[scale].default or 0) > 1:
-                return
-            raise OptionError(
-                f"{name} would ignore the negative prompt: its model was distilled to paint "
-                "without one. Leave it out, and say in the prompts what to show."
-            )
-    unet: Any = getattr(pipeline, "unet", None)
-    if getattr(getattr(unet, "config", None), "time_cond_proj_dim", None) is not None:
-        raise OptionError(
-            f"{name} would ignore the negative prompt: its U-Net was distilled to paint without "
-            "one. Leave it out, and say in the prompts what to show."
-        )
-    if guidance_scale is None or guidance_scale <= 1:
-        raise OptionError(
-            f"{name} would ignore the negative prompt: the guidance scale is {guidance_scale}. Set "
-            "one above 1, or leave the negative prompt out."
-        )
-
-
 class TextEncoder:
     """Encodes prompts for a pipeline, with a cache of embeddings.
 
-    Each prompt is encoded alone, so that its embeddings do not depend on the batch. Pipelines that
-    are neither of Stable Diffusion's family nor of Flux' get the words, and encode them each time.
+    Each prompt is encoded alone, so that its embeddings do not depend on the batch. Other
+    families than Stable Diffusion and FLUX.1 get the words, and encode them each time.
 
     Parameters
     ----------
@@ -70,9 +34,7 @@ class TextEncoder:
         self._pipeline, self._device = pipeline, device
         self._negative_prompt = negative_prompt
         self._kept: OrderedDict[tuple[str, bool], dict[str, torch.Tensor]] = OrderedDict()
-        family = type(pipeline).__name__
-        self._is_stable = family.startswith("StableDiffusion")
-        self._is_flux = family.startswith("Flux") and not family.startswith("Flux2")
+        self._family = find_family(type(pipeline).__name__)
 
     def __call__(self, prompts: Sequence[str], *, guided: bool) -> Mapping[str, Any]:
         """Arguments of the pipeline's call that stand for these prompts, one an image.
@@ -84,7 +46,7 @@ class TextEncoder:
         guided : bool
             Whether the call compares with a negative prompt.
         """
-        if not (self._is_stable or self._is_flux):
+        if self._family not in ("Stable Diffusion", "FLUX.1"):
             words: dict[str, Any] = {"prompt": list(prompts)}
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
@@ -112,7 +74,7 @@ class TextEncoder:
         for name, parameter in inspect.signature(of_class).parameters.items():
             if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
                 options[name] = None
-        if self._is_flux:
+        if self._family == "FLUX.1":
             embeds, pooled, _ = of_class(self._pipeline, prompt=prompt, **options)
             return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
         options |= {"do_classifier_free_guidance": guided}

@@ -16,7 +16,7 @@ from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.jobs.variants import Variant, check_scales
 from cobalance.graph.errors import OptionError
-from tests.generation.backends.suite import Ask, Copied, Find, paste
+from tests.generation.backends.suite import Ask, Find, paste
 
 SMALL = {"steps": 2, "width_px": 64, "height_px": 64}
 SCALES = (7.5, 9.5, 15.0)
@@ -103,9 +103,6 @@ def test_embeddings_are_kept_apart_with_and_without_guidance(pipelines: Find, as
         ("others", "flux"),
         ("others", "flux-kontext"),
         ("others", "sd3"),
-        ("others", "sana"),
-        ("others", "pixart"),
-        ("others", "pixart-odd"),
     ],
 )
 def test_a_scale_is_refused_just_where_it_changes_nothing(
@@ -139,13 +136,6 @@ def test_a_scale_for_the_image_where_there_is_none(pipelines: Find) -> None:
     backend = open_inpaint(InpaintOptions(model=pipelines("sd-inpaint")))
     with pytest.raises(OptionError, match="InpaintPipeline has no image_guidance_scale, and would"):
         backend.check_scales([{"image_guidance_scale": 1.5}])
-
-
-def test_a_distilled_u_net_gets_the_scale_as_a_number(copied: Copied, ask: Ask) -> None:
-    backend = paste(str(copied("sd-text2img")))
-    pipeline = backend.runner.pipeline
-    pipeline.unet.register_to_config(time_cond_proj_dim=8)
-    backend.check_scales([{"guidance_scale": 0.5}, {"guidance_scale": 8.0}])
 
 
 def test_guidance_that_is_off_in_some_variants(pipelines: Find) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from cobalance.generation.backends.paste import PasteOptions, open_backend as open_paste
 from cobalance.graph.errors import OptionError
-from tests.generation.backends.suite import Ask, Copied, Find, paste
+from tests.generation.backends.suite import Ask, Find, paste
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,6 @@ from tests.generation.backends.suite import Ask, Copied, Find, paste
         ("flux", None, "FluxPipeline would ignore the negative prompt: its model was distilled"),
         ("flux-kontext", None, "FluxKontextPipeline would ignore the negative prompt"),
         ("sd3", 1.0, r"would ignore the negative prompt: the guidance scale is 1\.0"),
-        ("sana", 0.5, r"the guidance scale is 0\.5\. Set one above 1"),
     ],
 )
 def test_a_negative_prompt_that_would_be_ignored(
@@ -29,16 +28,6 @@ def test_a_negative_prompt_without_guidance(pipelines: Find) -> None:
     for name in ("sd-text2img", "sdxl-text2img"):
         with pytest.raises(OptionError, match=r"the guidance scale is 1\.0"):
             paste(pipelines(name), negative_prompt="people", guidance_scale=1.0)
-
-
-def test_a_negative_prompt_of_a_distilled_u_net(copied: Copied) -> None:
-    folder = copied("sd-text2img")
-    runner = paste(str(folder)).runner
-    pipeline = runner.pipeline
-    pipeline.unet.register_to_config(time_cond_proj_dim=8)
-    settings = runner.options.model_copy(update={"negative_prompt": "people"})
-    with pytest.raises(OptionError, match="its U-Net was distilled to paint without one"):
-        type(runner)(pipeline, runner.checkpoint, settings, {}, runner.device, runner.dtype)
 
 
 def test_a_negative_prompt_that_is_heeded(others: Find, ask: Ask) -> None:
