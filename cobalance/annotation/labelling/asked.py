@@ -8,14 +8,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from cobalance.annotation.language.at_once import in_order
-from cobalance.annotation.language.chat import ChatModel, LanguageModelError, Question, Reply
+from cobalance.annotation.language.chat import (
+    ChatModel,
+    LanguageModelError,
+    Question,
+    Reply,
+    in_order,
+)
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.annotator import Annotator, Floats
+from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnnotator
 from cobalance.ingest.annotators.captions import CaptionAnnotator
-from cobalance.ingest.annotators.scoring import ScoringAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.encoding import within
 from cobalance.ingest.models.families.options import CaptionOptions, VlmOptions

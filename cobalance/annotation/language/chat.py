@@ -1,8 +1,9 @@
-"""The interface of language models: one question, one reply."""
+"""The interface of language models: one question, one reply; several at a time, in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.images.arrays import ImageArray
@@ -79,3 +80,28 @@ class ChatModel(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Model, revision and settings for provenance; JSON values, and never a key."""
         ...
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+AT_ONCE = 4
+"""Questions that an endpoint gets at a time, unless an option says otherwise."""
+
+
+def in_order(function: Callable[[T], R], items: Iterable[T], at_once: int = 1) -> Iterator[R]:
+    """Results of a function in the order of the items, of which `at_once` are worked on at a time.
+
+    With 1, each is worked on when its result is taken, in the caller's thread. After an error (the
+    first one in the items' order is raised), or when no further result is taken, no other item is
+    begun; those that were begun are waited for.
+
+    Examples
+    --------
+    >>> list(in_order(str.upper, "abc", at_once=2))
+    ['A', 'B', 'C']
+    """
+    if at_once == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as pool:
+        yield from pool.map(function, items)

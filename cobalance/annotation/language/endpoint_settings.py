@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
-from cobalance.annotation.language.at_once import AT_ONCE
+from cobalance.annotation.language.chat import AT_ONCE
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.options import Options
 from cobalance.graph.safe_text import mask_credentials

@@ -1,5 +1,6 @@
-"""Scores and labels of images compared with ground truth: AUC, precision, recall, F1."""
+"""Scores of labels against ground truth (AUC, F1), their macro means, and vocabulary recall."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.errors import InputError
+from cobalance.ingest.reader import read_start
 
 
 def label_scores(
@@ -111,3 +114,131 @@ def macro(values: npt.ArrayLike) -> Macro:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
+
+
+GROUP, STANDS_FOR = "dataset", "attributes"
+
+
+def macro_table(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean over attributes of each column of numbers, for each dataset.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        A row an attribute; a column of scores a model, and perhaps ``dataset``. A row that is the
+        mean of several attributes has their number in ``attributes``, and counts as so many.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``dataset``, ``model`` (the column's name), ``macro``, ``attributes`` and ``left_out``
+        (without a value), in the table's order.
+
+    Examples
+    --------
+    >>> macro_table(pd.DataFrame({"attribute": ["a", "b"], "BLIP": [0.5, 0.75]})).values.tolist()
+    [['', 'BLIP', 0.625, 2, 0]]
+    """
+    models = [name for name in scores.select_dtypes(np.number) if name not in (GROUP, STANDS_FOR)]
+    if STANDS_FOR in scores:
+        rows_of = pd.to_numeric(scores[STANDS_FOR], errors="coerce").fillna(0).clip(lower=0)
+        scores = scores.loc[scores.index.repeat(rows_of.astype(int))].reset_index(drop=True)
+    groups = scores[GROUP] if GROUP in scores else pd.Series("", index=scores.index)
+    rows = [
+        (name, model, *macro(of_group[model]))
+        for name, of_group in scores.groupby(groups, sort=False)
+        for model in models
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "model", "macro", "attributes", "left_out"])
+
+
+def read_macro_table(path: Path) -> pd.DataFrame:
+    """Read a CSV table of scores, and return `macro_table` of it; InputError if it has none."""
+    read_start(path)
+    try:
+        scores = pd.read_csv(path, encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        reason = f"is no table that can be read ({error})"
+        raise InputError(str(path), None, reason, "Save it as CSV.") from error
+    found = macro_table(scores)
+    if found.empty:
+        reason = "has no column of numbers"
+        raise InputError(str(path), None, reason, "Write a row an attribute, a column a model.")
+    return found
+
+
+def vocabulary_recall(known: FloatArray, proposed: FloatArray, beta: float = 0.8) -> float:
+    """The share of known attributes that some proposed one matches (GELDA, equation 1).
+
+    Parameters
+    ----------
+    known, proposed : float array, shape (attributes, dimensions)
+        Text embeddings, of any length above 0.
+    beta : float
+        A match has a cosine above it.
+
+    Returns
+    -------
+    float
+        NaN where nothing is known.
+
+    Examples
+    --------
+    >>> known = np.eye(2)
+    >>> proposed = np.array([[0.9, 0.7], [0.0, 0.0]])[:1] / np.sqrt(0.9**2 + 0.7**2)
+    >>> vocabulary_recall(known, np.eye(2)), vocabulary_recall(known, proposed)
+    (1.0, 0.0)
+    """
+    if not len(known):
+        return float("nan")
+    if not len(proposed):
+        return 0.0
+    return float(np.mean(best_cosines(known, proposed) > beta))
+
+
+def best_cosines(known: FloatArray, proposed: FloatArray) -> FloatArray:
+    """The highest cosine of each known embedding with a proposed one, shape (known,)."""
+    best: FloatArray = (_unit(known) @ _unit(proposed).T).max(axis=1)
+    return best
+
+
+def effective_dimension(embeddings: FloatArray, share: float = 0.95) -> tuple[int, float]:
+    """Principal components that hold a share of the variance, and that number by attribute.
+
+    GELDA (section 4.1): "the number of principal components needed to capture 95% of the variance
+    in the embedding space spanned by a set of attributes".
+
+    Parameters
+    ----------
+    embeddings : float array, shape (attributes, dimensions)
+        They are centred here.
+    share : float
+        Of the variance.
+
+    Returns
+    -------
+    int, float
+        0 components where nothing varies; the fraction is NaN without attributes.
+
+    Examples
+    --------
+    >>> effective_dimension(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    (1, 0.25)
+    """
+    n = len(embeddings)
+    if n == 0:
+        return 0, float("nan")
+    centred = embeddings - embeddings.mean(axis=0)
+    variances = np.linalg.svd(centred, compute_uv=False) ** 2
+    total = variances.sum()
+    if total <= np.finfo(np.float64).eps * max(1.0, float((embeddings**2).sum())):
+        return 0, 0.0
+    # a tolerance, so that a share that is reached exactly is not missed by rounding
+    needed = int(np.searchsorted(np.cumsum(variances) / total, share - 1e-12)) + 1
+    return needed, needed / n
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: FloatArray = vectors / np.maximum(lengths, np.finfo(np.float64).tiny)
+    return unit

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cobalance.annotation.language.chat import ChatModel, Question
-from cobalance.annotation.language.replies import read_list
-from cobalance.annotation.proposing.asking import ask_for
+from cobalance.annotation.language.replies import ask_for, read_list
 from cobalance.annotation.proposing.propose import ITEMS
 from cobalance.annotation.proposing.voting import plain_name
 from cobalance.ingest.concepts.plurals import plural_forms

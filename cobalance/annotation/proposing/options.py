@@ -1,4 +1,4 @@
-"""What attributes are proposed with: a preset's questions and templates, and other numbers."""
+"""Options of proposing attributes: presets, questions and caption templates (GELDA, table S1)."""
 
 import re
 from collections.abc import Mapping
@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from cobalance.graph.annotations.attributes import Level
 from cobalance.graph.errors import check_known
 from cobalance.graph.options import Options, read_options
+from cobalance.ingest.concepts.wording import with_article
 from cobalance.ingest.documents import decode_toml
 
 _FOLDER = files("cobalance.annotation.proposing") / "presets"
@@ -131,3 +133,57 @@ def filled(template: str, **values: object) -> str:
     'a {noun} bird'
     """
     return _PLACE.sub(lambda found: str(values.get(found[1].replace(" ", "_"), found[0])), template)
+
+
+_PICTURE = re.compile(
+    r"^(?:(?:an?|the)\s+)?(?:[\w-]+\s+){0,3}?(?:photo(?:graph)?|image|picture|painting|drawing)s?\s+of"
+    r"\s+(?:(?:an?|the)\s+)?",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+
+
+def noun_of(caption: str) -> str:
+    """What the images of a caption show.
+
+    Examples
+    --------
+    >>> noun_of("a photo of a bird"), noun_of("a headshot photo of a person"), noun_of("birds")
+    ('bird', 'person', 'birds')
+    """
+    text = " ".join(caption.split())
+    return _ARTICLE.sub("", _PICTURE.sub("", text)) or text
+
+
+def caption_of(
+    options: ProposeOptions, domain: str, category: str, attribute: str, level: Level
+) -> str:
+    """The caption of an attribute.
+
+    Of an object it is the attribute itself, as detectors take names; and so is one that already is
+    a caption, or that names what the images show. All others get the template of the category's
+    phrase.
+
+    Examples
+    --------
+    >>> from cobalance.annotation.proposing.options import read_preset
+    >>> of_birds = read_preset("default"), "a photo of a bird"
+    >>> [caption_of(*of_birds, *one, "image") for one in (("color", "orange"), ("scene", "fog"))]
+    ['an orange bird', 'a bird with fog']
+    >>> caption_of(*of_birds, "scenery", "a bird on a rock", "image")
+    'a bird on a rock'
+    >>> caption_of(*of_birds, "tail", "long tail", "object")
+    'long tail'
+    """
+    noun = options.noun or noun_of(domain)
+    is_caption = _PICTURE.match(attribute) or re.search(rf"\b{re.escape(noun)}\b", attribute)
+    if level == "object" or is_caption:
+        return attribute
+    return filled(
+        options.templates[options.phrases.get(category, "with")],
+        attribute=attribute,
+        noun=noun,
+        category=category,
+        an_attribute=with_article(attribute),
+        a_noun=with_article(noun),
+    )

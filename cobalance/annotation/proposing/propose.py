@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from cobalance.annotation.language.at_once import in_order
-from cobalance.annotation.language.chat import ChatModel, Question
-from cobalance.annotation.language.replies import read_list, read_yes_no
-from cobalance.annotation.proposing.asking import ask_for, read_caption
-from cobalance.annotation.proposing.captions import caption_of
+from cobalance.annotation.language.chat import ChatModel, Question, in_order
+from cobalance.annotation.language.replies import ask_for, read_caption, read_list, read_yes_no
 from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.guards import is_sensitive, perceived
-from cobalance.annotation.proposing.options import ProposeOptions, filled
+from cobalance.annotation.proposing.options import ProposeOptions, caption_of, filled
 from cobalance.annotation.proposing.voting import Voted, vote
 from cobalance.graph.annotations.attributes import Level, ProposedAttribute
 from cobalance.graph.progress import Progress, silent

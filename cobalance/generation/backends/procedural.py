@@ -28,8 +28,7 @@ from cobalance.generation.backends.compositing.framing import (
     fit_source,
     kept_pixels,
 )
-from cobalance.generation.backends.compositing.looks import paint_look
-from cobalance.generation.backends.compositing.mistakes import plant_mistake
+from cobalance.generation.backends.compositing.looks import paint_look, plant_mistake
 from cobalance.generation.backends.compositing.placement import PlacementOptions, place_source
 from cobalance.generation.backends.compositing.styles import (
     is_ground,

@@ -6,14 +6,13 @@ among the neighbours of an edited one, and the share of its group.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.embeddings.neighbours import neighbourhoods
 
 Vector = npt.NDArray[np.float32]
@@ -54,12 +53,6 @@ class Pool:
         Their own classes.
     real_vectors : float32 array, shape (real, d)
         Their vectors.
-
-    Raises
-    ------
-    OptionError
-        The lengths or shapes do not match, an id occurs twice or out of order, a source is not
-        among the real images, or a vector has a value that is not finite.
     """
 
     candidates: tuple[str, ...]
@@ -70,36 +63,17 @@ class Pool:
     real_classes: tuple[str, ...]
     real_vectors: npt.NDArray[np.float32]
 
-    def __post_init__(self) -> None:
-        n, n_real = len(self.candidates), len(self.real)
-        lengths = {len(self.sources), len(self.groups)}, {len(self.real_classes)}
-        shapes = self.vectors.shape, self.real_vectors.shape
-        width = shapes[0][1:]
-        if lengths != ({n}, {n_real}) or shapes != ((n, *width), (n_real, *width)) or not width:
-            raise OptionError(
-                f"A pool of {n} candidates and {n_real} real images has vectors of the shapes "
-                f"{shapes[0]} and {shapes[1]}, or not as many sources, groups or classes. Give one "
-                "of each for every image."
-            )
-        for ids in (self.candidates, self.real):
-            if any(a >= b for a, b in pairwise(ids)):
-                raise OptionError("The ids of a pool are not in ascending order. Sort them.")
-        if unknown := set(self.sources) - set(self.real):
-            raise OptionError(
-                f"The source {min(unknown)!r} is not among the pool's real images. Add it."
-            )
-        for vectors in (self.vectors, self.real_vectors):
-            if not np.isfinite(vectors).all():
-                raise OptionError(
-                    "A vector of the pool has a value that is not finite. Embed the image again."
-                )
-
     @classmethod
     def of(cls, images: Iterable[EmbeddedImage]) -> "Pool":
         """Collect edited images, each with its source, in any order.
 
         A source of several images is taken once, with the class and the vector that come with the
         first of them by id: a GPU may give the same crop slightly different vectors.
+
+        Raises
+        ------
+        DataError
+            Vectors differ in length.
 
         Examples
         --------
@@ -199,7 +173,7 @@ def _count(
 def _stacked(vectors: list[Vector]) -> npt.NDArray[np.float32]:
     """Vectors as rows; of the shape (0, 0) without any."""
     if len({vector.shape for vector in vectors}) > 1:
-        raise OptionError(
+        raise DataError(
             "The vectors of a pool differ in length, as of two models. Embed all images with one."
         )
     return np.array(vectors, dtype=np.float32) if vectors else np.empty((0, 0), np.float32)

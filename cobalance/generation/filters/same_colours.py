@@ -109,8 +109,8 @@ class SameColoursFilter:
         return Judgement(score, accepted=False, reason=reason, details=details)
 
 
-def colour_difference(image: ImageArray, other: ImageArray, side: int = SIDE) -> float:
-    """Frobenius norm of the difference of two images, both reduced to side x side pixels.
+def colour_difference(image: ImageArray, other: ImageArray) -> float:
+    """Frobenius norm of the difference of two images, both reduced to `SIDE` x `SIDE` pixels.
 
     Computed in whole numbers up to the last division, so that it is 0 for exactly equal means
     alone. O(pixels).
@@ -118,9 +118,7 @@ def colour_difference(image: ImageArray, other: ImageArray, side: int = SIDE) ->
     Parameters
     ----------
     image, other : uint8 arrays, shape (height, width, 3)
-        Of any sizes, also of fewer than `side` pixels.
-    side : int
-        Rows and columns after the reduction.
+        Of any sizes, also of fewer than `SIDE` pixels.
 
     Examples
     --------
@@ -128,30 +126,15 @@ def colour_difference(image: ImageArray, other: ImageArray, side: int = SIDE) ->
     >>> colour_difference(grey, np.full((15, 9, 3), 101, np.uint8)) == (14 * 14 * 3) ** 0.5
     True
     """
-    sums, n = _cell_sums(image, side)
-    others, n_others = _cell_sums(other, side)
+    sums, n = cell_sums(image)
+    others, n_others = cell_sums(other)
     # Python's integers: for images of 100 million pixels the squares need 180 bits
     differences = sums.astype(object) * n_others - others.astype(object) * n
     total: int = (differences * differences).sum()
     return sqrt(total / (n * n_others) ** 2)
 
 
-def reduce_by_area(image: ImageArray, side: int = SIDE) -> npt.NDArray[np.float64]:
-    """Mean colour of each of side x side equal cells of an image, of shape (side, side, 3).
-
-    A pixel that lies in several cells counts in each by the share of its area.
-
-    Examples
-    --------
-    >>> image = np.array([[[0, 0, 0], [30, 60, 90], [255, 255, 255]]], np.uint8)
-    >>> reduce_by_area(image, 2)[0].tolist()
-    [[10.0, 20.0, 30.0], [180.0, 190.0, 200.0]]
-    """
-    sums, n = _cell_sums(image, side)
-    return sums / n
-
-
-def _cell_sums(image: ImageArray, side: int) -> tuple[npt.NDArray[np.int64], int]:
+def cell_sums(image: ImageArray, side: int = SIDE) -> tuple[npt.NDArray[np.int64], int]:
     """Weighted sum of each cell's pixels, of shape (side, side, 3), and the weight of a cell.
 
     Pixels and cells are measured in parts of which `side` make a pixel's side, so that all weights

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy import ndimage
 
-from cobalance.generation.sources.unusable import UnusableError
+from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 FindParts = Callable[[ImageArray], Mapping[str, MaskArray]]

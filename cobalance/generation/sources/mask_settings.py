@@ -82,3 +82,21 @@ class MaskSettings(BaseModel):
         if self.min_share > self.max_share:
             raise ValueError(f"min_share {self.min_share:g} is above max_share {self.max_share:g}")
         return self
+
+
+class UnusableError(Exception):
+    """An image that cannot be used, with a remedy.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, as a clause behind "an image": ``"has no mask file"``.
+    remedy : str
+        What to do, as a sentence without its full stop.
+    detail : str
+        What was found in this image.
+    """
+
+    def __init__(self, problem: str, remedy: str, detail: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.remedy, self.detail = problem, remedy, detail

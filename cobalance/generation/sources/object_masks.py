@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 
 from cobalance.generation.sources.body_parts import FindParts
-from cobalance.generation.sources.instances import bounds_area, choose_instances
-from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_regions import (
     area_of,
+    bounds_area,
     box_of,
+    choose_instances,
     fill_bounds,
     fill_box,
     object_regions,
 )
-from cobalance.generation.sources.unusable import UnusableError
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
 from cobalance.graph.records import Box
 from cobalance.graph.wording import inflect

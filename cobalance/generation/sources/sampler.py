@@ -11,12 +11,10 @@ import pandas as pd
 
 from cobalance.generation.image_request import NoSourceError, SourceImage
 from cobalance.generation.sources.body_parts import FindParts, grow, restrict
-from cobalance.generation.sources.mask_cache import MaskCache
-from cobalance.generation.sources.mask_files import mask_path
-from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.mask_cache import MaskCache, mask_path
+from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_masks import FindInstances, ObjectMasks, Segment
 from cobalance.generation.sources.object_regions import annotated_px
-from cobalance.generation.sources.unusable import UnusableError
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
 from cobalance.ingest.images.arrays import ImageArray, MaskArray

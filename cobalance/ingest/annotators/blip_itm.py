@@ -1,7 +1,7 @@
 """Annotator that scores texts with the matching head of BLIP."""
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.scoring import ScoringAnnotator
+from cobalance.ingest.annotators.annotator import ScoringAnnotator
 from cobalance.ingest.models.families.options import BlipItmOptions
 
 PLUGIN = Plugin(

@@ -1,7 +1,7 @@
 """Annotator that finds concepts with Grounding DINO or its kin."""
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.detecting import DetectingAnnotator
+from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.models.families.options import GroundingOptions
 
 PLUGIN = Plugin(

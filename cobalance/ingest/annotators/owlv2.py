@@ -1,7 +1,7 @@
 """Annotator that finds concepts with an open-vocabulary detector."""
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.detecting import DetectingAnnotator
+from cobalance.ingest.annotators.annotator import DetectingAnnotator
 from cobalance.ingest.models.options import DetectorOptions
 
 PLUGIN = Plugin(

@@ -1,7 +1,7 @@
 """Annotator that scores texts with SigLIP 2."""
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.scoring import ScoringAnnotator
+from cobalance.ingest.annotators.annotator import ScoringAnnotator
 from cobalance.ingest.models.families.options import Siglip2Options
 
 PLUGIN = Plugin(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from PIL import Image
 
-from cobalance.annotation.auditing.answers import DOES_NOT, SHOWS
+from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.graph.annotations.attributes import Decision, decide_attributes, list_attributes

@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
-from cobalance.annotation.language.at_once import in_order
-from cobalance.annotation.language.chat import ChatModel
+from cobalance.annotation.language.chat import ChatModel, in_order
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
 from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run

@@ -10,9 +10,14 @@ from cobalance.annotation.labelling.labels import present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.measuring.matching import TruthOf, match_concepts, match_images, plain
-from cobalance.annotation.measuring.scores import Macro, label_scores, macro
+from cobalance.annotation.measuring.scores import (
+    Macro,
+    effective_dimension,
+    label_scores,
+    macro,
+    vocabulary_recall,
+)
 from cobalance.annotation.measuring.truth import GroundTruth
-from cobalance.annotation.measuring.vocabulary import effective_dimension, vocabulary_recall
 from cobalance.annotation.proposing.guards import Embed, ngram_vectors
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.found import source_of

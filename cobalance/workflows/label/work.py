@@ -4,9 +4,8 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from cobalance.annotation.labelling.chunk import score_chunk
 from cobalance.annotation.labelling.labels import label_summary
-from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.proposing.guards import UNSEEN, unseen
 from cobalance.generation.worker.resources import RunTask, TaskRun

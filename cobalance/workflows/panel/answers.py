@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from cobalance.annotation.auditing.answers import ANSWERS
+from cobalance.annotation.auditing.consensus import ANSWERS
 from cobalance.evaluation.study.tasks import tasks_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError, OptionError, Setting, check_known

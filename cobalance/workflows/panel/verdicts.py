@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing.answers import decided
+from cobalance.annotation.auditing.consensus import decided
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import (
     Verdict,

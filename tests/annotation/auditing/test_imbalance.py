@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from cobalance.annotation.auditing.answers import decided
+from cobalance.annotation.auditing.consensus import decided
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import clique_verdicts, corrected_imbalances
 from cobalance.annotation.auditing.sample import draw_labels

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as arrays
 
-from cobalance.annotation.labelling.labels import examples, present
+from cobalance.annotation.labelling.labels import examples, image_level, object_level, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
@@ -41,3 +43,36 @@ def test_examples_have_the_box_of_their_attribute(tmp_path, has_boxes):
     drawn = boxes[[1, 4, 3], 1] if has_boxes else np.full((3, 4), np.nan)
     np.testing.assert_array_equal([one[3:] for one in found], drawn)
     assert not list(examples(files, settings.model_copy(update={"images": 0}), 1))
+
+
+SCORES = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(0, 5), st.integers(0, 4)),
+    elements=st.sampled_from([0.1, 0.5, 0.5, 0.9, np.nan]),
+)
+
+
+def test_the_examples_of_the_paper_rule():
+    scores = np.array([[0.2, 0.6, 0.5]])
+    assert image_level(scores, np.array([0.55])).tolist() == [[False, True, False]]
+    assert image_level(scores, np.array([0.7])).tolist() == [[False, False, False]]
+    assert image_level(scores, np.array([0.45]), multi=True).tolist() == [[False, True, True]]
+
+
+@given(SCORES, st.booleans())
+def test_image_level_equals_brute_force(scores, multi):
+    base = np.full(len(scores), 0.3)
+    found = image_level(scores, base, multi=multi)
+    for row, shown in zip(scores, found, strict=True):
+        above = [not np.isnan(s) and s > 0.3 for s in row]
+        if not multi:
+            known = [s for s in row if not np.isnan(s)]
+            best = list(row).index(max(known)) if known else -1
+            above = [a and i == best for i, a in enumerate(above)]
+        assert shown.tolist() == above
+
+
+@given(SCORES)
+def test_object_level_takes_scores_from_the_threshold_on(scores):
+    expected = [[not np.isnan(s) and s >= 0.5 for s in row] for row in scores]
+    assert object_level(scores, 0.5).tolist() == expected

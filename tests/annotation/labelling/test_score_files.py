@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings as runs, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from cobalance.annotation.labelling.chunk import score_chunk
 from cobalance.annotation.labelling.labels import examples, label_summary, read_labels
-from cobalance.annotation.labelling.score_files import ScoreFiles
+from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.annotators.captions import CaptionAnnotator

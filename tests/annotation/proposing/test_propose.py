@@ -9,9 +9,8 @@ import pytest
 from cobalance.annotation.language.chat import LanguageModelError, Reply
 from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.annotation.proposing.captions import caption_of
 from cobalance.annotation.proposing.cost import chat_cost, measure_chat, measure_seconds
-from cobalance.annotation.proposing.options import read_preset
+from cobalance.annotation.proposing.options import caption_of, read_preset
 from cobalance.annotation.proposing.propose import propose
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.ingest.stored.output_folder import OutputFolder

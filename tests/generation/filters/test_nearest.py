@@ -20,7 +20,7 @@ from cobalance.generation.filters.nearest import (
     judge_pool,
 )
 from cobalance.generation.filters.pool import EmbeddedImage, Pool
-from cobalance.generation.filters.same_colours import reduce_by_area
+from cobalance.generation.filters.same_colours import cell_sums
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from cobalance.graph.errors import JobBlockedError, OptionError
 from tests.generation.filters.making import Pixels, noise, object_mask, request, source
@@ -261,7 +261,8 @@ def test_planted_errors_are_rejected(clip: Path, monkeypatch: pytest.MonkeyPatch
     """
 
     def embed(_: EmbeddingFilter, crops: Sequence[Pixels]) -> np.ndarray:
-        rows = np.array([reduce_by_area(crop, 2).ravel() for crop in crops]).reshape(-1, 12)
+        sums = [cell_sums(crop, 2) for crop in crops]
+        rows = np.array([(of / n).ravel() for of, n in sums]).reshape(-1, 12)
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
     monkeypatch.setattr(EmbeddingFilter, "embed", embed)

@@ -8,7 +8,7 @@ import pytest
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.sources.mask_cache import KEPT, MaskCache
-from cobalance.generation.sources.unusable import UnusableError
+from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Mention
 

@@ -84,7 +84,7 @@ def measure(
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
-        from cobalance.annotation.measuring.tables import read_macro_table
+        from cobalance.annotation.measuring.scores import read_macro_table
 
         write_frame(read_macro_table(auc_table), format_, output, out)
         return

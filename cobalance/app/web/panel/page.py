@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.annotation.auditing.answers import DOES_NOT, SHOWS
-from cobalance.annotation.auditing.consensus import UNKNOWN
+from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS, UNKNOWN
 from cobalance.app.web.panel.questions import Choice, Questions, draw_blind
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user

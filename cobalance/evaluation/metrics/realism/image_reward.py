@@ -172,7 +172,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
 def _tokenizer(path: str) -> Any:
     from transformers import BertTokenizer
 
-    from cobalance.ingest.models.tokenizer_check import check_tokenizer
+    from cobalance.ingest.models.loading import check_tokenizer
 
     try:
         words = Path(path).expanduser().read_text("utf-8").splitlines()

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from cobalance.generation.backends.compositing.cutout import find_box
 from cobalance.generation.backends.compositing.draws import Draws
-from cobalance.generation.backends.compositing.styles import Style, paint_pattern
+from cobalance.generation.backends.compositing.styles import SHAPES, Style, paint_pattern
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 _TONES = (0.7, 1.2)  # how bright a look is, from one seed to another
@@ -57,3 +57,48 @@ def _light(image: ImageArray) -> npt.NDArray[np.float64]:
     """Factor for each pixel's light, from 0.6 for black to 1.2 for white."""
     light: npt.NDArray[np.float64] = 0.6 + 0.6 * image.sum(axis=2, dtype=np.int64) / 765
     return light
+
+
+OBJECT_ADDED, COLOURS_SHIFTED = "object added", "colours shifted"
+
+_SIGN_SHARE = 0.6  # of an added object, of the longer side of the one that it is upon
+
+
+def plant_mistake(
+    painted: ImageArray, source: ImageArray, mask: MaskArray, draws: Draws
+) -> tuple[ImageArray, str]:
+    """Make a mistake that a model might make: add something, or shift the colours.
+
+    Either takes colours that are far from the source's: each channel of a shifted pixel is halfway
+    from there to the farther end, and what is added has the farther end for each channel.
+
+    Parameters
+    ----------
+    painted, source : uint8 arrays, shape (height, width, 3)
+        The image with the object painted, and the one that it was painted from.
+    mask : bool array, shape (height, width)
+        The object's pixels, at least one. No other changes.
+    draws : Draws
+        Decides which mistake it is, and where.
+
+    Returns
+    -------
+    image : uint8 array, shape (height, width, 3)
+    mistake : str
+        `OBJECT_ADDED` or `COLOURS_SHIFTED`.
+    """
+    mistake = draws.choice((OBJECT_ADDED, COLOURS_SHIFTED))
+    far = np.where(source < 128, 255, 0)
+    image = painted.copy()
+    if mistake == COLOURS_SHIFTED:
+        image[mask] = ((painted.astype(np.int64) + far) // 2).astype(np.uint8)[mask]
+        return image, mistake
+    box = find_box(mask)
+    reach = max(1.0, max(box.bottom - box.top, box.right - box.left) * _SIGN_SHARE / 2)
+    inside = np.argwhere(mask)
+    top, left = inside[draws.below(len(inside))].tolist()
+    rows, columns = np.indices(mask.shape)
+    shape = SHAPES[draws.choice(sorted(SHAPES))]
+    added = mask & shape((columns - left) / reach, (rows - top) / reach)
+    image[added] = far[added]
+    return image, mistake

@@ -6,7 +6,7 @@ from typing import Any
 import diffusers
 
 from cobalance.generation.backends.dual_branch.model import BrushNetModel
-from cobalance.generation.backends.dual_branch.residuals import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
+from cobalance.generation.backends.dual_branch.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
 from cobalance.generation.backends.pipelines.diffusion import check_pipeline
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint
