@@ -4,22 +4,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import torch
 from PIL import Image
 from pydantic import Field
 from transformers import AutoModelForImageTextToText, AutoProcessor, AutoTokenizer, set_seed
 
 from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
 from cobalance.graph.wording import inflect
-from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.devices import (
-    SMALLER_MODEL,
-    choose_device,
-    choose_dtype,
-    out_of_memory,
-)
-from cobalance.ingest.models.loading import load_model, load_processor, quiet, software
+from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.vision import open_vision
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 LICENCE = "Apache-2.0"
@@ -62,16 +55,8 @@ class LocalModel:
 
     def __init__(self, options: LocalOptions) -> None:
         self.options = options
-        self.checkpoint = find_checkpoint(
-            options.model, options.revision_or(REVISION), options.offline
-        )
-        self._device = choose_device(options.device)
-        self._dtype = choose_dtype(options.dtype, self._device)
-        self._tokenizer = load_processor(AutoTokenizer, self.checkpoint)
-        with out_of_memory(f"the model {self.checkpoint.label}", SMALLER_MODEL):
-            model = load_model(AutoModelForImageTextToText, self.checkpoint, dtype=self._dtype)
-            self._model = model.to(self._device).eval()
-        self._digest = self.checkpoint.weights_sha256
+        self._opened = open_vision(options, AutoModelForImageTextToText, AutoTokenizer, REVISION)
+        self.checkpoint, self._tokenizer = self._opened.checkpoint, self._opened.processor
 
     def ask(self, question: Question) -> Reply:
         """Ask a question.
@@ -103,15 +88,7 @@ class LocalModel:
     def describe(self) -> Mapping[str, Any]:
         """Model, weights, device and versions, for provenance; JSON values."""
         chosen = self.options.model == LocalOptions.model_fields["model"].default
-        return {
-            "model": self.checkpoint.label,
-            "revision": self.checkpoint.revision,
-            "weights_sha256": self._digest,
-            "dtype": str(self._dtype).removeprefix("torch."),
-            "device": self._device.type,
-            "software": software("torch", "transformers"),
-            **({"licence": LICENCE} if chosen else {}),
-        }
+        return self._opened.describe() | ({"licence": LICENCE} if chosen else {})
 
     @cached_property
     def _processor(self) -> Any:
@@ -132,18 +109,14 @@ class LocalModel:
                 return_dict=True,
                 return_tensors="pt",
             )
-        return inputs.to(self._device)
+        return inputs.to(self._opened.device)
 
     def _generate(self, inputs: Any, question: Question, attempt: int) -> Any:
         drawn = question.temperature > 0
         sampling = {"temperature": question.temperature, "top_k": 0, "top_p": 1.0} if drawn else {}
         set_seed(question.seed + 1_000_000 * attempt)
-        with (
-            out_of_memory(f"a question to {self.checkpoint.label}"),
-            torch.inference_mode(),
-            quiet(),
-        ):
-            found = self._model.generate(
+        with self._opened.computing(f"a question to {self.checkpoint.label}"), quiet():
+            found = self._opened.model.generate(
                 **inputs, max_new_tokens=self.options.max_tokens, do_sample=drawn, **sampling
             )
         return found[0].cpu()

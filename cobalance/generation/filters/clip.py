@@ -19,7 +19,7 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
+from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import PHOTO, check_template, placeholders, prompt_for
 
@@ -150,7 +150,7 @@ class ClipFilter:
         ]
         known = list(dict.fromkeys(texts))  # a query's images share their prompt
         of_texts = [
-            _rows(model.get_text_features(**self._tokens(batch)))
+            _rows(model.get_text_features(**self.vision.tokens(self.tokenizer, batch)))
             for batch in self.vision.batches(known)
         ]
         positions = {text: position for position, text in enumerate(known)}
@@ -172,20 +172,6 @@ class ClipFilter:
         return self.options.prefix + prompt_for(
             request.concepts, template, class_name=request.class_name, caption=request.caption
         )
-
-    def _tokens(self, texts: Sequence[str]) -> Any:
-        length = self.vision.model.config.text_config.max_position_embeddings
-        tokens = self.tokenizer(
-            list(texts),
-            padding="max_length",
-            max_length=length,
-            truncation=True,
-            return_tensors="pt",
-        )
-        return {
-            "input_ids": tokens["input_ids"].to(self.vision.device),
-            "attention_mask": tokens["attention_mask"].to(self.vision.device),
-        }
 
     def _judgement(self, text: str, cosine: np.float64) -> Judgement:
         score = CLIPSCORE_WEIGHT * max(float(cosine), 0.0)
@@ -211,10 +197,9 @@ def _rows(features: Any) -> npt.NDArray[np.float64]:
 
 def open_filter(options: ClipOptions) -> ClipFilter:
     """Open the filter and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
+    from transformers import CLIPTokenizer
 
     from cobalance.ingest.models.loading import load_processor
-    from cobalance.ingest.models.vision import open_vision
 
-    vision = open_vision(options, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
+    vision = load_clip(options)
     return ClipFilter(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))

@@ -1,4 +1,11 @@
-"""The CLIP that is loaded by default, ViT-B/32, and the commit of its weights."""
+"""CLIP: the default model, ViT-B/32, the commit of its weights, and the loader."""
+
+from typing import TYPE_CHECKING
+
+from cobalance.ingest.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from cobalance.ingest.models.vision import VisionModel
 
 CLIP = "openai/clip-vit-base-patch32"
 """Its weights have no licence on the hub; their authors' code is under MIT, and their model card
@@ -6,3 +13,20 @@ leaves deployed uses out of scope."""
 
 CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
 """The hub's own conversion to safetensors: the main branch has a pickle."""
+
+
+def load_clip(options: ModelOptions, revision: str = CLIP_REVISION) -> "VisionModel":
+    """Load CLIP's two encoders; errors are those of `cobalance.ingest.models.vision.open_vision`.
+
+    Parameters
+    ----------
+    options : ModelOptions
+        Model, device, precision and batch size.
+    revision : str
+        Revision of the options' default model.
+    """
+    from transformers import CLIPImageProcessorPil, CLIPModel
+
+    from cobalance.ingest.models.vision import open_vision
+
+    return open_vision(options, CLIPModel, CLIPImageProcessorPil, revision)

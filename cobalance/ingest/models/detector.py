@@ -13,11 +13,9 @@ from cobalance.ingest.models.boxes import BoxDetector, Floats, Found
 from cobalance.ingest.models.devices import out_of_memory
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import DetectorOptions
-from cobalance.ingest.models.vision import open_vision
+from cobalance.ingest.models.vision import embed_new, open_vision
 
 REVISION = "cfd3195ba4ea9592eec887ded089f4c08eff231d"
-TEXTS_AT_ONCE = 64
-"""Names encoded at once; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,42 +62,19 @@ class Detector(BoxDetector):
         boxes = model.box_predictor(features, feature_map).float().cpu().numpy()
         if not texts:
             return [(np.empty((len(rows), 0), dtype=np.float32), rows) for rows in boxes]
-        embedded = self._embed(texts).expand(len(images), -1, -1)
+        embedded = embed_new(self._embeddings, texts, self._embed).expand(len(images), -1, -1)
         logits, _ = model.class_predictor(features, embedded)
         scores = torch.sigmoid(logits.float()).cpu().numpy()
         return list(zip(scores, boxes, strict=True))
 
     def _embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """The embeddings of texts, each encoded once: (texts, dimensions)."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._embeddings]
-        for start in range(0, len(new), TEXTS_AT_ONCE):
-            group = new[start : start + TEXTS_AT_ONCE]
-            tokens = self.tokenizer(
-                list(group),
-                padding="max_length",
-                max_length=self.vision.model.config.text_config.max_position_embeddings,
-                truncation=True,
-                return_tensors="pt",
-            )
-            features = self.vision.model.owlv2.get_text_features(
-                input_ids=tokens["input_ids"].to(self.vision.device),
-                attention_mask=tokens["attention_mask"].to(self.vision.device),
-            ).pooler_output
-            features = features / features.norm(dim=-1, keepdim=True)
-            self._embeddings.update(zip(group, features, strict=True))
-        return torch.stack([self._embeddings[text] for text in texts])
+        tokens = self.vision.tokens(self.tokenizer, texts)
+        features: torch.Tensor = self.vision.model.owlv2.get_text_features(**tokens).pooler_output
+        return features
 
 
 def open_detector(options: DetectorOptions) -> Detector:
-    """Load a detector.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    """
+    """Load a detector; errors are those of `cobalance.ingest.models.vision.open_vision`."""
     vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil, REVISION)
     return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
 

@@ -1,8 +1,10 @@
 """Vision models on a device: loading, preprocessing, batches, provenance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, TypeVar
 
 import torch
@@ -21,6 +23,8 @@ from cobalance.ingest.models.options import ModelOptions
 
 T = TypeVar("T")
 _PROCESSOR_FILE = "preprocessor_config.json"
+TEXTS_AT_ONCE = 64
+"""Texts encoded at once; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,21 @@ class VisionModel:
         values: torch.Tensor = self.processor(images=pictures, return_tensors="pt")["pixel_values"]
         return values.to(self.device, self.dtype)
 
+    def tokens(
+        self, tokenizer: Any, texts: Sequence[str], **options: Any
+    ) -> dict[str, torch.Tensor]:
+        """Texts for the model's text encoder, padded to its length, on the model's device."""
+        tokens = tokenizer(
+            list(texts),
+            padding="max_length",
+            max_length=self.model.config.text_config.max_position_embeddings,
+            truncation=True,
+            return_tensors="pt",
+            **options,
+        )
+        names = [name for name in ("input_ids", "attention_mask") if name in tokens]
+        return {name: tokens[name].to(self.device) for name in names}
+
     @contextmanager
     def computing(self, what: str) -> Iterator[None]:
         """Run a `with` block without gradients; its name appears in out-of-memory errors.
@@ -86,6 +105,39 @@ class VisionModel:
             "dtype": str(self.dtype).removeprefix("torch."),
             "software": software("torch", "transformers", "pillow"),
         }
+
+
+def embed_new(
+    known: dict[str, torch.Tensor],
+    texts: Sequence[str],
+    embed: Callable[[Sequence[str]], torch.Tensor],
+) -> torch.Tensor:
+    """Embeddings of texts, each encoded once and kept in `known`: (texts, dimensions)."""
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    for start in range(0, len(new), TEXTS_AT_ONCE):
+        group = new[start : start + TEXTS_AT_ONCE]
+        known.update(zip(group, unit_rows(embed(group)), strict=True))
+    return torch.stack([known[text] for text in texts])
+
+
+def unit_rows(features: torch.Tensor) -> torch.Tensor:
+    """Rows of unit length."""
+    unit: torch.Tensor = features / features.norm(dim=-1, keepdim=True)
+    return unit
+
+
+def encode_once(encode: Callable[..., Any]) -> Callable[..., Any]:
+    """An encoder of images that keeps the last result; a batch is known by its tensor."""
+    last: list[tuple[torch.Tensor, Any]] = []
+
+    @wraps(encode)  # the library looks at its parameters
+    def kept(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
+        if not last or last[0][0] is not pixel_values:
+            last.clear()  # before others are computed
+            last.append((pixel_values, encode(pixel_values, *rest, **options)))
+        return copy(last[0][1])
+
+    return kept
 
 
 def open_vision(

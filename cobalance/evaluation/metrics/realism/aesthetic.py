@@ -48,12 +48,11 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     need("aesthetic", options, "model", "weights")
     with needs_extra("The metric aesthetic", "train"):
         from torch.nn import functional
-        from transformers import CLIPImageProcessorPil, CLIPModel
 
-        from cobalance.ingest.models.vision import open_vision
+        from cobalance.ingest.models.clip import load_clip
         from cobalance.ingest.models.weights import read_weights
     head = linear_head(read_weights(options.weights, options.sha256), options.weights)
-    vision = open_vision(options, CLIPModel, CLIPImageProcessorPil)
+    vision = load_clip(options, "main")
     width = vision.model.config.projection_dim
     if head[0].in_features != width:
         raise JobBlockedError(

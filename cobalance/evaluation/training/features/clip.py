@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
+from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
 
 
@@ -31,13 +31,7 @@ PLUGIN = Plugin(
 
 def open_features(options: ClipFeatureOptions) -> VisionFeatures:
     """Load the model."""
-    from transformers import CLIPImageProcessorPil, CLIPModel
-
-    from cobalance.ingest.models.vision import open_vision
-
-    return VisionFeatures(
-        open_vision(options, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION), embed
-    )
+    return VisionFeatures(load_clip(options), embed)
 
 
 def embed(model: Any, pixels: Any) -> Any:

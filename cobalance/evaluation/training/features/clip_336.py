@@ -9,6 +9,7 @@ from pydantic import Field
 from cobalance.evaluation.training.features.clip import embed
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.graph.plugins import Plugin
+from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.options import ModelOptions
 
 _REVISION = "ce19dc912ca5cd21c8a653c79e251e808ccabcd1"
@@ -32,11 +33,7 @@ PLUGIN = Plugin(
 
 def open_features(options: Clip336Options) -> VisionFeatures:
     """Load the model."""
-    from transformers import CLIPImageProcessorPil, CLIPModel
-
-    from cobalance.ingest.models.vision import open_vision
-
-    vision = open_vision(options, CLIPModel, CLIPImageProcessorPil, _REVISION)
+    vision = load_clip(options, _REVISION)
     side = vision.model.config.vision_config.image_size
     vision.processor.size = {"height": side, "width": side}
     vision.processor.do_center_crop = False

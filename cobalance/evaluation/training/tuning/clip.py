@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn import functional
-from transformers import CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
+from transformers import CLIPTokenizer
 
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
@@ -17,12 +17,12 @@ from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.tuning.fit import tune
 from cobalance.evaluation.training.tuning.options import ClipOptions, TuningOptions
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.models.clip import CLIP_REVISION
+from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.open_clip import load_open_clip
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import prompt_for
-from cobalance.ingest.models.vision import VisionModel, open_vision
+from cobalance.ingest.models.vision import VisionModel
 
 PROMPT = "a photo of {concepts}"
 _LARGEST_SCALE = math.log(100)  # of the logits, as in the CLIP paper's section 2.5
@@ -133,7 +133,7 @@ def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
     if isinstance(options, ClipOptions) and options.layout == "open_clip":
         return ZeroShotClip(*load_open_clip(options, options.weights_file), prompt)
     single = options.model_copy(update={"dtype": "float32"})
-    vision = open_vision(single, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
+    vision = load_clip(single)
     return ZeroShotClip(vision, load_processor(CLIPTokenizer, vision.checkpoint), prompt)
 
 

@@ -10,8 +10,6 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     AutoTokenizer,
-    CLIPImageProcessorPil,
-    CLIPModel,
     CLIPVisionConfig,
     CLIPVisionModelWithProjection,
     GPT2Config,
@@ -26,9 +24,8 @@ from cobalance.evaluation.training.tuning.captioner import TunedCaptioner
 from cobalance.evaluation.training.tuning.fit import tune
 from cobalance.evaluation.training.tuning.options import ClipCapOptions
 from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.clip import CLIP_REVISION
+from cobalance.ingest.models.clip import load_clip
 from cobalance.ingest.models.loading import load_model, load_processor, quiet
-from cobalance.ingest.models.vision import open_vision
 
 GPT2_REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 IGNORED = -100  # a label that counts in no loss
@@ -119,7 +116,7 @@ def open_prefix_captioner(options: ClipCapOptions, seed: int = 0) -> PrefixCapti
         A model is missing, incomplete or of the wrong kind.
     """
     single = options.model_copy(update={"dtype": "float32"})
-    vision = open_vision(single, CLIPModel, CLIPImageProcessorPil, CLIP_REVISION)
+    vision = load_clip(single)
     clip = vision.model
     found = find_checkpoint(
         options.language_model, options.language(GPT2_REVISION), options.offline

@@ -19,6 +19,7 @@ SCHEDULER_FILE = "scheduler/scheduler_config.json"
 _REQUIRED: Mapping[str, tuple[object, str]] = {
     "mid_block_type": ("MidBlock2D", "its middle block is"),
     "brushnet_conditioning_channel_order": ("rgb", "its images have their colours in the order"),
+    "resnet_time_scale_shift": ("default", "resnet_time_scale_shift is"),
     "global_pool_conditions": (False, "global_pool_conditions is"),
     "class_embed_type": (None, "class_embed_type is"),
     "addition_embed_type": (None, "addition_embed_type is"),

@@ -71,8 +71,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
         Channels of each resolution, the finest first.
     layers_per_block : int
         Residual layers of each resolution on the way down; one more on the way up.
-    downsample_padding, mid_block_scale_factor, act_fn, norm_num_groups, norm_eps, \
-resnet_time_scale_shift
+    downsample_padding, mid_block_scale_factor, act_fn, norm_num_groups, norm_eps
         Of the layers, as in diffusers' U-Net.
     """
 
@@ -90,7 +89,6 @@ resnet_time_scale_shift
         act_fn: str = "silu",
         norm_num_groups: int = 32,
         norm_eps: float = 1e-5,
-        resnet_time_scale_shift: str = "default",
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         widths = list(block_out_channels)
@@ -104,7 +102,6 @@ resnet_time_scale_shift
                 eps=norm_eps,
                 groups=norm_num_groups,
                 non_linearity=act_fn,
-                time_embedding_norm=resnet_time_scale_shift,
                 **options,
             )
             return made

@@ -100,18 +100,10 @@ class ClipSegSegmenter:
     def _predict(self, image: ImageArray, texts: list[str]) -> list[MaskArray]:
         import torch
 
-        tokens = self.tokenizer(
-            texts,
-            padding="max_length",
-            max_length=self.vision.model.config.text_config.max_position_embeddings,
-            truncation=True,
-            return_tensors="pt",
-        )
         pixels = self.vision.pixels([image])
         logits = self.vision.model(
             pixel_values=pixels.expand(len(texts), -1, -1, -1),
-            input_ids=tokens["input_ids"].to(self.vision.device),
-            attention_mask=tokens["attention_mask"].to(self.vision.device),
+            **self.vision.tokens(self.tokenizer, texts),
         ).logits
         at_its_size = logits.float().reshape(len(texts), 1, *logits.shape[-2:])
         shares = torch.nn.functional.interpolate(

@@ -99,14 +99,6 @@ class BlipItm:
 
 
 def open_blip_itm(options: BlipItmOptions) -> BlipItm:
-    """Load the model.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    """
+    """Load the model; errors are those of `cobalance.ingest.models.vision.open_vision`."""
     vision = open_vision(options, BlipForImageTextRetrieval, BlipImageProcessorPil, REVISION)
     return BlipItm(vision, load_processor(AutoTokenizer, vision.checkpoint))

@@ -65,13 +65,5 @@ class Captioner:
 
 
 def open_captioner(options: CaptionOptions) -> Captioner:
-    """Load a model.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    """
+    """Load a model; errors are those of `cobalance.ingest.models.vision.open_vision`."""
     return Captioner(open_conversation(options, REVISION), options)

@@ -1,8 +1,7 @@
 """Models of transformers that read an image and a text together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 import torch
@@ -10,10 +9,9 @@ from PIL import Image
 from transformers import AutoImageProcessor, AutoModelForImageTextToText, AutoProcessor
 
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.vision import VisionModel, load_vision
+from cobalance.ingest.models.vision import VisionModel, encode_once, open_vision
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,35 +56,15 @@ class Conversation:
 
 
 def open_conversation(options: ModelOptions, revision: str) -> Conversation:
-    """Load a model; `revision` is the default model's.
+    """Load a model; `revision` is the default model's, errors are those of `open_vision`.
 
     The image encoder does not look twice in a row at the same tensor.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
     """
-    checkpoint = find_checkpoint(options.model, options.revision_or(revision), options.offline)
-    vision = load_vision(options, checkpoint, AutoModelForImageTextToText, AutoProcessor)
-    vision.processor.image_processor = load_processor(AutoImageProcessor, checkpoint, backend="pil")
+    vision = open_vision(options, AutoModelForImageTextToText, AutoProcessor, revision)
+    vision.processor.image_processor = load_processor(
+        AutoImageProcessor, vision.checkpoint, backend="pil"
+    )
     inner: Any = getattr(vision.model, "model", None)
     if hasattr(inner, "get_image_features"):
-        inner.get_image_features = _remembering(inner.get_image_features)
+        inner.get_image_features = encode_once(inner.get_image_features)
     return Conversation(vision)
-
-
-def _remembering(encode: Callable[..., Any]) -> Callable[..., Any]:
-    """An encoder of images that keeps the last result; a batch is known by its tensor."""
-    last: list[tuple[torch.Tensor, Any]] = []
-
-    @wraps(encode)  # the library looks at its parameters
-    def encode_once(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
-        if not last or last[0][0] is not pixel_values:
-            last.clear()  # before others are computed
-            last.append((pixel_values, encode(pixel_values, *rest, **options)))
-        return last[0][1]
-
-    return encode_once

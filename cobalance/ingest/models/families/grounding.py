@@ -19,7 +19,7 @@ from cobalance.ingest.models.boxes import BoxDetector, Floats, Found
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.families.options import GroundingOptions
 from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.vision import load_vision
+from cobalance.ingest.models.vision import encode_once, load_vision
 from cobalance.ingest.models.weight_files import MODEL_FILE
 
 REVISION = "d05199165a19320a9236396e20fca0a5e065189c"
@@ -154,32 +154,8 @@ class GroundingDetector(BoxDetector):
         return found
 
 
-class _Remembering(torch.nn.Module):
-    """An image encoder that does not look at the same batch of images twice in a row."""
-
-    def __init__(self, encoder: torch.nn.Module) -> None:
-        super().__init__()
-        self.encoder = encoder
-        self._last: tuple[torch.Tensor, Any] | None = None
-
-    def forward(self, pixel_values: torch.Tensor, pixel_mask: torch.Tensor) -> list[Any]:
-        """Feature maps with their masks; the mask of `pixel_values` must be the same each time."""
-        if self._last is None or self._last[0] is not pixel_values:
-            self._last = None  # before others are computed
-            self._last = pixel_values, self.encoder(pixel_values, pixel_mask)
-        return list(self._last[1])
-
-
 def open_grounding(options: GroundingOptions) -> GroundingDetector:
-    """Load a detector.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    """
+    """Load a detector; errors are those of `cobalance.ingest.models.vision.open_vision`."""
     checkpoint = find_checkpoint(options.model, options.revision_or(REVISION), options.offline)
     kind = str(checkpoint.read_config(MODEL_FILE).get("model_type"))
     if kind not in KINDS:
@@ -188,8 +164,8 @@ def open_grounding(options: GroundingOptions) -> GroundingDetector:
             f"{', '.join(KINDS)}, such as {GroundingOptions.model_fields['model'].default}."
         )
     vision = load_vision(options, checkpoint, KINDS[kind], GroundingDinoImageProcessorPil)
-    backbone = vision.model.model.backbone
-    backbone.conv_encoder = _Remembering(backbone.conv_encoder)
+    encoder = vision.model.model.backbone.conv_encoder
+    encoder.forward = encode_once(encoder.forward)
     return GroundingDetector(options, vision, load_processor(AutoTokenizer, checkpoint))
 
 

@@ -12,11 +12,9 @@ from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.families.options import Siglip2Options
 from cobalance.ingest.models.loading import load_processor
-from cobalance.ingest.models.vision import VisionModel, open_vision
+from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision, unit_rows
 
 REVISION = "75de2d55ec2d0b4efc50b3e9ad70dba96a7b2fa2"
-TEXTS_AT_ONCE = 64
-"""Texts encoded at once; bounds the memory of a large vocabulary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +55,8 @@ class Siglip2:
         start = 0
         for batch in self.vision.batches(images):
             with self.vision.computing(f"SigLIP on {len(batch)} images"):
-                embedded = self._embed(texts)
-                seen = _unit(model.get_image_features(self.vision.pixels(batch)).pooler_output)
+                embedded = embed_new(self._embeddings, texts, self._embed)
+                seen = unit_rows(model.get_image_features(self.vision.pixels(batch)).pooler_output)
                 logits = seen @ embedded.T * model.logit_scale.exp() + model.logit_bias
                 found = torch.sigmoid(logits.float()).cpu().numpy()
             result[start : start + len(batch)] = found
@@ -70,39 +68,15 @@ class Siglip2:
         return self.vision.describe()
 
     def _embed(self, texts: Sequence[str]) -> torch.Tensor:
-        """The embeddings of texts, each encoded once: (texts, dimensions)."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._embeddings]
-        for start in range(0, len(new), TEXTS_AT_ONCE):
-            group = new[start : start + TEXTS_AT_ONCE]
-            tokens = self.tokenizer(
-                [text.lower() for text in group],
-                padding="max_length",
-                padding_side="right",
-                max_length=self.vision.model.config.text_config.max_position_embeddings,
-                truncation=True,
-                return_tensors="pt",
-            )
-            features = self.vision.model.get_text_features(
-                input_ids=tokens["input_ids"].to(self.vision.device)
-            ).pooler_output
-            self._embeddings.update(zip(group, _unit(features), strict=True))
-        return torch.stack([self._embeddings[text] for text in texts])
-
-
-def _unit(features: torch.Tensor) -> torch.Tensor:
-    unit: torch.Tensor = features / features.norm(dim=-1, keepdim=True)
-    return unit
+        lower = [text.lower() for text in texts]
+        tokens = self.vision.tokens(self.tokenizer, lower, padding_side="right")
+        features: torch.Tensor = self.vision.model.get_text_features(
+            input_ids=tokens["input_ids"]
+        ).pooler_output
+        return features
 
 
 def open_siglip2(options: Siglip2Options) -> Siglip2:
-    """Load the model.
-
-    Raises
-    ------
-    OptionError
-        The options ask for a device or a precision that is not there.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    """
+    """Load the model; errors are those of `cobalance.ingest.models.vision.open_vision`."""
     vision = open_vision(options, SiglipModel, SiglipImageProcessorPil, REVISION)
     return Siglip2(vision, load_processor(AutoTokenizer, vision.checkpoint))
