@@ -22,7 +22,7 @@ from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnno
 from cobalance.ingest.annotators.captions import CaptionAnnotator
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.encoding import within
-from cobalance.ingest.models.families.options import CaptionOptions, VlmOptions
+from cobalance.ingest.models.options import CaptionOptions, VlmOptions
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}
 """The annotators that can ask an endpoint, and their options that have an effect there."""

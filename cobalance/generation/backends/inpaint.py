@@ -17,10 +17,10 @@ from cobalance.generation.backends.compositing.framing import (
 )
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
+    DiffusionOptions,
     PipelineTask,
     check_pipeline,
 )
-from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.plugins import Plugin

@@ -7,19 +7,23 @@ ConBias (appendix 10) makes an image with Stable Diffusion from "a photo of conc
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cobalance.generation.backends.compositing.cutout import find_box, paste_object
+from cobalance.generation.backends.compositing.cutout import (
+    PlacementOptions,
+    find_box,
+    paste_object,
+    place_source,
+)
 from cobalance.generation.backends.compositing.framing import (
     choose_output_size,
     kept_pixels,
     resize_image,
 )
-from cobalance.generation.backends.compositing.placement import PlacementOptions, place_source
 from cobalance.generation.backends.pipelines.diffusion import (
     DiffusionBackend,
+    DiffusionOptions,
     PipelineTask,
     check_pipeline,
 )
-from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.images.arrays import ImageArray

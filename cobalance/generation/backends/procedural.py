@@ -15,10 +15,12 @@ from cobalance.generation.backends.compositing.backgrounds import (
 )
 from cobalance.generation.backends.compositing.cutout import (
     Cutout,
+    PlacementOptions,
     cut_out,
     draw_cutout,
     find_box,
     paste_object,
+    place_source,
     put_on_blank,
 )
 from cobalance.generation.backends.compositing.draws import Draws
@@ -28,12 +30,12 @@ from cobalance.generation.backends.compositing.framing import (
     fit_source,
     kept_pixels,
 )
-from cobalance.generation.backends.compositing.looks import paint_look, plant_mistake
-from cobalance.generation.backends.compositing.placement import PlacementOptions, place_source
 from cobalance.generation.backends.compositing.styles import (
     is_ground,
+    paint_look,
     paint_pattern,
     paint_sign,
+    plant_mistake,
     style_of,
 )
 from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest

@@ -12,7 +12,8 @@ PLACEHOLDER = re.compile(r"\{(id|stem|path)\}")
 """Placeholders of `MaskSettings.mask_pattern`."""
 
 
-def _as_tuple(value: object) -> object:
+def as_tuple(value: object) -> object:
+    """A text as a tuple of itself, for options that take one or several."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -55,7 +56,7 @@ class MaskSettings(BaseModel):
     masks: Literal[
         "regions", "regions+boxes", "regions+segmenter", "boxes", "files", "segmenter"
     ] = "regions"
-    object: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    object: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = ()
     instances: Literal["largest", "largest_box", "all", "single"] = "largest"
     second_above_px: float | None = Field(default=None, ge=0)
     parts: Literal["all", "random"] = "all"

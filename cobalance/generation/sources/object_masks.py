@@ -1,13 +1,14 @@
-"""Object masks from outlines, boxes or a segmenter."""
+"""Object masks from outlines, boxes or a segmenter; their restriction to parts, and growth."""
 
+import hashlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
+from scipy import ndimage
 
-from cobalance.generation.sources.body_parts import FindParts
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
 from cobalance.generation.sources.object_regions import (
     area_of,
@@ -18,7 +19,7 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.graph.errors import CobalanceError, JobBlockedError, OptionError, OutOfMemoryError
+from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
 from cobalance.graph.records import Box
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -31,6 +32,9 @@ Segment = Callable[[ImageArray, Box | None], MaskArray]
 
 FindInstances = Callable[[ImageArray], Sequence[MaskArray]]
 """Finds all instances of the object in an image, each by itself; at least one."""
+
+FindParts = Callable[[ImageArray], Mapping[str, MaskArray]]
+"""Finds parts in an image by name, such as skin or hair, whosever they are; masks may be empty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,24 +53,12 @@ class ObjectMasks:
     find_instances : callable or None
         Its function for images without annotated boxes; None where it does not tell instances
         apart.
-
-    Raises
-    ------
-    OptionError
-        Masks are to come from a segmenter, and there is none.
     """
 
     settings: MaskSettings
     read_regions: Callable[[Collection[str]], pd.DataFrame]
     segment: Segment | None = None
     find_instances: FindInstances | None = None
-
-    def __post_init__(self) -> None:
-        if self.settings.needs_segmenter and self.segment is None:
-            raise OptionError(
-                "Masks are to come from a segmenter, and the job names none. Name one, "
-                "or take masks from regions, boxes or files."
-            )
 
     def regions(self, image_id: str, class_name: str) -> pd.DataFrame:
         """Select the regions of an image's object; may be empty only with a segmenter.
@@ -108,7 +100,7 @@ class ObjectMasks:
             )
         return chosen
 
-    def find(self, regions: pd.DataFrame, pixels: ImageArray, class_name: str) -> MaskArray:
+    def find(self, regions: pd.DataFrame, pixels: ImageArray) -> MaskArray:
         """Compute the object's mask from its regions.
 
         Raises
@@ -120,9 +112,9 @@ class ObjectMasks:
         if self.settings.masks == "segmenter":
             rows = [row for row in rows if _has_box(row)]
         if not rows:
-            return self._combine(self._unannotated(pixels, class_name))
-        chosen = self._chosen(rows, pixels)
-        return self._combine([self._mask_of(row, pixels, class_name) for row in chosen])
+            return self._combine(self._find_unannotated(pixels))
+        chosen = self._choose(rows, pixels)
+        return self._combine([self._mask_of(row, pixels) for row in chosen])
 
     def parts(self, pixels: ImageArray, find: FindParts) -> Mapping[str, MaskArray]:
         """Find parts in an image with a second segmenter.
@@ -132,10 +124,9 @@ class ObjectMasks:
         UnusableError
             It finds none.
         """
-        found = _asked(lambda: find(pixels), "no part that its segmenter of parts finds")
-        return {name: _checked(part, pixels, name) for name, part in found.items()}
+        return _ask(lambda: find(pixels), "no part that its segmenter of parts finds")
 
-    def _chosen(
+    def _choose(
         self, rows: list[dict[Hashable, Any]], pixels: ImageArray
     ) -> list[dict[Hashable, Any]]:
         """The rows of the instances to take, by their boxes; all where their pixels decide."""
@@ -150,12 +141,10 @@ class ObjectMasks:
             order = order[:1]
         return [rows[at] for at in order]
 
-    def _mask_of(
-        self, row: Mapping[Hashable, Any], pixels: ImageArray, class_name: str
-    ) -> MaskArray:
+    def _mask_of(self, row: Mapping[Hashable, Any], pixels: ImageArray) -> MaskArray:
         masks, outlined = self.settings.masks, not pd.isna(row["segmentation"])
         if masks == "segmenter" or (masks == "regions+segmenter" and not outlined):
-            return self._segmented(pixels, box_of(row), class_name)
+            return self._segment(pixels, box_of(row))
         if masks == "boxes" or (masks == "regions+boxes" and not outlined):
             if _has_box(row):
                 return fill_box(box_of(row), pixels.shape[1], pixels.shape[0])
@@ -164,18 +153,16 @@ class ObjectMasks:
             raise _without_outline()
         return _outline(row, pixels)
 
-    def _segmented(self, pixels: ImageArray, box: Box | None, class_name: str) -> MaskArray:
+    def _segment(self, pixels: ImageArray, box: Box | None) -> MaskArray:
         segment = self.segment
-        assert segment is not None  # noqa: S101 - as checked when this was made
-        made = _asked(lambda: segment(pixels, box), "an object that the segmenter does not find")
-        return _checked(made, pixels, class_name)
+        assert segment is not None  # noqa: S101 - as a job's settings are checked
+        return _ask(lambda: segment(pixels, box), "an object that the segmenter does not find")
 
-    def _unannotated(self, pixels: ImageArray, class_name: str) -> list[MaskArray]:
+    def _find_unannotated(self, pixels: ImageArray) -> Sequence[MaskArray]:
         """Masks of the instances to take, in an image without a box or outline of its object."""
         find = self.find_instances
         if find is not None:
-            every = _asked(lambda: find(pixels), "an object that the segmenter does not find")
-            found = [_checked(one, pixels, class_name) for one in every]
+            found = _ask(lambda: find(pixels), "an object that the segmenter does not find")
             if self.settings.instances == "largest":
                 return found
             order = choose_instances(self.settings, [bounds_area(one) for one in found])
@@ -186,9 +173,9 @@ class ObjectMasks:
                 "several",
                 "Take the segmenter people, or choose another value for masks.instances",
             )
-        return [self._segmented(pixels, None, class_name)]
+        return [self._segment(pixels, None)]
 
-    def _combine(self, found: list[MaskArray]) -> MaskArray:
+    def _combine(self, found: Sequence[MaskArray]) -> MaskArray:
         if self.settings.instances == "largest":
             return max(found, key=np.count_nonzero)
         every: MaskArray = np.logical_or.reduce(found)
@@ -226,8 +213,8 @@ def _without_outline() -> UnusableError:
     )
 
 
-def _asked(ask: Callable[[], T], problem: str) -> T:
-    """What a segmenter gives; UnusableError with a problem where it finds nothing."""
+def _ask(ask: Callable[[], T], problem: str) -> T:
+    """Ask a segmenter; UnusableError with a problem where it finds nothing."""
     try:
         return ask()
     except (JobBlockedError, OutOfMemoryError):
@@ -240,11 +227,61 @@ def _asked(ask: Callable[[], T], problem: str) -> T:
         ) from error
 
 
-def _checked(made: MaskArray, pixels: ImageArray, class_name: str) -> MaskArray:
-    if made.dtype == np.bool_ and made.shape == pixels.shape[:2]:
-        return made
-    raise OptionError(
-        f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
-        f"{pixels.shape[:2]} and class {class_name!r}. Use one that gives a bool mask of the "
-        "image's size."
-    )
+def restrict(
+    mask: MaskArray, parts: Mapping[str, MaskArray], which: Literal["all", "random"], seed: int
+) -> MaskArray:
+    """Intersect an object's mask with parts that were found in its image.
+
+    Parameters
+    ----------
+    mask : bool array, shape (height, width)
+        The object's.
+    parts : mapping of str to bool array of the same shape
+        The parts, by name.
+    which : {"all", "random"}
+        All of them as one, or one of those that the object shows, drawn by the seed.
+    seed : int
+        Decides which one; the same on every machine.
+
+    Raises
+    ------
+    UnusableError
+        The object shows none of them.
+
+    Examples
+    --------
+    >>> parts = {"hair": np.array([[1, 1, 0]], bool), "face": np.array([[0, 0, 1]], bool)}
+    >>> restrict(np.array([[0, 1, 1]], bool), parts, "all", 0).tolist()
+    [[False, True, True]]
+    >>> restrict(np.array([[1, 1, 0]], bool), parts, "random", 7).tolist()
+    [[True, True, False]]
+    """
+    shown = {name: mask & part for name, part in sorted(parts.items())}
+    shown = {name: part for name, part in shown.items() if part.any()}
+    if not shown:
+        raise UnusableError(
+            "shows none of the wanted parts of its object",
+            "Take other images, or other parts in the setting parts_options",
+            f"wanted {', '.join(parts)}",
+        )
+    if which == "random":
+        digest = hashlib.sha256(f"{seed}/part".encode()).digest()
+        return list(shown.values())[int.from_bytes(digest[:16]) % len(shown)]
+    every: MaskArray = np.logical_or.reduce(list(shown.values()))
+    return every
+
+
+def grow(mask: MaskArray, times: int) -> MaskArray:
+    """Dilate a mask by a square of 3 × 3 pixels, so many times.
+
+    Examples
+    --------
+    >>> mask = np.zeros((3, 5), bool)
+    >>> mask[0, 1] = True
+    >>> grow(mask, 1).astype(int).tolist()
+    [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0]]
+    """
+    if times == 0:  # for scipy: until nothing changes
+        return mask
+    grown: MaskArray = ndimage.binary_dilation(mask, np.ones((3, 3), bool), iterations=times)
+    return grown

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cobalance.generation.image_request import NoSourceError, SourceImage
-from cobalance.generation.sources.body_parts import FindParts, grow, restrict
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
 from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
-from cobalance.generation.sources.object_masks import FindInstances, ObjectMasks, Segment
+from cobalance.generation.sources.object_masks import (
+    FindInstances,
+    FindParts,
+    ObjectMasks,
+    Segment,
+    grow,
+    restrict,
+)
 from cobalance.generation.sources.object_regions import annotated_px
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
@@ -60,11 +66,6 @@ class Sources:
         Its function that finds all instances of the object; None where it does not tell them apart.
     find_parts : callable or None
         Finds parts, to which the object's mask is restricted; None where it is not.
-
-    Raises
-    ------
-    OptionError
-        Masks are to come from a segmenter, and there is none.
     """
 
     images: Mapping[str, ClassImages]
@@ -204,10 +205,10 @@ class Sources:
         self, image_id: str, regions: pd.DataFrame, pixels: ImageArray, class_name: str
     ) -> MaskArray:
         if not self.settings.needs_segmenter:
-            return self._masks.find(regions, pixels, class_name)
+            return self._masks.find(regions, pixels)
         return self._found.masks(
             (image_id, class_name, "object"),
-            lambda: {"object": self._masks.find(regions, pixels, class_name)},
+            lambda: {"object": self._masks.find(regions, pixels)},
         )["object"]
 
     def _parts(self, image_id: str, pixels: ImageArray) -> Mapping[str, MaskArray]:
@@ -232,7 +233,12 @@ class Sources:
                 "has a file that is not a usable image", "Replace it", f"{unsigned(uri)}: {error}"
             ) from error
         if wanted_px not in (None, picture.size):
-            raise _other_size("annotations of", wanted_px, picture.size)
+            (width, height), (own_width, own_height) = wanted_px or (0, 0), picture.size
+            raise UnusableError(
+                "has annotations of another size",
+                "Use the files that were annotated; files are never scaled to fit",
+                f"{width}×{height} pixels for an image of {own_width}×{own_height}",
+            )
         return picture
 
     def _from_file(self, image_id: str, uri: str) -> tuple["Image.Image", MaskArray]:
@@ -276,17 +282,6 @@ def shuffled(count: int, seed: int) -> Iterator[int]:
         drawn = position + int.from_bytes(digest[:16]) % (count - position)
         yield moved.get(drawn, drawn)
         moved[drawn] = moved.pop(position, position)
-
-
-def _other_size(
-    what: str, wanted_px: tuple[int, int] | None, actual_px: tuple[int, int]
-) -> UnusableError:
-    width, height = wanted_px or (0, 0)
-    return UnusableError(
-        f"has {what} another size",
-        "Use the files that were annotated; files are never scaled to fit",
-        f"{width}×{height} pixels for an image of {actual_px[0]}×{actual_px[1]}",
-    )
 
 
 def _none_usable(

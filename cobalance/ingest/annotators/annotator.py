@@ -13,7 +13,7 @@ from cobalance.ingest.models.options import QueryOptions
 from cobalance.ingest.models.prompts import prompt_for
 
 if TYPE_CHECKING:
-    from cobalance.ingest.models.boxes import BoxDetector
+    from cobalance.ingest.models.detector import BoxDetector
 
 
 Floats = npt.NDArray[np.float32]
@@ -94,7 +94,13 @@ class Scorer(Protocol):
     """A model that scores texts in images."""
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
-        """Score of each text in each image, of shape (images, texts); texts as they are."""
+        """Score of each text in each image, of shape (images, texts); texts as they are.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
         ...
 
     def describe(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.families.options import CaptionOptions
+from cobalance.ingest.models.options import CaptionOptions
 
 PLUGIN = Plugin(
     "captions",

@@ -2,7 +2,7 @@
 
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import DetectingAnnotator
-from cobalance.ingest.models.families.options import GroundingOptions
+from cobalance.ingest.models.options import GroundingOptions
 
 PLUGIN = Plugin(
     "grounding-dino",

@@ -2,7 +2,7 @@
 
 from cobalance.graph.plugins import Plugin
 from cobalance.ingest.annotators.annotator import ScoringAnnotator
-from cobalance.ingest.models.families.options import Siglip2Options
+from cobalance.ingest.models.options import Siglip2Options
 
 PLUGIN = Plugin(
     "siglip2",

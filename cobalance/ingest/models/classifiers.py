@@ -19,9 +19,8 @@ from torchvision.transforms.v2 import functional as pictures
 
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.checkpoints import Checkpoint, find_checkpoint
+from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, find_checkpoint
 from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
-from cobalance.ingest.models.hub import describe_error
 from cobalance.ingest.models.loading import software
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.weight_files import MODEL_FILE

@@ -1,19 +1,149 @@
 """Open-vocabulary detection of named objects with OWLv2."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
 
+from cobalance.graph.records import Box, Mention
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.boxes import BoxDetector, Floats, Found
 from cobalance.ingest.models.devices import out_of_memory
 from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import DetectorOptions
-from cobalance.ingest.models.vision import embed_new, open_vision
+from cobalance.ingest.models.prompts import prompt_for
+from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision
+
+Floats = npt.NDArray[np.float32]
+Found = tuple[Floats, Floats]
+"""Scores of a text in some boxes, shape (n,), and the boxes as two corners in pixels, (n, 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoxDetector(ABC):
+    """Finds names in images, with a score and a box for each.
+
+    Parameters
+    ----------
+    options : DetectorOptions
+        Threshold and words.
+    vision : VisionModel
+        A detector of transformers.
+    """
+
+    options: DetectorOptions
+    vision: VisionModel
+
+    @abstractmethod
+    def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
+        """For each image, what was found of each text.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
+
+    def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
+        """Detect objects in images; their areas are unknown, as a box is not an outline.
+
+        Parameters
+        ----------
+        images : sequence of uint8 arrays, shape (height, width, 3)
+            They may differ in size.
+        names : sequence of str
+            Names to search for, such as concepts.
+
+        Returns
+        -------
+        list of list of Mention
+            For each image, in the order of the names and then by falling score, with the label of
+            the checkpoint as the source.
+        """
+        source = self.vision.checkpoint.label
+        limits = self.options.threshold, self.options.overlap
+        return [
+            [
+                Mention(name, source, float(scores[row]), box=_box(boxes[row]))
+                for name, (scores, boxes) in zip(names, found, strict=True)
+                for row in suppress_overlaps(scores, boxes, *limits)
+            ]
+            for found in self.look(images, self._texts(names))
+        ]
+
+    def best_scores(self, images: Sequence[ImageArray], names: Sequence[str]) -> Floats:
+        """Highest score of each name in each image, of shape (images, names)."""
+        return self.best(images, self._texts(names))[0]
+
+    def best(self, images: Sequence[ImageArray], texts: Sequence[str]) -> tuple[Floats, Floats]:
+        """Score and box of the best box of each text in each image; texts are taken as they are.
+
+        Returns
+        -------
+        float32 array, shape (images, texts), float32 array, shape (images, texts, 4)
+            0 and NaN where there is no box; a box is x and y of the top left corner, width and
+            height, in pixels.
+        """
+        shape = (len(images), len(texts))
+        highest, places = np.zeros(shape, np.float32), np.full((*shape, 4), np.nan, np.float32)
+        for at, found in enumerate(self.look(images, texts)):
+            for column, (scores, boxes) in enumerate(found):
+                if len(scores):
+                    row = scores.argmax()
+                    highest[at, column], places[at, column] = scores[row], _box(boxes[row])
+        return highest, places
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the model with its weights."""
+        settings = self.options.model_dump(include={"threshold", "overlap", "query"})
+        return {"settings": settings, **self.vision.describe()}
+
+    def _texts(self, names: Sequence[str]) -> list[str]:
+        return [prompt_for([name], self.options.query) for name in names]
+
+
+def suppress_overlaps(scores: Floats, boxes: Floats, threshold: float, overlap: float) -> list[int]:
+    """Rows above the threshold after greedy non-maximum suppression, by falling score.
+
+    Parameters
+    ----------
+    scores : float array, shape (n,)
+        Confidence of each box.
+    boxes : float array, shape (n, 4)
+        Two corners each.
+    threshold : float
+        Lowest score.
+    overlap : float
+        Highest intersection over union with a box that was kept.
+    """
+    left = np.flatnonzero(scores >= threshold)
+    left = left[np.argsort(-scores[left], kind="stable")]
+    kept = []
+    while len(left):
+        kept.append(int(left[0]))
+        left = left[1:][_overlaps(boxes[left[0]], boxes[left[1:]]) <= overlap]
+    return kept
+
+
+def _overlaps(box: Floats, others: Floats) -> Floats:
+    """Intersection over union of one box with others, all as two corners."""
+    low = np.maximum(box[:2], others[:, :2])
+    high = np.minimum(box[2:], others[:, 2:])
+    common = np.clip(high - low, 0, None).prod(axis=1)
+    union = (box[2:] - box[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1) - common
+    shares: Floats = common / np.maximum(union, np.finfo(np.float32).tiny)
+    return shares
+
+
+def _box(corners: Floats) -> Box:
+    """Two corners as top left corner, width and height."""
+    left, top, right, bottom = (float(value) for value in corners)
+    return left, top, right - left, bottom - top
+
 
 REVISION = "cfd3195ba4ea9592eec887ded089f4c08eff231d"
 

@@ -13,9 +13,8 @@ from typing import Any
 import transformers
 
 from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
-from cobalance.ingest.models.checkpoints import Checkpoint
+from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
-from cobalance.ingest.models.hub import describe_error
 from cobalance.ingest.models.weight_files import MODEL_FILE, PIPELINE_FILE, list_components
 
 _LIBRARIES = ("diffusers", "transformers", "huggingface_hub", "accelerate")

@@ -9,9 +9,8 @@ import huggingface_hub
 from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.ingest.models.checkpoints import Checkpoint
+from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, read_json
 from cobalance.ingest.models.devices import SMALLER_MODEL, choose_device, out_of_memory
-from cobalance.ingest.models.hub import describe_error, read_json
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.vision import VisionModel

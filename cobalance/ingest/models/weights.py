@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from cobalance.graph.errors import JobBlockedError
-from cobalance.ingest.models.hub import describe_error
+from cobalance.ingest.models.checkpoints import describe_error
 
 _INSIDE = ("state_dict", "model")
 

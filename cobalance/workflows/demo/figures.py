@@ -16,8 +16,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from cobalance.generation.backends.compositing.draws import Draws
-from cobalance.generation.backends.compositing.looks import paint_look
-from cobalance.generation.backends.compositing.styles import style_of
+from cobalance.generation.backends.compositing.styles import paint_look, style_of
 from cobalance.ingest.images.masks import mask
 from cobalance.workflows.demo.photographs import areas, cut_object
 from cobalance.workflows.demo.scenes import GROUPS, NO_DERIVATIVES, THINGS, BoxPx, Scene

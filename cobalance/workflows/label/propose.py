@@ -151,8 +151,8 @@ def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
 
 def _has_clip() -> bool:
     from cobalance.generation.filters.clip import ClipOptions
+    from cobalance.ingest.models.checkpoints import find_in_cache
     from cobalance.ingest.models.clip import CLIP_REVISION
-    from cobalance.ingest.models.hub import find_in_cache
 
     try:
         find_in_cache(ClipOptions().model, CLIP_REVISION)

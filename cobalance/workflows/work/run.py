@@ -13,8 +13,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.sources.body_parts import FindParts
-from cobalance.generation.sources.object_masks import FindInstances, Segment
+from cobalance.generation.sources.object_masks import FindInstances, FindParts, Segment
 from cobalance.generation.sources.sampler import Sources
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts

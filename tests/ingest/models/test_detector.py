@@ -15,8 +15,7 @@ from transformers import (
 )
 
 from cobalance.graph.errors import JobBlockedError, OutOfMemoryError
-from cobalance.ingest.models.boxes import suppress_overlaps
-from cobalance.ingest.models.detector import Detector, open_detector
+from cobalance.ingest.models.detector import Detector, open_detector, suppress_overlaps
 from cobalance.ingest.models.options import DetectorOptions
 from tests.generation.filters.making import noise
 from tests.tiny.vision import save_clip, save_owlv2

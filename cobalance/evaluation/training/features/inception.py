@@ -107,8 +107,8 @@ def open_features(options: InceptionOptions) -> InceptionFeatures:
     from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
 
     from cobalance.graph.errors import JobBlockedError
+    from cobalance.ingest.models.checkpoints import describe_error
     from cobalance.ingest.models.devices import choose_device
-    from cobalance.ingest.models.hub import describe_error
     from cobalance.ingest.models.weights import read_weights
 
     safe = options.weights.endswith(".safetensors") and options.sha256 == _SHA256

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import (
-    as_tuple,
     check_box,
     check_mask,
     inside_box,

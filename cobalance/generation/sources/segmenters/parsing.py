@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, inside_box
-from cobalance.graph.errors import OptionError
+from cobalance.generation.sources.segmenters.segmenter import (
+    check_box,
+    check_mask,
+    inside_box,
+    label_numbers,
+)
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -44,9 +48,6 @@ PLUGIN = Plugin(
     non_commercial="For commercial use take other weights; the segmenter clipseg's are under "
     "Apache-2.0 on the hub, while its authors name no licence.",
 )
-
-
-BACKGROUND = "background"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,14 +114,6 @@ def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, SegformerForSemanticSegmentation, SegformerImageProcessorPil)
-    known = {int(number): str(name) for number, name in vision.model.config.id2label.items()}
-    wanted = options.labels or [name for name in known.values() if name.lower() != BACKGROUND]
-    unknown = [name for name in wanted if name not in known.values()]
-    if unknown:
-        raise OptionError(
-            f"The segmenter parsing: its model has no label {unknown[0]!r}. Its labels: "
-            f"{', '.join(known.values())}."
-        )
-    return ParsingSegmenter(
-        vision, {number: name for number, name in known.items() if name in wanted}
-    )
+    known = label_numbers(vision.model, options.labels or (), "parsing")
+    wanted = options.labels or [name for name in known if name.lower() != "background"]
+    return ParsingSegmenter(vision, {at: name for name, at in known.items() if name in wanted})

@@ -8,8 +8,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from cobalance.generation.image_request import GenerationError
-from cobalance.generation.sources.segmenters.segmenter import as_tuple, check_box, check_mask
-from cobalance.graph.errors import OptionError
+from cobalance.generation.sources.mask_settings import as_tuple
+from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_numbers
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -156,11 +156,5 @@ def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil)
-    known = {str(name): int(number) for number, name in vision.model.config.id2label.items()}
-    unknown = [name for name in options.labels if name not in known]
-    if unknown:
-        raise OptionError(
-            f"The segmenter people: its model has no label {unknown[0]!r}. Its labels: "
-            f"{', '.join(known)}."
-        )
+    known = label_numbers(vision.model, options.labels, "people")
     return PeopleSegmenter(options, vision, tuple(known[name] for name in options.labels))

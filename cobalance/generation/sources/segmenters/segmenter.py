@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from cobalance.generation.image_request import GenerationError
+from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
@@ -106,9 +107,16 @@ def inside_box(image: ImageArray, box: Box) -> MaskArray:
     return inside
 
 
-def as_tuple(value: object) -> object:
-    """A text as a tuple of itself, for options that take one or several."""
-    return (value,) if isinstance(value, str) else value
+def label_numbers(model: Any, wanted: Sequence[str], segmenter: str) -> dict[str, int]:
+    """Numbers of a model's labels by name; OptionError if it lacks a wanted one."""
+    known = {str(name): int(number) for number, name in model.config.id2label.items()}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise OptionError(
+            f"The segmenter {segmenter}: its model has no label {unknown[0]!r}. Its labels: "
+            f"{', '.join(known)}."
+        )
+    return known
 
 
 def check_mask(mask: MaskArray, segmenter: str) -> MaskArray:

@@ -10,8 +10,8 @@ import torch
 from transformers import AutoTokenizer, BlipForImageTextRetrieval, BlipImageProcessorPil
 
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.families.options import BlipItmOptions
 from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.options import BlipItmOptions
 from cobalance.ingest.models.vision import VisionModel, open_vision
 
 REVISION = "c0273606af96037e7a3b2fb0ff4ae9620b517be6"
@@ -47,11 +47,6 @@ class BlipItm:
         """Probability that each text matches each image, of shape (images, texts).
 
         O(images x texts) passes of the text encoder.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
         """
         result = np.zeros((len(images), len(texts)), np.float32)
         limit = self.vision.model.config.text_config.max_position_embeddings

@@ -6,8 +6,8 @@ from typing import Any
 
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.families.conversation import Conversation, open_conversation
-from cobalance.ingest.models.families.options import CaptionOptions
 from cobalance.ingest.models.loading import quiet
+from cobalance.ingest.models.options import CaptionOptions
 
 REVISION = "00921df66db728a9ceb750f5eca43e5c203a2051"
 _ONE_SIZE = frozenset({"florence2"})

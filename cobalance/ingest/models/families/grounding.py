@@ -15,10 +15,10 @@ from transformers import (
 
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.boxes import BoxDetector, Floats, Found
 from cobalance.ingest.models.checkpoints import find_checkpoint
-from cobalance.ingest.models.families.options import GroundingOptions
+from cobalance.ingest.models.detector import BoxDetector, Floats, Found
 from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.options import GroundingOptions
 from cobalance.ingest.models.vision import encode_once, load_vision
 from cobalance.ingest.models.weight_files import MODEL_FILE
 

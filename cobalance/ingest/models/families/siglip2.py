@@ -10,8 +10,8 @@ import torch
 from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.families.options import Siglip2Options
 from cobalance.ingest.models.loading import load_processor
+from cobalance.ingest.models.options import Siglip2Options
 from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision, unit_rows
 
 REVISION = "75de2d55ec2d0b4efc50b3e9ad70dba96a7b2fa2"
@@ -42,13 +42,7 @@ class Siglip2:
     _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Probability that each text matches each image, of shape (images, texts).
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
+        """Probability that each text matches each image, of shape (images, texts)."""
         model, result = self.vision.model, np.zeros((len(images), len(texts)), np.float32)
         if not texts:
             return result

@@ -11,7 +11,7 @@ import torch
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.families.conversation import Conversation, open_conversation
-from cobalance.ingest.models.families.options import VlmOptions
+from cobalance.ingest.models.options import VlmOptions
 
 REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 _FORMS = ("{}", " {}")
@@ -44,11 +44,6 @@ class YesNo:
         """Probability of yes for each text in each image, of shape (images, texts).
 
         O(images x texts) passes of the language model.
-
-        Raises
-        ------
-        OutOfMemoryError
-            An image is too large for the device.
         """
         vision, result = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
         for row, image in enumerate(images):

@@ -18,7 +18,7 @@ from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.models.families import grounding
 from cobalance.ingest.models.families.grounding import GroundingDetector, open_grounding
-from cobalance.ingest.models.families.options import GroundingOptions
+from cobalance.ingest.models.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (
     bert_tokenizer,

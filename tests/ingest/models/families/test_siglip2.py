@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
-from cobalance.ingest.models.families.options import Siglip2Options
 from cobalance.ingest.models.families.siglip2 import open_siglip2
+from cobalance.ingest.models.options import Siglip2Options
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import save_siglip2
 

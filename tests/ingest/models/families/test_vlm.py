@@ -10,8 +10,8 @@ from transformers import AutoImageProcessor, AutoProcessor, Qwen3VLForConditiona
 
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models.families.options import VlmOptions
 from cobalance.ingest.models.families.vlm import YesNo, open_vlm
+from cobalance.ingest.models.options import VlmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_gemma4, save_qwen3_vl
 
