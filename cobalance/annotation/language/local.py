@@ -45,7 +45,7 @@ class LocalModel:
 
     Raises
     ------
-    OptionError
+    OptionError, MachineError
         There is no such device, or it does not have this precision.
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, RepeatCheck, Said, Scored
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
@@ -146,11 +145,6 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
     list of (int or None)
         For each the position of the first kept one that it repeats; None for one that is kept.
 
-    Raises
-    ------
-    OptionError
-        The hashes are not hexadecimal, or not of one length.
-
     Notes
     -----
     Quadratic in the worst case, when all are kept: 10,000 random hashes of 64 bits take 0.2
@@ -179,22 +173,10 @@ def find_duplicates(hashes: Sequence[str], distance: int) -> list[int | None]:
 
 def _words(hashes: Sequence[str]) -> Words:
     """Hashes in hexadecimal as rows of 64-bit words."""
-    lengths = {len(text) for text in hashes}
-    if len(lengths) > 1:
-        raise OptionError(
-            f"Hashes of {min(lengths)} and {max(lengths)} digits cannot be compared. Hash all "
-            "images with one hash_size."
-        )
-    n_words = -(-max(lengths, default=16) // 16)
-    try:
-        digits = "".join(text.rjust(16 * n_words, "0") for text in hashes)
-        return (
-            np.frombuffer(bytes.fromhex(digits), dtype=">u8")
-            .astype(np.uint64)
-            .reshape(len(hashes), n_words)
-        )
-    except ValueError as error:
-        raise OptionError(f"A hash is not in hexadecimal: {error}.") from error
+    n_words = -(-max(map(len, hashes), default=16) // 16)
+    digits = "".join(text.rjust(16 * n_words, "0") for text in hashes)
+    words = np.frombuffer(bytes.fromhex(digits), dtype=">u8").astype(np.uint64)
+    return words.reshape(len(hashes), n_words)
 
 
 def _distances(word: Words, others: Words) -> npt.NDArray[np.int64]:

@@ -20,7 +20,7 @@ from cobalance.graph.errors import (
     CobalanceError,
     DataError,
     JobBlockedError,
-    MissingExtraError,
+    MachineError,
     NotFoundError,
     OptionError,
     OutOfMemoryError,
@@ -65,13 +65,9 @@ class ChunkExecutor:
                 return "skipped"
             self.job = chunk.job
             return self._execute(chunk, attempt, dataset)
-        except (
-            DataError,
-            JobBlockedError,
-            MissingExtraError,
-            OptionError,
-            OutOfMemoryError,
-        ) as error:
+        except StoreUnavailableError:
+            raise
+        except (JobBlockedError, OptionError, DataError, MachineError) as error:
             fail(self._store, chunk.job, error)
             return "skipped"
         except NotFoundError:

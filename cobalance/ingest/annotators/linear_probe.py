@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.options import MayBePath, Options
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Mention
@@ -108,14 +108,14 @@ def fit_linear_probe(
 
     Raises
     ------
-    OptionError
+    DataError
         All images show what a text says, or none does.
     """
     from sklearn.linear_model import LogisticRegression
 
     for text, column in zip(texts, shows.T, strict=True):
         if column.all() or not column.any():
-            raise OptionError(
+            raise DataError(
                 f"Of the {len(images)} labelled images {int(column.sum())} show {text!r}. Label "
                 "some that show it, and some that do not."
             )
@@ -130,7 +130,7 @@ def fit_linear_probe(
 
 
 def load_linear_probe(path: Path) -> LinearProbe:
-    """Read a probe that `LinearProbe.save` has written; OptionError if it cannot be used."""
+    """Read a probe that `LinearProbe.save` has written; DataError if it cannot be used."""
     try:
         arrays = read_arrays(path)
         probe = LinearProbe(
@@ -139,15 +139,15 @@ def load_linear_probe(path: Path) -> LinearProbe:
             arrays["weights"],
             arrays["bias"],
         )
-    except (InputError, ValueError, KeyError, TypeError) as error:
-        raise OptionError(
+    except (DataError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
             f"The linear probe {str(path)!r} cannot be read ({error}). Name the file of one with "
             "the option model; cobalance.ingest.annotators.linear_probe."
             "fit_linear_probe trains one."
         ) from error
     n_features = 3 * (probe.side_px**2 + _BINS)
     if probe.weights.shape != (len(probe.texts), n_features):
-        raise OptionError(f"The linear probe {str(path)!r} has weights of another shape.")
+        raise DataError(f"The linear probe {str(path)!r} has weights of another shape.")
     return probe
 
 

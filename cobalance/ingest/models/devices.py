@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import torch
 
-from cobalance.graph.errors import OptionError, OutOfMemoryError
+from cobalance.graph.errors import MachineError, OptionError, OutOfMemoryError
 
 _FULL = ("out of memory", "can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED")
 """Messages of plain RuntimeErrors that mean out of memory."""
@@ -22,7 +22,9 @@ def choose_device(device: str = "auto") -> torch.device:
     Raises
     ------
     OptionError
-        torch knows no such device, or this machine has none.
+        torch knows no such device.
+    MachineError
+        This machine has none.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def choose_device(device: str = "auto") -> torch.device:
     here += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
     kinds = {name.partition(":")[0] for name in here}
     if not (chosen.type in kinds if chosen.index in (None, 0) else str(chosen) in here):
-        raise OptionError(
+        raise MachineError(
             f"This machine has no device {device!r} that its torch can use. Use auto, or one of "
             f"{', '.join(here)}."
         )

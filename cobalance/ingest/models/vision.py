@@ -156,7 +156,7 @@ def open_vision(
 
     Raises
     ------
-    OptionError
+    OptionError, MachineError
         There is no such device, or it does not have this precision.
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.

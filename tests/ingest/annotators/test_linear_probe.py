@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe, load_linear_probe
 
@@ -44,7 +44,7 @@ def test_a_saved_probe_knows_what_it_was_trained_with_and_nothing_else(saved):
 
 def test_a_text_needs_images_with_and_without_it():
     images = [picture(at)[0] for at in range(3)]
-    with pytest.raises(OptionError, match="3 show 'x'"):
+    with pytest.raises(DataError, match="3 show 'x'"):
         fit_linear_probe(images, np.ones((3, 1), bool), ["x"])
 
 
@@ -53,7 +53,7 @@ def test_a_damaged_file_is_refused(tmp_path, content):
     path = tmp_path / "probe.npz"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(OptionError, match="cannot be read"):
+    with pytest.raises(DataError, match="cannot be read"):
         load_linear_probe(path)
 
 
@@ -61,8 +61,8 @@ def test_pickles_and_other_shapes_are_refused(tmp_path):
     path = tmp_path / "probe.npz"
     arrays = {"side_px": np.array(2), "weights": np.zeros((1, 3)), "bias": np.zeros(1)}
     np.savez(path, texts=np.array(["a"]), **arrays)
-    with pytest.raises(OptionError, match="another shape"):
+    with pytest.raises(DataError, match="another shape"):
         load_linear_probe(path)
     np.savez(path, texts=np.array(["a", None], dtype=object), **arrays)
-    with pytest.raises(OptionError, match="cannot be read"):
+    with pytest.raises(DataError, match="cannot be read"):
         load_linear_probe(path)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cobalance.graph.errors import OptionError, OutOfMemoryError
+from cobalance.graph.errors import MachineError, OptionError, OutOfMemoryError
 from cobalance.ingest.models.devices import choose_device, choose_dtype, out_of_memory
 
 
@@ -17,7 +17,7 @@ def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device("auto") == torch.device("cuda")
     assert choose_device("cuda:1") == torch.device("cuda:1")
     assert choose_dtype("auto", torch.device("cuda")) == torch.float16
-    with pytest.raises(OptionError, match=r"no device 'cuda:2' .*cpu, cuda:0, cuda:1"):
+    with pytest.raises(MachineError, match=r"no device 'cuda:2' .*cpu, cuda:0, cuda:1"):
         choose_device("cuda:2")
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
     assert choose_dtype("auto", torch.device("cuda")) == torch.bfloat16

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 from PIL import Image
 
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.graph.errors import DataError, JobBlockedError
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.image_file import ImageFileError
@@ -38,7 +38,7 @@ class Exemplar:
 
     Raises
     ------
-    OptionError
+    DataError
         The two do not fit, or nothing is shown.
     """
 
@@ -47,7 +47,7 @@ class Exemplar:
 
     def __post_init__(self) -> None:
         if self.image.shape != (*self.shown.shape, 3) or not self.shown.any():
-            raise OptionError(
+            raise DataError(
                 f"An exemplar has pixels of shape {self.image.shape}, and {self.shown.sum()} of "
                 f"{self.shown.shape} are the concept's. Give an image with a mask of its size."
             )
@@ -154,5 +154,5 @@ def _read(path: Path) -> Exemplar:
         picture = decode(path.read_bytes()).upright()
         pixels = np.asarray(picture.convert("RGBA"), dtype=np.uint8)
         return Exemplar(pixels[..., :3].copy(), pixels[..., 3] >= 128)
-    except (OSError, ImageFileError, OptionError) as error:
+    except (OSError, ImageFileError, DataError) as error:
         raise JobBlockedError(f"The exemplar {path} cannot be used: {error} Replace it.") from error

@@ -12,7 +12,7 @@ from cobalance.generation.backends.compositing.exemplars import (
     write_exemplars,
 )
 from cobalance.generation.backends.procedural import ProceduralOptions
-from cobalance.graph.errors import JobBlockedError, OptionError
+from cobalance.graph.errors import DataError, JobBlockedError
 from tests.generation.backends.suite import HOSTILE
 
 
@@ -42,5 +42,5 @@ def test_exemplars_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "cow" / "1.png").write_bytes(b"no picture")
     with pytest.raises(JobBlockedError, match=r"1\.png"):
         read_exemplars(tmp_path)
-    with pytest.raises(OptionError, match="of its size"):
+    with pytest.raises(DataError, match="of its size"):
         Exemplar(np.zeros((4, 4, 3), np.uint8), np.ones((4, 5), bool))
