@@ -91,7 +91,7 @@ class AskedYesNo:
     """Scores texts by how probably a model's answer begins with yes.
 
     The probabilities of the first token alone count: those of all forms of yes and of no are
-    summed, and normalised over the two, as `cobalance.ingest.models.families.vlm.YesNo` does. A
+    summed, and normalised over the two, as `cobalance.ingest.annotators.vlm.YesNo` does. A
     form that is not among the likeliest tokens counts as 0.
 
     Parameters

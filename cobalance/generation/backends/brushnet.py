@@ -7,7 +7,7 @@ people's skin with it.
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -33,7 +33,6 @@ from cobalance.ingest.images.arrays import ImageArray
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner
-    from cobalance.ingest.models.checkpoints import Checkpoint
 
 
 class BrushNetOptions(DiffusionOptions):
@@ -85,36 +84,7 @@ BRUSHNET_WANTED = (
 )
 
 
-class BrushNetBackend(DiffusionBackend):
-    """Backend with a base and a BrushNet; see `cobalance.generation.backends.backend.Backend`.
-
-    Parameters
-    ----------
-    runner : PipelineRunner
-        The two models.
-    brushnet : Checkpoint
-        Where BrushNet is from.
-    options : BrushNetOptions
-        How to paint.
-    """
-
-    def __init__(
-        self, runner: "PipelineRunner", brushnet: "Checkpoint", options: BrushNetOptions
-    ) -> None:
-        super().__init__("brushnet", runner, partial(_prepare, runner, options))
-        self._of_brushnet = {
-            "brushnet_model": brushnet.label,
-            "brushnet_revision": brushnet.revision,
-            "brushnet_weights_sha256": brushnet.weights_sha256,
-        }
-
-    def describe(self) -> dict[str, Any]:
-        """Provenance; that of BrushNet's weights is in ``settings``."""
-        described = dict(super().describe())
-        return {**described, "settings": {**described["settings"], **self._of_brushnet}}
-
-
-def open_backend(options: BrushNetOptions) -> BrushNetBackend:
+def open_backend(options: BrushNetOptions) -> DiffusionBackend:
     """Open a backend whose model paints the object, seeing what surrounds it.
 
     As in the authors' example: UniPC with 50 steps, guidance 7.5, and the object blacked out in
@@ -165,7 +135,12 @@ def open_backend(options: BrushNetOptions) -> BrushNetBackend:
         {"conditioning_scale": options.conditioning_scale},
         {"brushnet": branch, "scheduler": make_scheduler(base)},
     )
-    return BrushNetBackend(runner, brushnet, options)
+    described = {
+        "brushnet_model": brushnet.label,
+        "brushnet_revision": brushnet.revision,
+        "brushnet_weights_sha256": brushnet.weights_sha256,
+    }
+    return DiffusionBackend("brushnet", runner, partial(_prepare, runner, options), described)
 
 
 def _prepare(

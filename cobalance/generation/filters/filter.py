@@ -72,10 +72,6 @@ Asked = Literal["concepts", "class"]
 LOOKS_FOR_ALL: frozenset[Asked] = frozenset(["concepts", "class"])
 
 
-def _looks_for_nothing(_: Any) -> frozenset[Asked]:
-    return frozenset()
-
-
 @dataclass(frozen=True)
 class Scored:
     """A filter's score of an image, with what the image was asked to show.
@@ -184,7 +180,7 @@ class FilterPlugin(Plugin):
     pool: PoolCheck | None = None
     required: Mapping[str, str] = field(default_factory=dict)
     says: Callable[[Scored, Any], Said] | None = None
-    looks: Callable[[Any], frozenset[Asked]] = _looks_for_nothing
+    looks: Callable[[Any], frozenset[Asked]] = lambda _: frozenset()
 
 
 class Filter(Protocol):

@@ -19,16 +19,9 @@ _Packed = dict[str, tuple[tuple[int, int], npt.NDArray[np.uint8]]]
 
 
 class MaskCache:
-    """Remembers masks, as bits, or why there are none; for any number of threads.
+    """Thread-safe cache of the masks that were used last, as bits, and of the reasons for none."""
 
-    Parameters
-    ----------
-    size : int
-        How many results it keeps: those that were used last.
-    """
-
-    def __init__(self, size: int = KEPT) -> None:
-        self._size = size
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, _Packed | tuple[str, str, str]] = OrderedDict()
 
@@ -53,7 +46,7 @@ class MaskCache:
             with self._lock:
                 self._kept[key] = kept
                 self._kept.move_to_end(key)
-                while len(self._kept) > self._size:
+                while len(self._kept) > KEPT:
                     self._kept.popitem(last=False)
         if isinstance(kept, tuple):
             raise UnusableError(*kept)

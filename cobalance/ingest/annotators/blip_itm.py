@@ -1,8 +1,20 @@
-"""Annotator that scores texts with the matching head of BLIP."""
+"""Annotator that scores texts by BLIP's image-text matching."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.annotator import ScoringAnnotator
+from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
+from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import BlipItmOptions
+
+if TYPE_CHECKING:
+    import torch
+
+    from cobalance.ingest.models.vision import VisionModel
 
 PLUGIN = Plugin(
     "blip-itm",
@@ -11,10 +23,89 @@ PLUGIN = Plugin(
     options=BlipItmOptions,
     licence="BSD-3-Clause",
 )
+REVISION = "c0273606af96037e7a3b2fb0ff4ae9620b517be6"
+"""The commit whose weights are safetensors; the main branch has a pickle alone."""
+TEXTS_AT_ONCE = 32
+"""Texts that are read beside one image at once; bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlipItm:
+    """Scores texts by the matching head of BLIP [1]_.
+
+    An image is encoded once, and its patches are attended to by the tokens of each text. The mask
+    of the padding is passed on: without it scores depend on the longest text beside them.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `BlipForImageTextRetrieval`.
+    tokenizer : tokenizer of transformers
+        BERT's.
+
+    References
+    ----------
+    .. [1] Li, J. et al., *BLIP: Bootstrapping language-image pre-training for unified
+       vision-language understanding and generation* (ICML 2022), section 3.2.
+    """
+
+    vision: "VisionModel"
+    tokenizer: Any
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
+        """Probability that each text matches each image, of shape (images, texts).
+
+        O(images x texts) passes of the text encoder.
+        """
+        result = np.zeros((len(images), len(texts)), np.float32)
+        limit = self.vision.model.config.text_config.max_position_embeddings
+        groups = [
+            (
+                start,
+                self.tokenizer(
+                    list(texts[start : start + TEXTS_AT_ONCE]),
+                    padding=True,
+                    truncation=True,
+                    max_length=limit,
+                    return_tensors="pt",
+                ),
+            )
+            for start in range(0, len(texts), TEXTS_AT_ONCE)
+        ]
+        row = 0
+        for batch in self.vision.batches(images):
+            with self.vision.computing(f"image-text matching on {len(batch)} images"):
+                seen = self.vision.model.vision_model(self.vision.pixels(batch)).last_hidden_state
+                for patches in seen:
+                    for start, tokens in groups:
+                        found = self._match(patches, tokens)
+                        result[row, start : start + len(found)] = found
+                    row += 1
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model with its weights."""
+        return self.vision.describe()
+
+    def _match(self, patches: "torch.Tensor", tokens: "Mapping[str, torch.Tensor]") -> Floats:
+        """Probabilities of some texts for the patches of one image."""
+        model, ids = self.vision.model, tokens["input_ids"].to(self.vision.device)
+        read = model.text_encoder(
+            input_ids=ids,
+            attention_mask=tokens["attention_mask"].to(self.vision.device),
+            encoder_hidden_states=patches.expand(len(ids), -1, -1),
+        ).last_hidden_state
+        values: Floats = model.itm_head(read[:, 0]).float().softmax(dim=-1)[:, 1].cpu().numpy()
+        return values
 
 
 def open_annotator(options: BlipItmOptions) -> ScoringAnnotator:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.families.blip_itm import open_blip_itm
+    from transformers import AutoTokenizer, BlipForImageTextRetrieval, BlipImageProcessorPil
 
-    return ScoringAnnotator(PLUGIN.name, options, open_blip_itm(options))
+    from cobalance.ingest.models.loading import load_processor
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, BlipForImageTextRetrieval, BlipImageProcessorPil, REVISION)
+    model = BlipItm(vision, load_processor(AutoTokenizer, vision.checkpoint))
+    return ScoringAnnotator(PLUGIN.name, options, model)

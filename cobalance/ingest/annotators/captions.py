@@ -1,9 +1,9 @@
-"""Annotator that finds concepts in captions that a model writes."""
+"""Annotator that finds concepts in captions that Florence-2, or another model, writes."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import CaptionOptions
 
+if TYPE_CHECKING:
+    from cobalance.ingest.models.conversation import Conversation
+
 PLUGIN = Plugin(
     "captions",
     "A model writes a caption, and the concepts that it names are found.",
@@ -22,6 +25,9 @@ PLUGIN = Plugin(
     options=CaptionOptions,
     licence="MIT",
 )
+REVISION = "00921df66db728a9ceb750f5eca43e5c203a2051"
+_ONE_SIZE = frozenset({"florence2"})
+"""Models that take all images in one size, so that a batch needs no padding."""
 _FRAME = re.compile(r"^\s*(?:an? )?(?:photo|image|picture) of (?:(?:an?|the) )?", re.IGNORECASE)
 
 
@@ -29,7 +35,13 @@ class CaptionWriter(Protocol):
     """A model that writes captions."""
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
-        """A caption for each image, in their order."""
+        """Write a caption for each image, in their order.
+
+        Raises
+        ------
+        OutOfMemoryError
+            The images are too many for the device.
+        """
         ...
 
     def describe(self) -> Mapping[str, Any]:
@@ -96,8 +108,54 @@ def named(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
     return result
 
 
+@dataclass(frozen=True, eq=False)
+class Captioner:
+    """Writes a caption for each image, without sampling.
+
+    Parameters
+    ----------
+    conversation : Conversation
+        The model.
+    options : CaptionOptions
+        Prompt and search.
+    """
+
+    conversation: "Conversation"
+    options: CaptionOptions
+
+    def captions(self, images: Sequence[ImageArray]) -> list[str]:
+        """Write a caption for each image, in their order."""
+        from cobalance.ingest.models.loading import quiet
+
+        vision, found = self.conversation.vision, []
+        together = vision.model.config.model_type in _ONE_SIZE
+        batches = vision.batches(images) if together else ([image] for image in images)
+        for batch in batches:
+            values = self.conversation.inputs(batch, self.options.prompt)
+            with vision.computing(f"captions of {len(batch)} images"), quiet():
+                tokens = vision.model.generate(
+                    **values,
+                    max_new_tokens=self.options.max_tokens,
+                    num_beams=self.options.beams,
+                    do_sample=False,
+                    temperature=None,
+                    top_p=None,
+                    top_k=None,
+                )
+            if not vision.model.config.is_encoder_decoder:
+                tokens = tokens[:, values["input_ids"].shape[1] :]
+            words = vision.processor.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+            found += [" ".join(text.split()) for text in words]
+        return found
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings, and the model with its weights."""
+        settings = self.options.model_dump(include={"prompt", "max_tokens", "beams"})
+        return {"settings": settings, **self.conversation.vision.describe()}
+
+
 def open_annotator(options: CaptionOptions) -> CaptionAnnotator:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.families.captioner import open_captioner
+    from cobalance.ingest.models.conversation import open_conversation
 
-    return CaptionAnnotator(open_captioner(options))
+    return CaptionAnnotator(Captioner(open_conversation(options, REVISION), options))

@@ -15,6 +15,6 @@ PLUGIN = Plugin(
 
 def open_annotator(options: GroundingOptions) -> DetectingAnnotator:
     """Open the annotator and load its detector; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.families.grounding import open_grounding
+    from cobalance.ingest.models.grounding import open_grounding
 
     return DetectingAnnotator(PLUGIN.name, open_grounding(options))

@@ -1,8 +1,20 @@
-"""Annotator that scores texts with SigLIP 2."""
+"""Annotator with SigLIP: a probability for each text and image, from one pass of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.annotator import ScoringAnnotator
+from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
+from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import Siglip2Options
+
+if TYPE_CHECKING:
+    import torch
+
+    from cobalance.ingest.models.vision import VisionModel
 
 PLUGIN = Plugin(
     "siglip2",
@@ -11,10 +23,71 @@ PLUGIN = Plugin(
     options=Siglip2Options,
     licence="Apache-2.0",
 )
+REVISION = "75de2d55ec2d0b4efc50b3e9ad70dba96a7b2fa2"
+
+
+@dataclass(frozen=True, eq=False)
+class Siglip2:
+    """Scores texts by SigLIP 2 [1]_, or SigLIP; the variants with a fixed image size.
+
+    Each text has a sigmoid of its own, so that its score does not depend on the others. Texts are
+    in lower case and padded to the model's length, as they were in training.
+
+    Parameters
+    ----------
+    vision : VisionModel
+        A `SiglipModel`.
+    tokenizer : tokenizer of transformers
+        Its tokenizer.
+
+    References
+    ----------
+    .. [1] Tschannen, M. et al., *SigLIP 2: Multilingual vision-language encoders with improved
+       semantic understanding, localization, and dense features* (2025).
+    """
+
+    vision: "VisionModel"
+    tokenizer: Any
+    _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
+        """Probability that each text matches each image, of shape (images, texts)."""
+        from cobalance.ingest.models.vision import embed_new, unit_rows
+
+        model, result = self.vision.model, np.zeros((len(images), len(texts)), np.float32)
+        if not texts:
+            return result
+        start = 0
+        for batch in self.vision.batches(images):
+            with self.vision.computing(f"SigLIP on {len(batch)} images"):
+                embedded = embed_new(self._embeddings, texts, self._embed)
+                seen = unit_rows(model.get_image_features(self.vision.pixels(batch)).pooler_output)
+                logits = seen @ embedded.T * model.logit_scale.exp() + model.logit_bias
+                found = logits.float().sigmoid().cpu().numpy()
+            result[start : start + len(batch)] = found
+            start += len(batch)
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The model with its weights."""
+        return self.vision.describe()
+
+    def _embed(self, texts: Sequence[str]) -> "torch.Tensor":
+        lower = [text.lower() for text in texts]
+        tokens = self.vision.tokens(self.tokenizer, lower, padding_side="right")
+        features: torch.Tensor = self.vision.model.get_text_features(
+            input_ids=tokens["input_ids"]
+        ).pooler_output
+        return features
 
 
 def open_annotator(options: Siglip2Options) -> ScoringAnnotator:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.families.siglip2 import open_siglip2
+    from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
-    return ScoringAnnotator(PLUGIN.name, options, open_siglip2(options))
+    from cobalance.ingest.models.loading import load_processor
+    from cobalance.ingest.models.vision import open_vision
+
+    vision = open_vision(options, SiglipModel, SiglipImageProcessorPil, REVISION)
+    model = Siglip2(vision, load_processor(AutoTokenizer, vision.checkpoint))
+    return ScoringAnnotator(PLUGIN.name, options, model)

@@ -1,8 +1,21 @@
-"""Annotator that asks a vision-language model."""
+"""Annotator that asks a vision-language model questions, to be answered with yes or no."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.annotators.annotator import ScoringAnnotator
+from cobalance.ingest.annotators.annotator import Floats, ScoringAnnotator
+from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import VlmOptions
+
+if TYPE_CHECKING:
+    import torch
+
+    from cobalance.ingest.models.conversation import Conversation
 
 PLUGIN = Plugin(
     "vlm",
@@ -11,10 +24,91 @@ PLUGIN = Plugin(
     options=VlmOptions,
     licence="Apache-2.0",
 )
+REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
+
+
+@dataclass(frozen=True, eq=False)
+class YesNo:
+    """Scores texts by how probably a vision-language model begins its answer with yes.
+
+    The logits of the first token of the answer count, and nothing that is generated: those of all
+    forms of yes and of no are summed, and normalised over the two. Each question is asked alone,
+    without padding; the image is encoded once for all of them.
+
+    Parameters
+    ----------
+    conversation : Conversation
+        The model.
+    question : str
+        With ``{text}`` where the text belongs.
+    yes, no : tuple of int
+        Tokens that are a form of yes, and of no.
+    """
+
+    conversation: "Conversation"
+    question: str
+    yes: tuple[int, ...]
+    no: tuple[int, ...]
+
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
+        """Probability of yes for each text in each image, of shape (images, texts).
+
+        O(images x texts) passes of the language model.
+        """
+        vision, result = self.conversation.vision, np.zeros((len(images), len(texts)), np.float32)
+        for row, image in enumerate(images):
+            pixels: torch.Tensor | None = None
+            for column, text in enumerate(texts):
+                asked = self.question.replace("{text}", self.conversation.cleaned(text))
+                values = self.conversation.inputs([image], asked)
+                pixels = values["pixel_values"] if pixels is None else pixels
+                with vision.computing("a question about an image"):
+                    logits = vision.model(**{**values, "pixel_values": pixels}).logits[0, -1]
+                    result[row, column] = self._probability(logits.double())
+        return result
+
+    def describe(self) -> Mapping[str, Any]:
+        """The question, and the model with its weights."""
+        return {"question": self.question, **self.conversation.vision.describe()}
+
+    def _probability(self, logits: "torch.Tensor") -> float:
+        yes, no = (logits[list(forms)].logsumexp(dim=0) for forms in (self.yes, self.no))
+        return float((yes - no).sigmoid())
 
 
 def open_annotator(options: VlmOptions) -> ScoringAnnotator:
-    """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
-    from cobalance.ingest.models.families.vlm import open_vlm
+    """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`.
 
-    return ScoringAnnotator(PLUGIN.name, options, open_vlm(options))
+    Raises
+    ------
+    JobBlockedError
+        The model is not made for chats, or has no token for yes and for no.
+    """
+    from cobalance.ingest.models.conversation import open_conversation
+
+    conversation = open_conversation(options, REVISION)
+    processor = conversation.vision.processor
+    yes, no = (answer_tokens(processor.tokenizer, word) for word in ("yes", "no"))
+    problem = None
+    if not getattr(processor, "chat_template", None):
+        problem = "it has no template of a chat"
+    elif not yes or not no:
+        problem = f"its tokenizer has no single token for {'no' if yes else 'yes'}"
+    if problem is not None:
+        raise JobBlockedError(
+            f"The model {conversation.vision.checkpoint.name} cannot be asked: {problem}. Give a "
+            "vision-language model that follows instructions."
+        )
+    model = YesNo(conversation, options.question, yes, no)
+    return ScoringAnnotator(PLUGIN.name, options, model)
+
+
+def answer_tokens(tokenizer: Any, word: str) -> tuple[int, ...]:
+    """The single tokens that are a word in small or capital letters, perhaps after a space."""
+    found = set()
+    for written in (word, word.capitalize(), word.upper()):
+        for form in ("{}", " {}"):
+            ids = tokenizer(form.format(written), add_special_tokens=False)["input_ids"]
+            if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
+                found.add(int(ids[0]))
+    return tuple(sorted(found))

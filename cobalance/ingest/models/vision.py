@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar
@@ -135,7 +134,8 @@ def encode_once(encode: Callable[..., Any]) -> Callable[..., Any]:
         if not last or last[0][0] is not pixel_values:
             last.clear()  # before others are computed
             last.append((pixel_values, encode(pixel_values, *rest, **options)))
-        return copy(last[0][1])
+        found = last[0][1]
+        return list(found) if isinstance(found, list) else found
 
     return kept
 

@@ -126,7 +126,7 @@ def test_what_a_model_does_not_find_is_not_asked_for_again(annotated) -> None:
     assert asked == [None]
 
 
-def test_the_cache_keeps_the_last_and_gives_what_was_found() -> None:
+def test_the_cache_keeps_the_last_and_gives_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     masks = [rng.random((7, 11)) < 0.5 for _ in range(4)]
     made = []
@@ -137,7 +137,8 @@ def test_the_cache_keeps_the_last_and_gives_what_was_found() -> None:
             raise UnusableError("is dark", "Light it", "4 lux")
         return {"whole": masks[at], "none": np.zeros((7, 11), bool)}
 
-    cache = MaskCache(size=2)
+    monkeypatch.setattr("cobalance.generation.sources.mask_cache.KEPT", 2)
+    cache = MaskCache()
     for at in (0, 1, 0, 2, 0, 1, 3, 3):
         if at == 3:
             with pytest.raises(UnusableError, match="is dark") as caught:

@@ -103,6 +103,8 @@ class DiffusionBackend:
         The model.
     prepare : callable
         Prepares the pipeline's inputs for a request's source and seed.
+    settings : mapping, optional
+        Further settings, for provenance; JSON values.
     """
 
     needs_source = True
@@ -112,8 +114,10 @@ class DiffusionBackend:
         name: str,
         runner: "PipelineRunner",
         prepare: Callable[[SourceImage, int], PipelineTask],
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.name, self.runner, self._prepare = name, runner, prepare
+        self._settings = settings or {}
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request; those of the same model size and scales form a batch.
@@ -160,10 +164,12 @@ class DiffusionBackend:
         """Model, settings and software of the backend, for provenance; JSON values."""
         from cobalance.ingest.models.loading import software
 
+        described = self.runner.describe()
         return {
             "backend": self.name,
             "digital_source_type": COMPOSITE,
-            **self.runner.describe(),
+            **described,
+            "settings": {**described["settings"], **self._settings},
             "software": software("cobalance", "torch", "diffusers", "transformers", "pillow"),
         }
 

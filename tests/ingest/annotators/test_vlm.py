@@ -10,7 +10,7 @@ from transformers import AutoImageProcessor, AutoProcessor, Qwen3VLForConditiona
 
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models.families.vlm import YesNo, open_vlm
+from cobalance.ingest.annotators.vlm import YesNo, open_annotator
 from cobalance.ingest.models.options import VlmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import ANSWERS, byte_words, save_florence2, save_gemma4, save_qwen3_vl
@@ -22,7 +22,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(model: Path, **options: object) -> YesNo:
-    return open_vlm(VlmOptions(model=str(model), **options))
+    opened = open_annotator(VlmOptions(model=str(model), **options)).model
+    assert isinstance(opened, YesNo)
+    return opened
 
 
 def test_the_share_of_yes_in_the_first_token_of_the_answer(model: Path) -> None:

@@ -16,8 +16,8 @@ from transformers import (
 
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models.families import grounding
-from cobalance.ingest.models.families.grounding import GroundingDetector, open_grounding
+from cobalance.ingest.models import grounding
+from cobalance.ingest.models.grounding import GroundingDetector, open_grounding
 from cobalance.ingest.models.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (

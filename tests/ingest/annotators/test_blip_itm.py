@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from transformers import BlipForImageTextRetrieval, BlipImageProcessorPil
 
-from cobalance.ingest.models.families.blip_itm import open_blip_itm
+from cobalance.ingest.annotators.blip_itm import open_annotator
 from cobalance.ingest.models.options import BlipItmOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import bert_tokenizer, save_blip_itm
@@ -18,7 +18,7 @@ def test_the_librarys_probability_of_a_match(tmp_path: Path) -> None:
     folder = save_blip_itm(tmp_path / "model")
     texts = ["cow", "a photo of a red fire hydrant, a dog, a cat"]
     images = [noise(0), noise(1, 30, 40)]
-    scores = open_blip_itm(BlipItmOptions(model=str(folder))).scores(images, texts)
+    scores = open_annotator(BlipItmOptions(model=str(folder))).score(images, texts).matrix
     model = BlipForImageTextRetrieval.from_pretrained(folder).eval()
     look = BlipImageProcessorPil.from_pretrained(folder)
     for row, image in enumerate(images):

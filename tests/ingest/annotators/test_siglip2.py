@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
-from cobalance.ingest.models.families.siglip2 import open_siglip2
+from cobalance.ingest.annotators.siglip2 import Siglip2, open_annotator
 from cobalance.ingest.models.options import Siglip2Options
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import save_siglip2
@@ -17,7 +17,8 @@ def test_the_librarys_sigmoids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Capitals do not matter, and a text is encoded once however many images follow."""
     folder = save_siglip2(tmp_path / "model")
     images, texts = [noise(0), noise(1, 30, 40)], ["Cow", "a red fire hydrant", "?"]
-    opened = open_siglip2(Siglip2Options(model=str(folder)))
+    opened = open_annotator(Siglip2Options(model=str(folder))).model
+    assert isinstance(opened, Siglip2)
     scores = opened.scores(images, texts)
     tokens = AutoTokenizer.from_pretrained(folder)(
         [text.lower() for text in texts],

@@ -1,1 +1,0 @@
-"""Families of models that score texts in images, one module each."""
