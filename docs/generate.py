@@ -17,7 +17,7 @@ from cobalance.app.cli.main import command_line
 from cobalance.app.web.widgets.glossary import GLOSSARY
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
-from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes import RECIPES

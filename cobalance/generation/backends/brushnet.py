@@ -21,11 +21,8 @@ from cobalance.generation.backends.compositing.framing import (
     kept_pixels,
     resize_image,
 )
-from cobalance.generation.backends.pipelines.diffusion import (
-    DiffusionBackend,
-    DiffusionOptions,
-    PipelineTask,
-)
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin

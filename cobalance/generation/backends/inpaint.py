@@ -15,12 +15,8 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
-from cobalance.generation.backends.pipelines.diffusion import (
-    DiffusionBackend,
-    DiffusionOptions,
-    PipelineTask,
-    check_pipeline,
-)
+from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
+from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.plugins import Plugin

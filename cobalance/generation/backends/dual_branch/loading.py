@@ -7,7 +7,7 @@ import diffusers
 
 from cobalance.generation.backends.dual_branch.model import BrushNetModel
 from cobalance.generation.backends.dual_branch.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
-from cobalance.generation.backends.pipelines.diffusion import check_pipeline
+from cobalance.generation.backends.pipelines.options import check_pipeline
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.loading import load_model, quiet

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from cobalance.generation.backends.compositing.framing import Size, choose_model_size
-from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.backends.pipelines.sampling import (
     check_negative_prompt,
     check_pipeline_scales,

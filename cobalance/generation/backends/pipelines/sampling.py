@@ -7,7 +7,7 @@ from typing import Any
 
 import diffusers
 
-from cobalance.generation.backends.pipelines.diffusion import DiffusionOptions
+from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import SCALES
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.loading import quiet

@@ -8,7 +8,7 @@ from typing import Any
 import diffusers
 import torch
 
-from cobalance.generation.backends.pipelines.diffusion import find_family
+from cobalance.generation.backends.pipelines.options import find_family
 
 KEPT = 64
 """Number of prompts whose embeddings stay on the device; a query has one prompt."""
