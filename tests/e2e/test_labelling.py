@@ -203,7 +203,7 @@ def test_kills_leave_every_score_once(store, many, folder, own, address, monkeyp
             [sys.executable, "-m", "tests.e2e.labelling_worker"], env=environment
         )
         try:
-            until(lambda scored=scored, worker=worker: len(files.scored(25)) >= scored
+            until(lambda scored=scored, worker=worker: len(files.list_scored(25)) >= scored
                   or worker.poll() is not None, 240)  # fmt: skip
             if scored == 25:
                 worker.wait(240)

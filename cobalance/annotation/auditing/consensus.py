@@ -53,7 +53,7 @@ ANSWERS = (SHOWS, DOES_NOT, UNKNOWN)
 """Whether the image shows the concept."""
 
 
-def decided(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def select_agreed(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     """The labels that people agree on, with what they say.
 
     Parameters
@@ -75,7 +75,7 @@ def decided(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     ...                        "labelled": [True, False]})
     >>> answers = pd.DataFrame({"image": ["a", "a", "b", "b"], "concept": "sky",
     ...     "person": ["ann", "bob"] * 2, "answer": ["unknown", "shows", "shows", "does not"]})
-    >>> decided(labels, pd.concat([answers, answers.iloc[1:2].assign(person="eve")]))
+    >>> select_agreed(labels, pd.concat([answers, answers.iloc[1:2].assign(person="eve")]))
       image concept class_name  labelled  shows
     0     a     sky       bird      True   True
     """

@@ -85,7 +85,7 @@ def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     keys = ["concept", "class_name"]
     joined = counts.merge(rates[keys + names], how="left", on=keys)
     rows = [
-        _corrected(np.array([row["labelled"], row["unlabelled"]], np.float64),
+        _correct(np.array([row["labelled"], row["unlabelled"]], np.float64),
                    np.array([row[name] for name in names], np.float64).reshape(2, 3))
         for row in joined.to_dict("records")
     ]  # fmt: skip
@@ -94,7 +94,7 @@ def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def _corrected(images: FloatArray, found: FloatArray) -> tuple[float, float, float]:
+def _correct(images: FloatArray, found: FloatArray) -> tuple[float, float, float]:
     """Estimate and limits from the two parts' images and their rates with limits."""
     used = images > 0
     if np.isnan(found[used]).any():

@@ -76,7 +76,7 @@ class ScoreFiles:
             Of the images; `scores` has a row for each, NaN for one that cannot be read.
         """
         if scores.only_seen:
-            self._write(_part(chunk), _seen_table(ids, scores.matrix))
+            self._write(_part(chunk), _sparse_table(ids, scores.matrix))
             return
         n, texts = scores.matrix.shape
         boxes = np.full((n * texts, 4), np.nan, np.float32)
@@ -90,14 +90,14 @@ class ScoreFiles:
         }
         self._write(_part(chunk), pa.table(columns, schema=SCORES))
 
-    def scored(self, chunks: int) -> set[int]:
+    def list_scored(self, chunks: int) -> set[int]:
         """The chunks whose scores are written."""
         there = set(self._folder.names(f"{self.uri}/scores"))
         return {chunk for chunk in range(chunks) if _part(chunk).rpartition("/")[2] in there}
 
     def require(self, chunks: int) -> None:
         """Raise OutputMissingError if the scores of a chunk are missing."""
-        missing = sorted(set(range(chunks)) - self.scored(chunks))
+        missing = sorted(set(range(chunks)) - self.list_scored(chunks))
         if missing:
             raise OutputMissingError(
                 f"{self._folder.place}: {self.uri} lacks the scores of {len(missing)} of {chunks} "
@@ -115,7 +115,7 @@ class ScoreFiles:
         for chunk in range(chunks):
             table = self._read(_part(chunk))
             if table.schema.equals(SEEN):
-                yield table["image"].to_pylist(), Scores(_seen_matrix(table, texts), None, True)
+                yield table["image"].to_pylist(), Scores(_dense_matrix(table, texts), None, True)
                 continue
             ids = table["image"].take(pa.array(np.arange(0, len(table), texts))).to_pylist()
             values = table["score"].to_numpy().reshape(-1, texts)
@@ -131,7 +131,7 @@ class ScoreFiles:
         return pq.read_table(io.BytesIO(self._folder.read(f"{self.uri}/{name}")))
 
 
-def _seen_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
+def _sparse_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
     unreadable = np.asarray(np.isnan(matrix).all(axis=1))
     rows, texts = np.nonzero(np.where(unreadable[:, None], 0, matrix))
     offsets = np.searchsorted(rows, np.arange(len(matrix) + 1)).astype(np.int32)
@@ -143,7 +143,7 @@ def _seen_table(ids: Sequence[str], matrix: Floats) -> pa.Table:
     return pa.table([pa.array(list(ids), pa.string()), *lists], schema=SEEN)
 
 
-def _seen_matrix(table: pa.Table, texts: int) -> Floats:
+def _dense_matrix(table: pa.Table, texts: int) -> Floats:
     named, scores = (table[name].combine_chunks() for name in ("texts", "scores"))
     counts = pc.list_value_length(named)
     rows = np.repeat(np.arange(len(table)), counts.fill_null(0).to_numpy())

@@ -110,20 +110,20 @@ class Endpoint:
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 refusable = [name for name in _OPTIONAL if name in request]
                 if not refusable:
-                    raise self._failed(error) from None
+                    raise self._describe_failure(error) from None
                 dropped.add(refusable[0])
                 del request[refusable[0]]
                 continue
             except openai.APIError as error:
-                raise self._failed(error) from None
+                raise self._describe_failure(error) from None
             except ValueError:
                 why = "the answer is not of this API"
                 continue
             reply, why = _read(completion, question)
             if reply is not None:
                 self._refused |= dropped
-                first = tuple((self._hidden(token), value) for token, value in reply.first_tokens)
-                return replace(reply, text=self._hidden(reply.text), first_tokens=first)
+                first = tuple((self._hide_key(token), value) for token, value in reply.first_tokens)
+                return replace(reply, text=self._hide_key(reply.text), first_tokens=first)
             if why == _NO_PROBABILITIES:
                 raise LanguageModelError(
                     f"The language model {self.model} at {self.url} gives no probabilities of "
@@ -174,10 +174,10 @@ class Endpoint:
             self._encoded = last = (image, f"data:image/png;base64,{content}")
         return last[1]
 
-    def _failed(self, error: openai.APIError) -> LanguageModelError:
+    def _describe_failure(self, error: openai.APIError) -> LanguageModelError:
         parts: tuple[Part, ...]
         status = getattr(error, "status_code", None)
-        said = " ".join(self._hidden(error.message).split())[:300]
+        said = " ".join(self._hide_key(error.message).split())[:300]
         if isinstance(error, openai.APITimeoutError):
             parts = (f"it gave no answer in {TRIES} tries. Allow more time with ",)
             parts += (Setting("timeout_s"), ", or try again later.")
@@ -206,7 +206,7 @@ class Endpoint:
             parts = (f"it refuses the question ({status}: {said}). Check address and model.",)
         return LanguageModelError(f"The language model {self.model} at {self.url}: ", *parts)
 
-    def _hidden(self, text: str) -> str:
+    def _hide_key(self, text: str) -> str:
         """A server's text without the key, which some echo."""
         return text.replace(self._key.get_secret_value(), "***") if self._key else text
 

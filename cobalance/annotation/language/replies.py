@@ -55,11 +55,11 @@ def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
     for value in _values(text[:_MOST]):
         found = _strings(value)
         if found or (may_be_empty and found is not None):
-            return _unnumbered(found) or found
-    numbered = _unnumbered([found[0] for found in _NUMBERED.finditer(text[:_MOST])])
+            return _strip_numbers(found) or found
+    numbered = _strip_numbers([found[0] for found in _NUMBERED.finditer(text[:_MOST])])
     if numbered:
         return numbered
-    raise UnreadableReplyError(f"The model's reply has no list of names: {_shown(text)}.")
+    raise UnreadableReplyError(f"The model's reply has no list of names: {_shorten(text)}.")
 
 
 def read_yes_no(text: str) -> bool:
@@ -83,7 +83,7 @@ def read_yes_no(text: str) -> bool:
             return answer.strip().casefold() == "yes"
     found = _YES_NO.search(text)
     if found is None:
-        raise UnreadableReplyError(f"The model's reply says neither yes nor no: {_shown(text)}.")
+        raise UnreadableReplyError(f"The model's reply says neither yes nor no: {_shorten(text)}.")
     return found[1].casefold() == "yes"
 
 
@@ -128,7 +128,7 @@ def _strings(value: object) -> list[str] | None:
     return [each for each in value if each.strip()]
 
 
-def _unnumbered(lines: Sequence[str]) -> list[str]:
+def _strip_numbers(lines: Sequence[str]) -> list[str]:
     """Lines without their numbers, if these are 1, 2, 3 and so on and none explains itself."""
     found = [_NUMBERED.fullmatch(line) for line in lines]
     known = [each for each in found if each is not None]
@@ -140,7 +140,7 @@ def _unnumbered(lines: Sequence[str]) -> list[str]:
     return [] if any("**" in item or ": " in item for item in items) else items
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     short = " ".join(text.split())
     return repr(short if len(short) <= 200 else f"{short[:200]}...")
 

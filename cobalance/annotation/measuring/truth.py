@@ -60,7 +60,7 @@ def read_truth(path: Path) -> GroundTruth:
         columns = dict(ListAttr().load(path, Problems(str(path)), silent).columns)
         images = columns.pop(ID).to_pylist()
         texts = pa.table(columns).to_pandas(strings_to_categorical=True)
-        return GroundTruth(_shown(texts.set_axis(pd.Index(images, name=ID)), path))
+        return GroundTruth(_read_values(texts.set_axis(pd.Index(images, name=ID)), path))
     if _is_cub(head):
         return _read_cub(path)
     try:
@@ -70,7 +70,7 @@ def read_truth(path: Path) -> GroundTruth:
     if len(frame.columns) < 2:
         reason = "has no column of an attribute beside the first, of images"
         raise InputError(str(path), "line 1", reason, "Write a column of 1 and 0 for each.")
-    return GroundTruth(_shown(frame.set_index(frame.columns[0]), path))
+    return GroundTruth(_read_values(frame.set_index(frame.columns[0]), path))
 
 
 def read_mapping(path: Path) -> dict[str, TruthOf]:
@@ -97,7 +97,7 @@ def read_mapping(path: Path) -> dict[str, TruthOf]:
     return found
 
 
-def _shown(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Texts as 1, 0 and NaN."""
     repeated = table.index[table.index.duplicated()]
     if len(repeated):

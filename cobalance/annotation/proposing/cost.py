@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cobalance.annotation.language.chat import ChatModel, Question
-from cobalance.annotation.proposing.options import ProposeOptions, filled
+from cobalance.annotation.proposing.options import ProposeOptions, fill_template
 from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.ingest.images.arrays import ImageArray
 
@@ -60,7 +60,7 @@ def chat_cost(options: ProposeOptions, caption: str) -> ChatCost:
     ]
     if options.llm_prompts:
         each.append((n * m, asked.image_caption, _CAPTION))
-    tokens_in = sum(k * -(-len(filled(text, **values)) // _LETTERS) for k, text, _ in each)
+    tokens_in = sum(k * -(-len(fill_template(text, **values)) // _LETTERS) for k, text, _ in each)
     return ChatCost(calls_of(options), tokens_in, sum(k * out for k, _, out in each))
 
 
@@ -85,7 +85,9 @@ def measure_chat(
     values = {"n": options.categories, "m": options.attributes, "caption": caption}
     times = [clock()]
     for text in (asked.categories, asked.attributes):
-        chat.ask(Question(filled(text, category=_NAME, **values), temperature=options.temperature))
+        chat.ask(
+            Question(fill_template(text, category=_NAME, **values), temperature=options.temperature)
+        )
         times.append(clock())
     first, second = times[1] - times[0], times[2] - times[1]
     return first + second * -(-(calls_of(options) - 1) // at_once)

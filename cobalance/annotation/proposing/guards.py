@@ -69,18 +69,18 @@ def tells_sensitive(attribute: str) -> bool:
     return is_sensitive(attribute) or _PERSONAL_WORDS.search(words) is not None
 
 
-def perceived(category: str) -> str:
+def mark_perceived(category: str) -> str:
     """A sensitive category's name: what is seen is how people look, not what they are.
 
     Examples
     --------
-    >>> perceived("gender"), perceived("Perceived age")
+    >>> mark_perceived("gender"), mark_perceived("Perceived age")
     ('perceived gender', 'perceived age')
     """
     return f"{PERCEIVED} {plain_name(category).removeprefix(PERCEIVED).strip()}"
 
 
-def flagged(
+def flag_attributes(
     attributes: Sequence[ProposedAttribute], classes: Collection[str], embed: Embed, by: str
 ) -> list[ProposedAttribute]:
     """Attributes with the reasons why a person should look at them.

@@ -124,12 +124,12 @@ def read_preset(name: str = "default", changes: Mapping[str, Any] | None = None)
     return options
 
 
-def filled(template: str, **values: object) -> str:
+def fill_template(template: str, **values: object) -> str:
     """A template with values in its places, in one pass: no value is taken for a place.
 
     Examples
     --------
-    >>> filled("a {attribute} {noun}", attribute="{noun}", noun="bird")
+    >>> fill_template("a {attribute} {noun}", attribute="{noun}", noun="bird")
     'a {noun} bird'
     """
     return _PLACE.sub(lambda found: str(values.get(found[1].replace(" ", "_"), found[0])), template)
@@ -179,7 +179,7 @@ def caption_of(
     is_caption = _PICTURE.match(attribute) or re.search(rf"\b{re.escape(noun)}\b", attribute)
     if level == "object" or is_caption:
         return attribute
-    return filled(
+    return fill_template(
         options.templates[options.phrases.get(category, "with")],
         attribute=attribute,
         noun=noun,

@@ -8,8 +8,8 @@ from typing import TypeVar
 from cobalance.annotation.language.chat import ChatModel, Question, in_order
 from cobalance.annotation.language.replies import ask_for, read_caption, read_list, read_yes_no
 from cobalance.annotation.proposing.cost import calls_of
-from cobalance.annotation.proposing.guards import is_sensitive, perceived
-from cobalance.annotation.proposing.options import ProposeOptions, caption_of, filled
+from cobalance.annotation.proposing.guards import is_sensitive, mark_perceived
+from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.voting import Voted, vote
 from cobalance.graph.annotations.attributes import Level, ProposedAttribute
 from cobalance.graph.progress import Progress, silent
@@ -75,7 +75,7 @@ def propose(
     """
     asked = _Asking(chat, options, progress, at_once)
     questions = options.questions
-    text = filled(questions.categories, n=options.categories, caption=caption)
+    text = fill_template(questions.categories, n=options.categories, caption=caption)
     (named_in_rounds,) = asked.rounds([text])
     if options.sensitive:  # "gender" and "perceived gender" are one
         named_in_rounds = [[_as_seen(name) for name in names] for names in named_in_rounds]
@@ -84,29 +84,29 @@ def propose(
     kept = [one.name for one in named if one.name not in left_out][: options.categories]
     values = {"m": options.attributes, "caption": caption}
     every = asked.rounds(
-        [filled(questions.attributes, category=category, **values) for category in kept]
+        [fill_template(questions.attributes, category=category, **values) for category in kept]
     )
     voted = {
         category: attributes
         for category, said in zip(kept, every, strict=True)
         if (attributes := vote(said, options.attributes, options.min_votes))
     }
-    found = _described(asked, caption, voted)
+    found = _add_captions(asked, caption, voted)
     progress("ask the language model", asked.done, asked.done)
     return Proposal(tuple(found), tuple(left_out))
 
 
 def _as_seen(category: str) -> str:
-    return perceived(category) if is_sensitive(category) else category
+    return mark_perceived(category) if is_sensitive(category) else category
 
 
-def _described(
+def _add_captions(
     asked: "_Asking", caption: str, voted: dict[str, list[Voted]]
 ) -> list[ProposedAttribute]:
     """The attributes of each category, with level and caption."""
     options = asked.options
     named = [", ".join(one.name for one in attributes) for attributes in voted.values()]
-    texts = [filled(options.questions.level, attributes=names) for names in named]
+    texts = [fill_template(options.questions.level, attributes=names) for names in named]
     levels: list[Level] = [
         "object" if is_object else "image" for is_object in asked.each(texts, ANSWER, read_yes_no)
     ]
@@ -117,7 +117,7 @@ def _described(
     ]
     if options.llm_prompts:
         texts = [
-            filled(
+            fill_template(
                 getattr(options.questions, f"{level}_caption"),
                 caption=caption,
                 category=category,

@@ -8,7 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, compared
+from cobalance.generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    Said,
+    Scored,
+    describe_score,
+)
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.options import Options
 
@@ -29,7 +35,7 @@ class BlankOptions(Options):
 
 
 def _says(found: Scored, options: BlankOptions) -> Said:
-    said = compared(
+    said = describe_score(
         found.score,
         options.threshold,
         enough="Not one colour",
@@ -37,7 +43,7 @@ def _says(found: Scored, options: BlankOptions) -> Said:
     )
     if "luminance" not in found.details:
         return said
-    light = compared(
+    light = describe_score(
         found.details["luminance"],
         options.min_luminance,
         enough="not black",

@@ -14,7 +14,7 @@ from cobalance.generation.filters.filter import (
     Judgement,
     Said,
     Scored,
-    compared,
+    describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed
@@ -80,7 +80,7 @@ def _says(found: Scored, options: ClipOptions) -> Said:
         asked = listed(found.concepts)
         one = len(found.concepts) == 1
         missing = f"finds no {asked}" if one else f"does not find all of {asked}"
-    return compared(
+    return describe_score(
         found.score,
         options.threshold,
         enough=f"CLIP finds {asked}",

@@ -122,7 +122,7 @@ def number_text(value: float, *others: float) -> str:
     return repr(value)
 
 
-def compared(
+def describe_score(
     score: float, least: float | None, *, enough: str, too_little: str, measured: str = ""
 ) -> Said:
     """A score beside what it needs, in words.
@@ -141,9 +141,9 @@ def compared(
     Examples
     --------
     >>> words = {"enough": "CLIP finds cow", "too_little": "CLIP finds no cow"}
-    >>> compared(0.191, 0.24, **words, measured="CLIPScore of cow")
+    >>> describe_score(0.191, 0.24, **words, measured="CLIPScore of cow")
     Said(text='CLIP finds no cow: 0.19, needs 0.24', enough=False)
-    >>> compared(0.191, None, **words, measured="CLIPScore of cow")
+    >>> describe_score(0.191, None, **words, measured="CLIPScore of cow")
     Said(text='CLIPScore of cow: 0.191', enough=True)
     """
     if least is None:

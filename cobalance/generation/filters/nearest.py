@@ -14,7 +14,7 @@ from cobalance.generation.filters.filter import (
     PoolCheck,
     Said,
     Scored,
-    compared,
+    describe_score,
     number_text,
     without_source,
 )
@@ -231,7 +231,9 @@ def _says(found: Scored, options: EmbeddingOptions) -> Said:
         ("p_group", options.min_group, "are of its group"),
     )
     said += [
-        compared(found.details[name], least, enough=f"enough {what}", too_little=f"too few {what}")
+        describe_score(
+            found.details[name], least, enough=f"enough {what}", too_little=f"too few {what}"
+        )
         for name, least, what in shares
         if name in found.details
     ]

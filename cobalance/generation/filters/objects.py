@@ -11,7 +11,7 @@ from cobalance.generation.filters.filter import (
     Judgement,
     Said,
     Scored,
-    compared,
+    describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed, readable
@@ -52,7 +52,7 @@ def _says(found: Scored, options: ObjectsOptions) -> Said:
     if options.check_class and "class" in found.details:
         said.append((found.details["class"], class_text(options, found.class_name)))
     texts = [
-        compared(
+        describe_score(
             score,
             options.threshold,
             enough=f"{'a' if at else 'A'} detector finds {name}",

@@ -94,10 +94,10 @@ class Pool:
             tuple(image.candidate for image in edited),
             tuple(image.source for image in edited),
             tuple(image.group for image in edited),
-            _stacked([image.vector for image in edited]),
+            _stack([image.vector for image in edited]),
             tuple(real),
             tuple(by_source[name].source_class for name in real),
-            _stacked([by_source[name].source_vector for name in real]),
+            _stack([by_source[name].source_vector for name in real]),
         )
 
 
@@ -170,7 +170,7 @@ def _count(
     return counts, min(k, max(0, len(points) - 1))
 
 
-def _stacked(vectors: list[Vector]) -> npt.NDArray[np.float32]:
+def _stack(vectors: list[Vector]) -> npt.NDArray[np.float32]:
     """Vectors as rows; of the shape (0, 0) without any."""
     if len({vector.shape for vector in vectors}) > 1:
         raise DataError(

@@ -14,7 +14,7 @@ from cobalance.generation.filters.filter import (
     Judgement,
     Said,
     Scored,
-    compared,
+    describe_score,
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
@@ -44,7 +44,7 @@ class SameColoursOptions(Options):
 def _says(found: Scored, options: SameColoursOptions) -> Said:
     if found.score == LARGEST:
         return Said("Exactly its source's colours")
-    return compared(
+    return describe_score(
         found.score,
         options.threshold,
         enough="Colours like its source's",

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.generation.filters.filter import FilterPlugin, Judgement, compared, without_source
+from cobalance.generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    describe_score,
+    without_source,
+)
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import listed, readable
 from cobalance.ingest.images.arrays import ImageArray
@@ -45,7 +50,7 @@ PLUGIN = FilterPlugin(
     options=SameObjectsOptions,
     licence="Apache-2.0",
     takes_vocabulary=True,
-    says=lambda found, options: compared(
+    says=lambda found, options: describe_score(
         found.score,
         options.min_f1,
         enough="Objects like its source's",

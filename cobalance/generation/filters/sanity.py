@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.generation.filters.filter import FilterPlugin, Judgement, Said, Scored, compared
+from cobalance.generation.filters.filter import (
+    FilterPlugin,
+    Judgement,
+    Said,
+    Scored,
+    describe_score,
+)
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.options import Options
 
@@ -40,7 +46,7 @@ def _says(found: Scored, options: SanityOptions) -> Said:
         return Said("Keeps what had to stay")
     if found.score == 0:  # why is only in the reason
         return Said("Unusable, or nothing that had to stay is as it was")
-    return compared(
+    return describe_score(
         found.score,
         options.min_unchanged,
         enough="Keeps enough of what had to stay",

@@ -118,7 +118,7 @@ class Sources:
                 "the images with their paths, or ask for another split."
             )
         problems: list[tuple[str, UnusableError]] = []
-        order = (at for at in shuffled(len(images.ids), seed) if images.ids[at] != without)
+        order = (at for at in shuffle(len(images.ids), seed) if images.ids[at] != without)
         for at in islice(order, TRIES):
             try:
                 return self._source(images.ids[at], images.uris[at], class_name, seed)
@@ -264,7 +264,7 @@ class Sources:
             raise
 
 
-def shuffled(count: int, seed: int) -> Iterator[int]:
+def shuffle(count: int, seed: int) -> Iterator[int]:
     """Yield ``range(count)`` in a pseudorandom order, the same for a seed on every machine.
 
     The order is drawn from SHA-256, not from a random generator, whose algorithms may change from
@@ -273,7 +273,7 @@ def shuffled(count: int, seed: int) -> Iterator[int]:
 
     Examples
     --------
-    >>> list(shuffled(5, seed=1))
+    >>> list(shuffle(5, seed=1))
     [1, 3, 0, 2, 4]
     """
     moved: dict[int, int] = {}

@@ -69,7 +69,8 @@ class CaptionAnnotator:
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
         source = str(self.captioner.describe()["model"])
-        found = named(self.captioner.captions(images), [readable(name) for name in vocabulary])
+        captions = self.captioner.captions(images)
+        found = find_phrases(captions, [readable(name) for name in vocabulary])
         return [
             [Mention(name, source) for name, here in zip(vocabulary, row, strict=True) if here]
             for row in found
@@ -83,7 +84,7 @@ class CaptionAnnotator:
         count.
         """
         phrases = [_FRAME.sub("", text) for text in texts]
-        found = named(self.captioner.captions(images), phrases)
+        found = find_phrases(self.captioner.captions(images), phrases)
         return Scores(found.astype(np.float32), only_seen=True)
 
     def describe(self) -> Mapping[str, Any]:
@@ -91,12 +92,12 @@ class CaptionAnnotator:
         return {"annotator": PLUGIN.name, **self.captioner.describe()}
 
 
-def named(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
+def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
     """Whether each caption has each phrase, of shape (captions, phrases); phrases may be equal.
 
     Examples
     --------
-    >>> named(["Two palm trees by the sea"], ["palm tree", "tree", "Sea", "?"]).tolist()
+    >>> find_phrases(["Two palm trees by the sea"], ["palm tree", "tree", "Sea", "?"]).tolist()
     [[True, False, True, False]]
     """
     keys = [" ".join(words_of(phrase)) for phrase in phrases]

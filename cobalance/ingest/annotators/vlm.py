@@ -59,7 +59,7 @@ class YesNo:
         for row, image in enumerate(images):
             pixels: torch.Tensor | None = None
             for column, text in enumerate(texts):
-                asked = self.question.replace("{text}", self.conversation.cleaned(text))
+                asked = self.question.replace("{text}", self.conversation.clean_text(text))
                 values = self.conversation.inputs([image], asked)
                 pixels = values["pixel_values"] if pixels is None else pixels
                 with vision.computing("a question about an image"):

@@ -48,7 +48,7 @@ class Conversation:
             for name, value in values.items()
         }
 
-    def cleaned(self, text: str) -> str:
+    def clean_text(self, text: str) -> str:
         """A text without the tokens that stand for images, turns and their like."""
         for token in sorted(self.vision.processor.tokenizer.get_added_vocab(), key=len)[::-1]:
             text = text.replace(token, " ")

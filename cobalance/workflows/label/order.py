@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pandas as pd
 import pyarrow as pa
 
-from cobalance.annotation.labelling.asked import check_asked
+from cobalance.annotation.labelling.remote import check_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
@@ -99,7 +99,7 @@ def order_labels(
     """
     plugin, endpoint = ANNOTATORS[order.annotator], order.endpoint
     if endpoint is not None:
-        options = check_asked(order.annotator, order.options, endpoint)
+        options = check_remote(order.annotator, order.options, endpoint)
     else:
         options = ANNOTATORS.check(order.annotator, order.options).model_dump(mode="json")
     check_known("level", [order.level], get_args(Level))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.language.endpoint_settings import read_key
 from cobalance.annotation.language.transcript import Transcript, Usage
-from cobalance.annotation.proposing.guards import Embed, flagged, ngram_vectors
+from cobalance.annotation.proposing.guards import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
 from cobalance.graph.annotations.attributes import save_attributes
@@ -215,7 +215,7 @@ def propose_attributes(
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     try:
         proposal = propose(transcript, order.caption, order.options, progress, at_once=at_once)
-        attributes = flagged(proposal.attributes, classes, embed, compared_by)
+        attributes = flag_attributes(proposal.attributes, classes, embed, compared_by)
     except CobalanceError as error:
         end_run(store, run, error=str(error))
         raise

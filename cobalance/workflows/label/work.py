@@ -41,9 +41,9 @@ class _Labelling:
         files = ScoreFiles(self._folders.open_output(), run.id)
         chunk = int(task.settings["chunk"])
         note = ""
-        if chunk not in files.scored(settings.chunks):
+        if chunk not in files.list_scored(settings.chunks):
             note = self._score(task, run.id, files, settings, chunk)
-        if len(files.scored(settings.chunks)) == settings.chunks:
+        if len(files.list_scored(settings.chunks)) == settings.chunks:
             flag = partial(flag_unseen, dataset=run.dataset, files=files, settings=settings)
             task.graph(flag)
             task.graph(partial(end_run, run=run.id))
@@ -112,7 +112,7 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
         return ANNOTATORS.open(settings.annotator, settings.options)
     with needs_extra("Asking a language model", "annotate"):
         from cobalance.annotation.language.endpoint import Endpoint
-    from cobalance.annotation.labelling.asked import open_asked
+    from cobalance.annotation.labelling.remote import open_remote
     from cobalance.annotation.language.endpoint_settings import read_key
     from cobalance.annotation.language.transcript import Transcript
 
@@ -124,7 +124,7 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
         send_images=endpoint.send_images,
     )
     kept = Transcript(chat, folder, f"annotations/{run}/replies")
-    return open_asked(settings.annotator, settings.options, endpoint, kept)
+    return open_remote(settings.annotator, settings.options, endpoint, kept)
 
 
 def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: LabelSettings) -> int:

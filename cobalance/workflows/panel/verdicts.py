@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cobalance.annotation.auditing.consensus import decided
+from cobalance.annotation.auditing.consensus import select_agreed
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import (
     Verdict,
@@ -33,7 +33,7 @@ def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:
         ``false_omission`` with ``_low``, ``_high`` and ``_n`` (images that people agree on), and
         ``corrected``, ``low`` and ``high``; NaN where nothing is known.
     """
-    found = rates(decided(audit.labels, read_answers(store, audit)))
+    found = rates(select_agreed(audit.labels, read_answers(store, audit)))
     counts = audit.counts.merge(found, how="left", on=["concept", "class_name"])
     for name in ("precision_n", "false_omission_n"):
         counts[name] = counts[name].fillna(0).astype("int64")

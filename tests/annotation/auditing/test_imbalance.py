@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from cobalance.annotation.auditing.consensus import decided
+from cobalance.annotation.auditing.consensus import select_agreed
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import clique_verdicts, corrected_imbalances
 from cobalance.annotation.auditing.sample import draw_labels
@@ -224,9 +224,9 @@ def test_only_labels_that_people_agree_on_are_decided():
         ("9", "ann", "shows"),
     ]  # fmt: skip
     answers = pd.DataFrame(said, columns=["image", "person", "answer"]).assign(concept="x")
-    found = decided(labels, answers)
+    found = select_agreed(labels, answers)
     assert dict(zip(found["image"], found["shows"], strict=True)) == {"0": True, "2": False}
-    assert decided(labels, answers[:0]).empty
+    assert select_agreed(labels, answers[:0]).empty
 
 
 CLASS_IMAGES, AUDITS = 5000, 300

@@ -4,7 +4,7 @@ from hypothesis import given, settings, strategies as st
 
 from cobalance.annotation.proposing.guards import (
     PERSONAL,
-    flagged,
+    flag_attributes,
     is_sensitive,
     names_class,
     near_synonyms,
@@ -53,7 +53,7 @@ def test_flags_say_why_and_others_stay():
         ProposedAttribute("type", name, "image", name, flags=("known",) if at == 0 else ())
         for at, name in enumerate(NAMES[:3])
     ]
-    first, second, third = flagged(
+    first, second, third = flag_attributes(
         attributes, ["Couches", "table"], lambda names: VECTORS[: len(names)], "a test"
     )
     assert first.flags == ("known",)
@@ -87,5 +87,5 @@ def test_sensitive_attributes_are_flagged_where_their_category_does_not_say_so()
     rows = [("subject", "elderly woman"), ("appearance", "perceived age"), ("subject", "stage"),
             ("perceived gender", "woman")]  # fmt: skip
     attributes = [ProposedAttribute(of, name, "image", name) for of, name in rows]
-    found = flagged(attributes, ["bird"], lambda names: np.eye(len(names)), "a test")
+    found = flag_attributes(attributes, ["bird"], lambda names: np.eye(len(names)), "a test")
     assert [one.flags for one in found] == [(PERSONAL,), (PERSONAL,), (), ()]

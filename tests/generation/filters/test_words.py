@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.filter import Scored, compared, number_text
+from cobalance.generation.filters.filter import Scored, describe_score, number_text
 from cobalance.generation.image_request import GeneratedImage
 from tests.generation.filters.making import request
 
@@ -181,7 +181,7 @@ def test_what_a_filter_looks_for(name: str, options: dict[str, Any], expected: s
 def test_what_is_shown_is_on_the_side_of_what_is_needed_that_the_score_is_on(
     score: float, least: float
 ) -> None:
-    said = compared(score, least, enough="enough", too_little="too little")
+    said = describe_score(score, least, enough="enough", too_little="too little")
     verdict, _, numbers = said.text.partition(": ")
     assert said.enough == (score >= least)
     shown, needed = map(float, numbers.split(", needs "))

@@ -8,7 +8,7 @@ from PIL import Image
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import MaskSettings
-from cobalance.generation.sources.sampler import TRIES, Sources, shuffled
+from cobalance.generation.sources.sampler import TRIES, Sources, shuffle
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import InputError, JobBlockedError, OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -137,18 +137,18 @@ def test_the_same_seed_is_the_same_choice(sources, image):
 
 
 def test_every_order_is_as_likely_as_another():
-    orders = Counter(tuple(shuffled(3, seed)) for seed in range(6000))
+    orders = Counter(tuple(shuffle(3, seed)) for seed in range(6000))
     assert len(orders) == 6
     assert all(900 < times < 1100 for times in orders.values())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 100])
 def test_an_order_has_each_number_once(count):
-    assert sorted(shuffled(count, seed=3)) == list(range(count))
+    assert sorted(shuffle(count, seed=3)) == list(range(count))
 
 
 def test_the_first_of_many_are_drawn_at_once():
-    assert len({next(shuffled(10**12, seed)) for seed in range(100)}) == 100
+    assert len({next(shuffle(10**12, seed)) for seed in range(100)}) == 100
 
 
 def test_unusable_images_are_passed_over(sources, image):

@@ -18,7 +18,7 @@ from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.generation.output.image_files import save_images
 from cobalance.generation.output.vector_files import read_vectors, write_vectors
-from cobalance.generation.sources.sampler import Sources, shuffled
+from cobalance.generation.sources.sampler import Sources, shuffle
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
@@ -97,7 +97,7 @@ def test_a_class_that_must_not_be_painted_fails_its_queries_once(open_runner):
 
 def test_an_image_without_a_usable_source_is_painted(open_runner, monkeypatch):
     monkeypatch.setattr(cobalance.generation.sources.sampler, "TRIES", 1)
-    first = next(shuffled(2, 0))  # as seed 0 does
+    first = next(shuffle(2, 0))  # as seed 0 does
     contents = [b"none", b"none"]
     contents[first] = png()
     runner = open_runner({f"{i}.png": content for i, content in enumerate(contents)})

@@ -12,7 +12,7 @@ from PIL import Image
 from transformers import AutoProcessor, Florence2ForConditionalGeneration
 
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.annotators.captions import CaptionAnnotator, named
+from cobalance.ingest.annotators.captions import CaptionAnnotator, find_phrases
 from cobalance.ingest.images.arrays import ImageArray
 from tests.generation.filters.making import noise
 from tests.tiny.conversation import save_florence2, save_qwen3_vl
@@ -84,4 +84,4 @@ def test_concepts_are_words_of_the_caption() -> None:
 @given(st.lists(st.sampled_from("abcd"), max_size=8), st.lists(st.sampled_from("abcde")))
 def test_single_words_are_found_as_by_looking_at_each(words: list[str], names: list[str]) -> None:
     expected = np.array([[name in words for name in names]], dtype=bool).reshape(1, -1)
-    assert named([" ".join(words).upper()], names).tolist() == expected.tolist()
+    assert find_phrases([" ".join(words).upper()], names).tolist() == expected.tolist()

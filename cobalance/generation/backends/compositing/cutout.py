@@ -201,12 +201,12 @@ def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws)
         random_place((inner[0], inner[1]), (outer[0], outer[1]), draws) for _ in range(_PLACES)
     ]
 
-    def hidden(place: tuple[int, int]) -> int:
+    def count_hidden(place: tuple[int, int]) -> int:
         return int(np.count_nonzero(taken[window_at(place, inner)] & cut.shown))
 
     place = cut.place
-    if place is None or hidden(place) > _HIDDEN * np.count_nonzero(cut.shown):
-        place = min(places, key=hidden)
+    if place is None or count_hidden(place) > _HIDDEN * np.count_nonzero(cut.shown):
+        place = min(places, key=count_hidden)
     window = window_at(place, inner)
     canvas[window][cut.shown] = cut.image[cut.shown]
     taken[window] |= cut.shown

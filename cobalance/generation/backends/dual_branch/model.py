@@ -175,7 +175,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
             for downsampler in stage.downsamplers:
                 hidden = downsampler(hidden)
                 downward.append(hidden)
-        down = _convolved(self.brushnet_down_blocks, downward)
+        down = _convolve(self.brushnet_down_blocks, downward)
 
         for layer in self.mid_block.resnets:
             hidden = layer(hidden, embedded)
@@ -189,7 +189,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
             for upsampler in stage.upsamplers:
                 hidden = upsampler(hidden, downward[-1].shape[2:])
                 upward.append(hidden)
-        return Residuals(down, mid, _convolved(self.brushnet_up_blocks, upward))
+        return Residuals(down, mid, _convolve(self.brushnet_up_blocks, upward))
 
 
 def _zero_convolution(channels: int) -> nn.Module:
@@ -200,6 +200,6 @@ def _zero_convolution(channels: int) -> nn.Module:
     return convolution
 
 
-def _convolved(convolutions: nn.ModuleList, states: Sequence[Tensor]) -> list[Tensor]:
+def _convolve(convolutions: nn.ModuleList, states: Sequence[Tensor]) -> list[Tensor]:
     pairs = zip(convolutions, states, strict=True)
     return [convolution(state) for convolution, state in pairs]

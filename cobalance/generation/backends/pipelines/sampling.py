@@ -124,7 +124,7 @@ def check_pipeline_scales(
         )
     if embeds is not None:  # the transformer gets the scale as a number, if at all
         return
-    text = [variant.get(TEXT, sampling.guidance_scale) or 0.0 for variant in variants]
+    text = [variant.get(TEXT, sampling.guidance_scale or 0.0) for variant in variants]
     off = [scale for scale in text if scale <= 1]
     if off and len(set(text)) > 1:
         raise OptionError(

@@ -14,10 +14,10 @@ from hypothesis import given, strategies as st
 from PIL import Image
 from pydantic import SecretStr
 
-from cobalance.annotation.labelling.asked import (
-    AskedYesNo,
-    check_asked,
-    open_asked,
+from cobalance.annotation.labelling.remote import (
+    RemoteYesNo,
+    check_remote,
+    open_remote,
     probability_of_yes,
 )
 from cobalance.annotation.language.chat import LanguageModelError, Question, Reply
@@ -53,8 +53,8 @@ def by_brightness(body):
 
 def ask(served, images=IMAGES, texts=TEXTS, at_once=1, chat=None):
     chat = chat or Endpoint(served.url, "m", send_images=True, timeout_s=5)
-    options = check_asked("vlm", {}, settings(at_once=at_once))
-    return open_asked("vlm", options, settings(at_once=at_once), chat).score(images, texts).matrix
+    options = check_remote("vlm", {}, settings(at_once=at_once))
+    return open_remote("vlm", options, settings(at_once=at_once), chat).score(images, texts).matrix
 
 
 class Reversed:
@@ -217,7 +217,7 @@ def test_bodies_of_other_shapes_are_errors(first_token):
 
 def test_a_body_that_is_cut_off_is_an_error():
     with raw_server(b'{"choices": [', 5000) as url:
-        asked = AskedYesNo(Endpoint(url, "m", send_images=True), settings(url), "{text}")
+        asked = RemoteYesNo(Endpoint(url, "m", send_images=True), settings(url), "{text}")
         with pytest.raises(LanguageModelError, match="cannot be reached"):
             asked.scores(IMAGES[:1], ["x"])
 
@@ -230,8 +230,8 @@ def test_captions_are_written_and_read():
 
     with scripted_endpoint(answer) as served:
         chat = Endpoint(served.url, "m", send_images=True)
-        options = check_asked("captions", {}, settings())
-        annotator = open_asked("captions", options, settings(at_once=3), chat)
+        options = check_remote("captions", {}, settings())
+        annotator = open_remote("captions", options, settings(at_once=3), chat)
         scores = annotator.score(IMAGES, ["a photo of a cow", "tree"]).matrix
     assert scores.tolist() == [[1, 0], [1, 0], [0, 1]]
     assert len(served.requests) == 3
@@ -242,12 +242,12 @@ def test_captions_are_written_and_read():
 
 def test_what_may_not_be_asked_is_refused_before_anything_is_sent():
     with pytest.raises(OptionError, match=r"sent to 127.0.0.1:1.*send_images=True"):
-        check_asked("vlm", {}, settings(send_images=False))
+        check_remote("vlm", {}, settings(send_images=False))
     with pytest.raises(OptionError, match="owlv2 runs on your machines alone"):
-        check_asked("owlv2", {}, settings())
+        check_remote("owlv2", {}, settings())
     with pytest.raises(OptionError, match=r"'device' of vlm has no effect.*question, query"):
-        check_asked("vlm", {"device": "cuda"}, settings())
+        check_remote("vlm", {"device": "cuda"}, settings())
     with pytest.raises(OptionError, match="no place for what is asked"):
-        check_asked("vlm", {"question": "?"}, settings())
+        check_remote("vlm", {"question": "?"}, settings())
     with pytest.raises(OptionError, match="without login"):
         settings(f"http://user:{KEY}@host/v1")

@@ -32,7 +32,7 @@ _SPACE = " \t\n\u0120\u2581"  # and the letters that tokenizers write for one
 _MARKUP = re.compile(r"<[^<>]{1,40}>|\[/?[A-Z_]{2,20}\]")
 
 
-def check_asked(
+def check_remote(
     annotator: str, options: Mapping[str, Any], endpoint: EndpointSettings
 ) -> dict[str, Any]:
     """The options of an annotator that asks an endpoint, checked before anything is sent.
@@ -66,7 +66,7 @@ def check_asked(
     return checked.model_dump(mode="json", include={"model", *ASKED[annotator]})
 
 
-def open_asked(
+def open_remote(
     annotator: str, options: Mapping[str, Any], endpoint: EndpointSettings, chat: ChatModel
 ) -> Annotator:
     """An annotator that asks a model.
@@ -74,20 +74,20 @@ def open_asked(
     Parameters
     ----------
     options : mapping
-        As `check_asked` returns them.
+        As `check_remote` returns them.
     chat : ChatModel
         The endpoint, with what keeps its replies.
     """
     checked = ANNOTATORS.check(annotator, options)
     if annotator == "vlm":
         asked = cast("VlmOptions", checked)
-        return ScoringAnnotator("vlm", asked, AskedYesNo(chat, endpoint, asked.question))
+        return ScoringAnnotator("vlm", asked, RemoteYesNo(chat, endpoint, asked.question))
     prompt = cast("CaptionOptions", checked).prompt
-    return CaptionAnnotator(AskedCaptioner(chat, endpoint, prompt))
+    return CaptionAnnotator(RemoteCaptioner(chat, endpoint, prompt))
 
 
 @dataclass(frozen=True, eq=False)
-class AskedYesNo:
+class RemoteYesNo:
     """Scores texts by how probably a model's answer begins with yes.
 
     The probabilities of the first token alone count: those of all forms of yes and of no are
@@ -137,7 +137,7 @@ class AskedYesNo:
 
     def describe(self) -> Mapping[str, Any]:
         """The question, the model, and where it is."""
-        return {"question": self.question, **_described(self.endpoint)}
+        return {"question": self.question, **_describe(self.endpoint)}
 
     def _refuse(self, questions: Sequence[Question], replies: Sequence[Reply]) -> None:
         """Raise LanguageModelError for the first answer that is neither yes nor no."""
@@ -152,7 +152,7 @@ class AskedYesNo:
 
 
 @dataclass(frozen=True, eq=False)
-class AskedCaptioner:
+class RemoteCaptioner:
     """Has a model write a caption for each image; see `cobalance.ingest.annotators.captions`."""
 
     chat: ChatModel
@@ -167,7 +167,7 @@ class AskedCaptioner:
 
     def describe(self) -> Mapping[str, Any]:
         """The prompt, the model, and where it is."""
-        return {"settings": {"prompt": self.prompt}, **_described(self.endpoint)}
+        return {"settings": {"prompt": self.prompt}, **_describe(self.endpoint)}
 
 
 def probability_of_yes(reply: Reply) -> float | None:
@@ -191,5 +191,5 @@ def probability_of_yes(reply: Reply) -> float | None:
     return yes / (yes + no)
 
 
-def _described(endpoint: EndpointSettings) -> dict[str, Any]:
+def _describe(endpoint: EndpointSettings) -> dict[str, Any]:
     return {"model": endpoint.model, "endpoint": endpoint.host, "revision": None}
