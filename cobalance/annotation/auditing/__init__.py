@@ -1,1 +1,1 @@
-"""Audits: people check a sample of labels, and counts are corrected by what they find."""
+"""Audits: people check a sample of labels, and counts are corrected by its errors."""

@@ -54,7 +54,7 @@ ANSWERS = (SHOWS, DOES_NOT, UNKNOWN)
 
 
 def select_agreed(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """The labels that people agree on, with what they say.
+    """Select the labels that people agree on, with their verdict.
 
     Parameters
     ----------

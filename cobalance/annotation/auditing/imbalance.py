@@ -83,7 +83,7 @@ def corrected_imbalances(corrected: pd.DataFrame, confidence: float = 0.95) -> p
 
 
 def verdict(low: float, high: float, *, balanced: bool = False) -> Verdict:
-    """What the corrected gap's interval says of an imbalance.
+    """Verdict on an imbalance, by the interval of the corrected gap.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def verdict(low: float, high: float, *, balanced: bool = False) -> Verdict:
 def clique_verdicts(
     cliques: pd.DataFrame, corrected: pd.DataFrame, by_models: Collection[str]
 ) -> list[Verdict | None]:
-    """What audits say of the imbalances of cliques.
+    """Verdicts of audits on the imbalances of cliques.
 
     Of a concept, and of a clique that is audited as one, it is the verdict of its own gap between
     the two classes. Without an audit of its own, the images that show a clique are not corrected:
@@ -143,7 +143,7 @@ def clique_verdicts(
     }
     missing = np.full(3, np.nan)
 
-    def said_of(concepts: Collection[str], over: str, under: str) -> Verdict:
+    def find_verdict(concepts: Collection[str], over: str, under: str) -> Verdict:
         key = frozenset(concepts)
         ends = np.stack([known.get((key, of), missing) for of in (over, under)], axis=1)
         _, low, high = _difference(ends, np.ones(2))
@@ -156,9 +156,9 @@ def clique_verdicts(
         if not checked or pd.isna(over):
             result.append(None)
             continue
-        said = said_of(concepts, over, under)
+        said = find_verdict(concepts, over, under)
         if said == "not audited" and len(concepts) > 1:
-            said = _joint([said_of([name], over, under) for name in checked])
+            said = _joint([find_verdict([name], over, under) for name in checked])
         result.append(said)
     return result
 

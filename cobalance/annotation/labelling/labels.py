@@ -98,7 +98,7 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
 
 
 def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
-    """What a run found: ``image``, ``concept`` and ``score``, an image and concept once.
+    """Read a run's labels: ``image``, ``concept`` and ``score``, each pair once.
 
     Attributes that become the same concept count as one, with the higher score.
 

@@ -160,7 +160,7 @@ class RemoteCaptioner:
     prompt: str
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
-        """A caption for each image, in their order; errors are those of `ChatModel.ask`."""
+        """Write a caption for each image, in order; errors as in `ChatModel.ask`."""
         questions = [Question(self.prompt, images=(shown,)) for shown in map(within, images)]
         replies = in_order(self.chat.ask, questions, self.endpoint.at_once)
         return [" ".join(reply.text.rpartition("</think>")[2].split()) for reply in replies]

@@ -59,11 +59,11 @@ class ScoreFiles:
         self._write("images.parquet", images.cast(IMAGES))
 
     def read_images(self, start: int = 0, end: int | None = None) -> pa.Table:
-        """Read the images from one place to another; OutputMissingError if there are none."""
+        """Read a slice of the run's images; OutputMissingError if the file is missing."""
         return self._read("images.parquet").slice(start, None if end is None else end - start)
 
     def write_description(self, described: Mapping[str, Any]) -> None:
-        """Write what made the scores: model, weights, device, and chunks of the vocabulary."""
+        """Write the scores' provenance: model, weights, device, vocabulary chunks."""
         text = json.dumps(dict(described), ensure_ascii=False, indent=1, sort_keys=True)
         self._folder.write(f"{self.uri}/annotator.json", text.encode())
 
@@ -170,7 +170,7 @@ def score_chunk(
     texts: Sequence[str],
     report: Callable[[int], None],
 ) -> Scores:
-    """Score a chunk's images; those that cannot be read have NaN.
+    """Score a chunk's images; unreadable ones get NaN.
 
     Parameters
     ----------

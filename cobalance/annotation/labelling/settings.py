@@ -1,4 +1,4 @@
-"""What a labelling run is run with, as its node keeps it."""
+"""Settings of a labelling run, as its node keeps them."""
 
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -236,7 +236,7 @@ _AMBIENT = ("OpenAI-Organization", "OpenAI-Project")
 
 
 def _read(completion: Any, question: Question) -> tuple[Reply | None, str]:
-    """The reply of an answer, or why there is none."""
+    """Read the reply from an answer, or the reason why it is unusable."""
     choices = getattr(completion, "choices", None)
     if not isinstance(choices, list) or not choices:
         return None, "the answer has no choices"

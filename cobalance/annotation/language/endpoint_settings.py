@@ -55,7 +55,7 @@ class EndpointSettings(Options):
 
 
 def check_url(url: str) -> None:
-    """Raise OptionError for a URL that is none of HTTP, or has a login in it."""
+    """Raise OptionError for a URL that is not HTTP, or has a login in it."""
     if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
         raise OptionError(
             f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
@@ -65,7 +65,7 @@ def check_url(url: str) -> None:
 
 
 def read_key(file: Path) -> SecretStr:
-    """Read a key from a file; OptionError if there is none in it."""
+    """Read a key from a file; OptionError if it has no key."""
     try:
         key = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

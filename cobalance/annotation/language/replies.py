@@ -20,7 +20,7 @@ _UNREADABLE = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError)
 
 
 class UnreadableReplyError(CobalanceError):
-    """A reply that is not what was asked for; the question is asked again."""
+    """A reply that cannot be read; the question is asked again."""
 
 
 def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:

@@ -15,7 +15,7 @@ _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
 
 @dataclass
 class Usage:
-    """What questions took: asked anew, found among the kept ones, and the tokens of both.
+    """Number of new and kept replies, and their tokens; thread-safe.
 
     Any number of threads may count.
     """
@@ -61,7 +61,7 @@ class Transcript:
         self.usage = Usage()
 
     def ask(self, question: Question) -> Reply:
-        """The kept reply, or else the model's; errors are those of `ChatModel.ask`."""
+        """Return the kept reply, or else ask; errors as in `ChatModel.ask`."""
         request = {**self._model, **request_of(question)}
         text = json.dumps(request, ensure_ascii=False, sort_keys=True)
         path = f"{self._place}/{hashlib.sha256(text.encode()).hexdigest()}.json"

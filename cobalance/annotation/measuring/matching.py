@@ -1,4 +1,4 @@
-"""Match names of concepts with those of ground truth, and images by their id or file."""
+"""Match concepts to ground truth by name, and images by id or file."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ def match_concepts(
 
 
 def plain(name: str) -> str:
-    """A name in small letters, with one space for whatever else it has.
+    """Normalise a name: small letters and digits, with single spaces between.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Macro(NamedTuple):
 
 
 def macro(values: npt.ArrayLike) -> Macro:
-    """The unweighted mean of concepts' values, such as those of a published table.
+    """Unweighted mean over concepts, as in published tables.
 
     Examples
     --------

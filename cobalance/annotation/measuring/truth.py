@@ -74,7 +74,7 @@ def read_truth(path: Path) -> GroundTruth:
 
 
 def read_mapping(path: Path) -> dict[str, TruthOf]:
-    """Read what concepts are compared with: a CSV file with ``concept``, ``truth``, ``inverted``.
+    """Read which truth belongs to concepts: CSV with ``concept``, ``truth``, ``inverted``.
 
     The last column may be left out; 1, true or yes in it means the opposite.
 

@@ -1,4 +1,4 @@
-"""What proposing and labelling will cost, before anything is asked."""
+"""Estimate the cost of proposing and labelling beforehand."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ def calls_of(options: ProposeOptions) -> int:
 
 @dataclass(frozen=True)
 class ChatCost:
-    """What proposing will take, at most: a model may name less than it is asked for.
+    """Highest cost of proposing; a model may name less than it is asked for.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ChatCost:
 
 
 def chat_cost(options: ProposeOptions, caption: str) -> ChatCost:
-    """Estimate what proposing attributes of a domain takes."""
+    """Estimate the cost of proposing attributes of a domain."""
     n, m, r = options.categories, options.attributes, options.rounds
     asked = options.questions
     values = {

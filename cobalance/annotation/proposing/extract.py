@@ -24,7 +24,7 @@ _read = partial(read_list, may_be_empty=True)
 
 @dataclass(frozen=True)
 class Extracted:
-    """What a model finds in a caption.
+    """Concepts that a model finds in a caption.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def extract(chat: ChatModel, caption: str) -> Extracted:
 
 
 def span_checked(caption: str, names: Sequence[str]) -> Extracted:
-    """Divide names into those that are a span of a caption, and those that are inferred.
+    """Divide names into spans of a caption and inferred ones.
 
     A span is matched as the captions of a dataset are: whole words in any case, hyphens as spaces,
     the last word perhaps in the plural, and no sign in between. A name inside a longer one counts

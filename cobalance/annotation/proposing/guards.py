@@ -58,7 +58,7 @@ def is_sensitive(category: str) -> bool:
 
 
 def tells_sensitive(attribute: str) -> bool:
-    """Whether an attribute says of people what images only hint at, in whatever category it is.
+    """Whether an attribute names a sensitive trait of people, whichever its category.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def tells_sensitive(attribute: str) -> bool:
 
 
 def mark_perceived(category: str) -> str:
-    """A sensitive category's name: what is seen is how people look, not what they are.
+    """Mark a sensitive category as perceived: images show how people look, no more.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _PLACE = re.compile(r"\{([a-z ]+)\}")
 
 
 class Questions(Options):
-    """What a language model is asked, with places in braces.
+    """Templates of questions to a language model, with places in braces.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Questions(Options):
 
 
 class ProposeOptions(Options):
-    """All that decides what is asked, but the caption of the domain.
+    """Options of proposing attributes; the caption of the domain is apart.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 
 def noun_of(caption: str) -> str:
-    """What the images of a caption show.
+    """Extract the noun from the caption of a domain.
 
     Examples
     --------

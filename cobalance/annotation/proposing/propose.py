@@ -34,7 +34,7 @@ ANSWER = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a language model proposes.
+    """Attributes that a language model proposes.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ BRUSHNET_WANTED = (
 
 
 def open_backend(options: BrushNetOptions) -> DiffusionBackend:
-    """Open a backend whose model paints the object, seeing what surrounds it.
+    """Open a backend whose model paints the object to fit its surroundings.
 
     As in the authors' example: UniPC with 50 steps, guidance 7.5, and the object blacked out in
     what BrushNet sees. The image is painted with ``area_px`` pixels in the source's shape, and

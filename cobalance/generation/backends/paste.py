@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class PasteOptions(DiffusionOptions, PlacementOptions):
-    """Options of the backend paste: those of diffusion models, and the object's placement."""
+    """Options of the backend paste: diffusion model and placement of the object."""
 
 
 PLUGIN = Plugin(

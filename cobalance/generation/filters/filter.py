@@ -74,7 +74,7 @@ LOOKS_FOR_ALL: frozenset[Asked] = frozenset(["concepts", "class"])
 
 @dataclass(frozen=True)
 class Scored:
-    """A filter's score of an image, with what the image was asked to show.
+    """A filter's score of an image, with the requested class and concepts.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Scored:
 
 
 class Said(NamedTuple):
-    """What a filter says of an image, and whether that is enough for it."""
+    """A filter's statement about an image, and whether the image passes."""
 
     text: str
     enough: bool = True
@@ -125,7 +125,7 @@ def number_text(value: float, *others: float) -> str:
 def describe_score(
     score: float, least: float | None, *, enough: str, too_little: str, measured: str = ""
 ) -> Said:
-    """A score beside what it needs, in words.
+    """Describe a score beside its threshold.
 
     Parameters
     ----------

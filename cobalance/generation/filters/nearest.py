@@ -1,4 +1,4 @@
-"""Embedding filter: whether edited objects lie among real ones, and among those of their group."""
+"""Embedding filter: whether edited objects lie among real ones and their own group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ def _looks(options: ObjectsOptions) -> frozenset[Asked]:
 
 
 def class_text(options: ObjectsOptions, class_name: str) -> str:
-    """What the detector is asked for to find a class."""
+    """Text with which the detector looks for a class."""
     text = options.class_text
     return text if isinstance(text, str) else (text or {}).get(class_name, class_name)
 

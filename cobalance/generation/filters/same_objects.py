@@ -62,7 +62,7 @@ PLUGIN = FilterPlugin(
 
 @dataclass(frozen=True, eq=False)
 class SameObjectsFilter:
-    """Scores images by how far a detector finds in them what it finds in their source.
+    """Scores images by how many detected objects they share with their source.
 
     The score is F1 of the two sets of names ([1]_, equation 5), from 0 to 1. The details have the
     names that are in both, those that the source alone has (``lost``), and those that the image

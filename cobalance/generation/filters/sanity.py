@@ -102,7 +102,7 @@ class SanityFilter:
         return Judgement(score, accepted=True, details=details)
 
     def _fault(self, request: ImageRequest, made: GeneratedImage) -> str:
-        """Reason why the image is unusable whatever its pixels; empty for a usable one."""
+        """Reason why the image is unusable by size, type or masks; empty if usable."""
         image, mask = made.image, made.mask
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
             return (
@@ -133,7 +133,7 @@ class SanityFilter:
 
 
 def _kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
-    """Reason why the pixels to keep cannot be compared; empty where they can, or there are none."""
+    """Reason why the pixels to keep cannot be compared; empty if they can."""
     kept, shape = made.kept, made.image.shape[:2]
     if kept is None:
         return ""

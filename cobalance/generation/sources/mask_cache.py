@@ -1,4 +1,4 @@
-"""Masks by image: paths of mask files, and a cache of those that a model has found."""
+"""Masks by image: paths of mask files, and a cache of masks from a model."""
 
 import threading
 from collections import OrderedDict

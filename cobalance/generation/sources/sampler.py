@@ -146,7 +146,7 @@ class Sources:
         return self._single.sample(class_name, seed, without=without)
 
     def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
-        """Give an image with its object mask, and its class; the seed decides what is drawn by lot.
+        """Take an image with its object mask, and its class; the seed decides random draws.
 
         Raises
         ------

@@ -77,7 +77,7 @@ class CaptionAnnotator:
         ]
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
-        """1 where an image's caption names what a text is a photo of, else 0.
+        """Score 1 where an image's caption names a text's subject, else 0.
 
         See `cobalance.ingest.annotators.annotator.Annotator`. Of a text such as "a photo of a cow"
         the words after the article are looked for; a phrase inside a longer one of `texts` does not

@@ -177,7 +177,7 @@ _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
 def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path:
-    """Folder of an earlier download in the cache; JobBlockedError if there is none.
+    """Find an earlier download's folder in the cache; JobBlockedError without one.
 
     It is the commit's folder, whatever the `subfolder` that the model must be in.
     """

@@ -51,7 +51,7 @@ class Network(torch.nn.Module):
 
 @dataclass(frozen=True)
 class ClassifierSettings:
-    """What is needed beside its weights to use a classifier.
+    """Settings of a classifier, saved beside its weights.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ClassifierSettings:
         return squeezed
 
     def normalise(self, pixels: torch.Tensor) -> torch.Tensor:
-        """What the network reads of uint8 pixels, of the same shape (n_images, 3, …)."""
+        """Normalise uint8 pixels for the network, shape (n_images, 3, …)."""
         mean, std = (
             torch.tensor(values, device=pixels.device)[:, None, None]
             for values in (self.mean, self.std)
@@ -136,7 +136,7 @@ class Classifier:
         return np.concatenate(rows)
 
     def run(self, pixels: torch.Tensor, *, features: bool = False) -> torch.Tensor:
-        """Outputs of a batch of uint8 pixels, or what the head reads."""
+        """Outputs for a batch of uint8 pixels, or the features below the head."""
         kind = self.device.type
         half = self.dtype != torch.float32
         with (

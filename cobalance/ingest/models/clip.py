@@ -16,7 +16,7 @@ CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
 
 
 def load_clip(options: ModelOptions, revision: str = CLIP_REVISION) -> "VisionModel":
-    """Load CLIP's two encoders; errors are those of `cobalance.ingest.models.vision.open_vision`.
+    """Load CLIP's two encoders; errors as in `cobalance.ingest.models.vision.open_vision`.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from cobalance.ingest.models.vision import VisionModel, encode_once, open_vision
 
 @dataclass(frozen=True, eq=False)
 class Conversation:
-    """Puts an image and a text into what a vision-language model takes.
+    """Prepares images and texts as inputs of a vision-language model.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Conversation:
 
 
 def open_conversation(options: ModelOptions, revision: str) -> Conversation:
-    """Load a model; `revision` is the default model's, errors are those of `open_vision`.
+    """Load a model; `revision` is the default model's, errors as in `open_vision`.
 
     The image encoder does not look twice in a row at the same tensor.
     """

@@ -40,7 +40,7 @@ class BoxDetector(ABC):
 
     @abstractmethod
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
-        """For each image, what was found of each text.
+        """Yield the boxes found for each text, image by image.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Detector(BoxDetector):
     _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
-        """For each image, what was found of each text: all share the model's boxes."""
+        """Yield the boxes found for each text, image by image; all texts share the boxes."""
         for batch in self.vision.batches(images):
             with out_of_memory(f"the detector on {len(batch)} images"):
                 found = self._predict(batch, texts)
@@ -204,7 +204,7 @@ class Detector(BoxDetector):
 
 
 def open_detector(options: DetectorOptions) -> Detector:
-    """Load a detector; errors are those of `cobalance.ingest.models.vision.open_vision`."""
+    """Load a detector; errors as in `cobalance.ingest.models.vision.open_vision`."""
     vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil, REVISION)
     return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
 

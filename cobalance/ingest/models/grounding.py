@@ -62,7 +62,7 @@ class GroundingDetector(BoxDetector):
     _chunks: list[list[str]] = field(default_factory=list, repr=False)
 
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
-        """For each image, what was found of each text; each chunk of texts has its own boxes.
+        """Yield the boxes found for each text, image by image; each chunk has its own.
 
         O(images x chunks) passes; an image goes through the backbone once. Images of a batch share
         a pass where they have the same size: padded ones would score differently.
@@ -123,7 +123,7 @@ class GroundingDetector(BoxDetector):
         return int(min(self.options.chunk_tokens, *most)) - 2
 
     def _tokens(self, text: str) -> Tokens:
-        """A text's tokens, without those that end a name."""
+        """Tokenise a text, without tokens that end a name."""
         ends = set(self.vision.model.model.special_tokens.tolist())
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         return tuple(one for one in ids if one not in ends)[: self._limit() - 1]
@@ -155,7 +155,7 @@ class GroundingDetector(BoxDetector):
 
 
 def open_grounding(options: GroundingOptions) -> GroundingDetector:
-    """Load a detector; errors are those of `cobalance.ingest.models.vision.open_vision`."""
+    """Load a detector; errors as in `cobalance.ingest.models.vision.open_vision`."""
     checkpoint = find_checkpoint(options.model, options.revision_or(REVISION), options.offline)
     kind = str(checkpoint.read_config(MODEL_FILE).get("model_type"))
     if kind not in KINDS:

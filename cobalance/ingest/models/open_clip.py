@@ -1,4 +1,4 @@
-"""CLIP models in the layout of open_clip, loaded as those of transformers."""
+"""Load CLIP models in open_clip's layout as models of transformers."""
 
 import re
 from collections.abc import Mapping

@@ -130,14 +130,14 @@ def encode_once(encode: Callable[..., Any]) -> Callable[..., Any]:
     last: list[tuple[torch.Tensor, Any]] = []
 
     @wraps(encode)  # the library looks at its parameters
-    def kept(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
+    def encode_new(pixel_values: torch.Tensor, *rest: Any, **options: Any) -> Any:
         if not last or last[0][0] is not pixel_values:
             last.clear()  # before others are computed
             last.append((pixel_values, encode(pixel_values, *rest, **options)))
         found = last[0][1]
         return list(found) if isinstance(found, list) else found
 
-    return kept
+    return encode_new
 
 
 def open_vision(

@@ -69,7 +69,7 @@ class Exemplars:
     sha256: str
 
     def of(self, concept: str) -> tuple[Exemplar, ...]:
-        """Exemplars of a concept; empty if there are none."""
+        """Exemplars of a concept; empty without any."""
         return self.by_folder.get(concept_folder(concept), ())
 
     def is_ground(self, concept: str) -> bool:

@@ -78,7 +78,7 @@ def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool
 
 
 def scale_size(size: Size, scale: float, within: Size) -> Size:
-    """Scale a size to whole pixels: at least 1, and at most those of another size."""
+    """Scale a size to whole pixels, from 1 to the sides of another size."""
     height, width = (
         min(most, max(1, round(side * scale))) for side, most in zip(size, within, strict=True)
     )

@@ -101,7 +101,7 @@ def _problem_of(config: Mapping[str, Any]) -> str:
 
 
 def _mismatch(config: Mapping[str, Any], base: Checkpoint) -> str:
-    """In what a BrushNet does not fit a base; empty if it does."""
+    """Describe how a BrushNet does not fit a base; empty if it fits."""
     unet = base.read_config("unet/config.json")
     latents = int(base.read_config("vae/config.json").get("latent_channels", 4))
     widths, layers = [320, 640, 1280, 1280], 2  # diffusers' defaults

@@ -1,4 +1,4 @@
-"""BrushNet: a U-Net without text that tells another one what surrounds the hole in an image.
+"""BrushNet: a U-Net without text that tells another one a hole's surroundings.
 
 X. Ju et al., BrushNet: A Plug-and-Play Image Inpainting Model with Decomposed Dual-Branch
 Diffusion, ECCV 2024, section 3. diffusers has no such model. Names of modules and settings are
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 
 class Residuals(NamedTuple):
-    """What is added to the hidden states of the base U-Net, in the order of its sub-blocks.
+    """Residuals for the base U-Net's hidden states, in the order of its sub-blocks.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class _UpStage(nn.Module):
 
 
 class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
-    """BrushNet for a U-Net of Stable Diffusion's kind; see `Residuals` for what it gives.
+    """BrushNet for a U-Net of Stable Diffusion's kind; it returns `Residuals`.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ image_encoder, requires_safety_checker
     def _encode_condition(
         self, images: Sequence[Image.Image], masks: Sequence[Image.Image]
     ) -> Tensor:
-        """Encode what surrounds the holes, see `BrushNetModel.forward`.
+        """Encode the surroundings of the holes, see `BrushNetModel.forward`.
 
         The authors draw the latents from the encoder's distribution; this takes its mode, so that
         an image follows from its request. They downsample the mask as here: to the nearest pixel.

@@ -71,7 +71,7 @@ class DiffusionBackend:
         self._settings = settings or {}
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Generate one image per request; those of the same model size and scales form a batch.
+        """Generate one image per request; equal model sizes and scales form a batch.
 
         Raises
         ------

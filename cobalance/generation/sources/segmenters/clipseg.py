@@ -1,4 +1,4 @@
-"""Segmenter of what a text says, such as skin, with CLIPSeg."""
+"""Segmenter of objects that a text names, such as skin, with CLIPSeg."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClipSegOptions(ModelOptions):
-    """Model, and texts of what belongs to the object.
+    """Model, and texts that name the object's parts.
 
     The default model's weights are under Apache-2.0 on the hub. Its authors' repository has the
     code alone under MIT, and they say there that they released the weights for research, without a
@@ -53,7 +53,7 @@ PLUGIN = Plugin(
 
 @dataclass(frozen=True, eq=False)
 class ClipSegSegmenter:
-    """Segments what texts say with CLIPSeg [1]_.
+    """Segments objects that texts name with CLIPSeg [1]_.
 
     It does not tell objects apart: with a box, only what is inside the box is the object.
 

@@ -120,7 +120,7 @@ class PeopleSegmenter:
         return {"segmenter": "people", "settings": settings, **self.vision.describe()}
 
     def _predict(self, image: ImageArray) -> tuple[Any, list[MaskArray]]:
-        """Score and mask of each query's likeliest label of those that are wanted."""
+        """Score and mask of each query, by its likeliest wanted label."""
         import torch
 
         output = self.vision.model(pixel_values=self.vision.pixels([image]))

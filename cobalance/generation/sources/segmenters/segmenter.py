@@ -58,12 +58,12 @@ class PartSegmenter(Protocol):
     """A segmenter that tells parts by name."""
 
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
-        """Masks of the parts that it was opened for; those that it does not find are empty."""
+        """Masks of the parts it was opened for; empty where a part is not found."""
         ...
 
 
 def find_parts(segmenter: Segmenter, name: str) -> Callable[[ImageArray], Mapping[str, MaskArray]]:
-    """A segmenter's function that finds parts: what it segments is one part, if it names none."""
+    """Find parts with a segmenter; one part in all if it names none."""
     if isinstance(segmenter, PartSegmenter):
         return segmenter.parts
     return lambda image: {name: segmenter.segment(image, None)}
