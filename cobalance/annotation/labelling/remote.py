@@ -93,15 +93,6 @@ class RemoteYesNo:
     The probabilities of the first token alone count: those of all forms of yes and of no are
     summed, and normalised over the two, as `cobalance.ingest.annotators.vlm.YesNo` does. A
     form that is not among the likeliest tokens counts as 0.
-
-    Parameters
-    ----------
-    chat : ChatModel
-        Asked one question for each image and text.
-    endpoint : EndpointSettings
-        What it is.
-    question : str
-        With ``{text}`` where the text belongs.
     """
 
     chat: ChatModel

@@ -41,15 +41,7 @@ IMAGES = pa.schema([("id", pa.string()), ("uri", pa.string()), ("synthetic", pa.
 
 
 class ScoreFiles:
-    """The files of a run.
-
-    Parameters
-    ----------
-    folder : OutputFolder
-        The output folder of workers.
-    run : str
-        The run's id.
-    """
+    """The files of a run."""
 
     def __init__(self, folder: OutputFolder, run: str) -> None:
         self._folder, self.uri = folder, f"annotations/{run}"
@@ -174,10 +166,6 @@ def score_chunk(
 
     Parameters
     ----------
-    n : int
-        Images of the chunk.
-    texts : sequence of str
-        What is scored in each.
     report : callable
         Called with the number of images that are done; what it raises stops the work.
 

@@ -18,8 +18,6 @@ class LabelledAttribute(Options):
     ----------
     category : str
         Its category; attributes of one compete for an image where one alone may be present.
-    concept : str
-        The concept that images get.
     caption : str
         The text that images are scored with.
     """

@@ -39,10 +39,6 @@ class LocalModel:
     It is asked with its own chat template, one question at a time, with a seed for each round and
     attempt. JSON schemas are left to the question's words.
 
-    Parameters
-    ----------
-    options : LocalOptions
-
     Raises
     ------
     OptionError, MachineError

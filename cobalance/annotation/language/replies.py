@@ -32,7 +32,6 @@ def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
 
     Parameters
     ----------
-    text : str
     may_be_empty : bool
         Whether a list without a name is a reply, too.
 

@@ -45,7 +45,6 @@ class Transcript:
     ----------
     chat : ChatModel
         What is asked where nothing is kept.
-    folder : OutputFolder
     place : str
         Path in the folder, such as ``annotations/0a1b/replies``.
 

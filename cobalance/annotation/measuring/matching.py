@@ -24,9 +24,6 @@ def match_concepts(
 
     Parameters
     ----------
-    concepts : sequence of str
-    attributes : iterable of str
-        Of the ground truth.
     mapping : mapping or None
         What to compare some concepts with; it wins.
 

@@ -108,13 +108,6 @@ def count_real_neighbours(pool: Pool, k: int) -> tuple[IntArray, int]:
     distance; of images at the same distance real ones are nearer, then those with the lower id.
     Where there are fewer than k others, all of them.
 
-    Parameters
-    ----------
-    pool : Pool
-        The images.
-    k : int
-        Neighbours to look at.
-
     Returns
     -------
     counts : int64 array, shape (candidates,)

@@ -32,8 +32,6 @@ class MaskCache:
 
         Parameters
         ----------
-        key : hashable
-            The image and what is looked for.
         find : callable
             Finds the masks. Of its errors, UnusableError is remembered and raised again.
         """

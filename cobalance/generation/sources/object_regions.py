@@ -95,8 +95,6 @@ def choose_instances(settings: MaskSettings, areas_px: Sequence[float]) -> list[
 
     Parameters
     ----------
-    settings : MaskSettings
-        Which ones to choose.
     areas_px : sequence of float
         The area of each instance's box, in pixels of the annotated image.
 

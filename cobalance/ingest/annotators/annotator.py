@@ -110,17 +110,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ScoringAnnotator:
-    """Annotator with a mention, without a box, for every name that scores high enough.
-
-    Parameters
-    ----------
-    name : str
-        Of the annotator.
-    options : QueryOptions
-        The lowest score of a mention, and the words around a name.
-    model : Scorer
-        Scores texts.
-    """
+    """Annotator with a mention, without a box, for every name that scores high enough."""
 
     name: str
     options: QueryOptions
@@ -153,15 +143,7 @@ class ScoringAnnotator:
 
 @dataclass(frozen=True, eq=False)
 class DetectingAnnotator:
-    """Annotator with a mention for every detected box.
-
-    Parameters
-    ----------
-    name : str
-        Of the annotator.
-    detector : BoxDetector
-        Its threshold is the lowest score of a mention.
-    """
+    """Annotator with a mention for every detected box."""
 
     name: str
     detector: "BoxDetector"

@@ -36,20 +36,13 @@ class BlipItm:
     An image is encoded once, and its patches are attended to by the tokens of each text. The mask
     of the padding is passed on: without it scores depend on the longest text beside them.
 
-    Parameters
-    ----------
-    vision : VisionModel
-        A `BlipForImageTextRetrieval`.
-    tokenizer : tokenizer of transformers
-        BERT's.
-
     References
     ----------
     .. [1] Li, J. et al., *BLIP: Bootstrapping language-image pre-training for unified
        vision-language understanding and generation* (ICML 2022), section 3.2.
     """
 
-    vision: "VisionModel"
+    vision: "VisionModel"  # a BlipForImageTextRetrieval
     tokenizer: Any
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:

@@ -55,11 +55,6 @@ class CaptionAnnotator:
 
     A concept counts where its words stand in the caption; nothing is inferred. Captions are read as
     those of a dataset are: whole words, singular or plural, the longest phrase at each place.
-
-    Parameters
-    ----------
-    captioner : CaptionWriter
-        Writes captions.
     """
 
     captioner: CaptionWriter
@@ -111,15 +106,7 @@ def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Captioner:
-    """Writes a caption for each image, without sampling.
-
-    Parameters
-    ----------
-    conversation : Conversation
-        The model.
-    options : CaptionOptions
-        Prompt and search.
-    """
+    """Writes a caption for each image, without sampling."""
 
     conversation: "Conversation"
     options: CaptionOptions

@@ -169,15 +169,7 @@ def colour_features(image: ImageArray, side_px: int) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class LinearProbeAnnotator:
-    """Annotator with a probe; see `cobalance.ingest.annotators.annotator.Annotator`.
-
-    Parameters
-    ----------
-    options : LinearProbeOptions
-    probe : LinearProbe
-    weights_sha256 : str
-        Of its file.
-    """
+    """Annotator with a probe; see `cobalance.ingest.annotators.annotator.Annotator`."""
 
     options: LinearProbeOptions
     probe: LinearProbe

@@ -33,20 +33,13 @@ class Siglip2:
     Each text has a sigmoid of its own, so that its score does not depend on the others. Texts are
     in lower case and padded to the model's length, as they were in training.
 
-    Parameters
-    ----------
-    vision : VisionModel
-        A `SiglipModel`.
-    tokenizer : tokenizer of transformers
-        Its tokenizer.
-
     References
     ----------
     .. [1] Tschannen, M. et al., *SigLIP 2: Multilingual vision-language encoders with improved
        semantic understanding, localization, and dense features* (2025).
     """
 
-    vision: "VisionModel"
+    vision: "VisionModel"  # a SiglipModel
     tokenizer: Any
     _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
 

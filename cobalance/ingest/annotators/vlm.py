@@ -37,10 +37,6 @@ class YesNo:
 
     Parameters
     ----------
-    conversation : Conversation
-        The model.
-    question : str
-        With ``{text}`` where the text belongs.
     yes, no : tuple of int
         Tokens that are a form of yes, and of no.
     """

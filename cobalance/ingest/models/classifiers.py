@@ -29,15 +29,7 @@ WEIGHTS_FILE = "model.safetensors"
 
 
 class Network(torch.nn.Module):
-    """A backbone and a linear head.
-
-    Parameters
-    ----------
-    backbone : module
-        A timm model without its own head.
-    head : Linear
-        The last layer.
-    """
+    """A backbone and a linear head."""
 
     def __init__(self, backbone: Any, head: torch.nn.Linear) -> None:
         super().__init__()

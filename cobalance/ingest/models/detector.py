@@ -25,15 +25,7 @@ Found = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class BoxDetector(ABC):
-    """Finds names in images, with a score and a box for each.
-
-    Parameters
-    ----------
-    options : DetectorOptions
-        Threshold and words.
-    vision : VisionModel
-        A detector of transformers.
-    """
+    """Finds names in images, with a score and a box for each."""
 
     options: DetectorOptions
     vision: VisionModel
@@ -155,15 +147,6 @@ class Detector(BoxDetector):
     Names are scored independently, so that a box may get two names: the library's post-processing
     keeps the best one only, so that a near synonym in the vocabulary would hide a concept. Boxes
     centred in the square padding are dropped, others clipped to the image.
-
-    Parameters
-    ----------
-    options : DetectorOptions
-        Threshold and words.
-    vision : VisionModel
-        An `Owlv2ForObjectDetection`.
-    tokenizer : CLIPTokenizer
-        Its tokenizer.
 
     References
     ----------

@@ -46,11 +46,6 @@ class GroundingDetector(BoxDetector):
     order, whatever the order of the vocabulary: the vocabulary and `chunk_tokens` say what stood
     beside what. With `alone` they do not depend on each other.
 
-    Parameters
-    ----------
-    tokenizer : tokenizer of transformers
-        BERT's, without case.
-
     References
     ----------
     .. [1] Liu, S. et al., *Grounding DINO: Marrying DINO with grounded pre-training for open-set

@@ -190,13 +190,6 @@ _TEXTS = ("a photo of a cat", "the sea")  # without a common word
 def check_tokenizers(model: str, pipeline: Any) -> None:
     """Check every tokenizer of a pipeline against its text encoder.
 
-    Parameters
-    ----------
-    model : str
-        The model's name, for messages.
-    pipeline
-        A pipeline of diffusers.
-
     Raises
     ------
     JobBlockedError

@@ -32,20 +32,10 @@ class VisionModel:
 
     Parameters
     ----------
-    model : module of torch
-        In inference mode.
     processor : image processor of transformers
         A Pillow variant, so that an image gives the same input with and without torchvision.
-    checkpoint : Checkpoint
-        Source of the weights.
     weights_sha256 : str
         Digest of the weights, taken when they were loaded.
-    device : torch.device
-        Device of the model.
-    dtype : torch.dtype
-        Precision.
-    batch_size : int
-        Images per batch.
     """
 
     model: Any

@@ -142,13 +142,6 @@ def kept_pixels(shown: MaskArray, source: SourceImage | None) -> MaskArray | Non
 def fit_source(source: SourceImage, size: Size) -> tuple[ImageArray, MaskArray, float]:
     """Fit the whole source, centred and with its aspect ratio kept, into an image of a given size.
 
-    Parameters
-    ----------
-    source : SourceImage
-        The image and its object.
-    size : tuple of int
-        Height and width.
-
     Returns
     -------
     image : uint8 array, shape (height, width, 3)

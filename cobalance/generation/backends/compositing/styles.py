@@ -93,17 +93,7 @@ def is_ground(name: str) -> bool:
 
 
 def paint_pattern(style: Style, size: Size, draws: Draws) -> ImageArray:
-    """Draw a style's pattern at a random offset, with slight noise.
-
-    Parameters
-    ----------
-    style : Style
-        From `style_of`.
-    size : tuple of int
-        Height and width.
-    draws : Draws
-        Gives the offset and the unevenness.
-    """
+    """Draw a style's pattern at a random offset, with slight noise."""
     cell = max(2.0, min(size) / style.steps)
     rows, columns = np.mgrid[: size[0], : size[1]].astype(np.float64)
     down, right = draws.uniforms(2) * 16

@@ -30,13 +30,6 @@ _REQUIRED: Mapping[str, tuple[object, str]] = {
 def check_base(base: Checkpoint, wanted: str) -> None:
     """Refuse a pipeline that is no base for BrushNet, before its weights are loaded.
 
-    Parameters
-    ----------
-    base : Checkpoint
-        A pipeline.
-    wanted : str
-        The kind that is needed, with an example.
-
     Raises
     ------
     JobBlockedError
@@ -64,13 +57,6 @@ def check_base(base: Checkpoint, wanted: str) -> None:
 
 def check_brushnet(brushnet: Checkpoint, base: Checkpoint, wanted: str) -> None:
     """Refuse a checkpoint that is no BrushNet, or the BrushNet of another base.
-
-    Parameters
-    ----------
-    brushnet, base : Checkpoint
-        The two models.
-    wanted : str
-        The kind that is needed, with an example.
 
     Raises
     ------
@@ -129,15 +115,6 @@ def _in_words(value: object) -> str:
 
 def load_brushnet(brushnet: Checkpoint, dtype: Any, memory_format: Any) -> Any:
     """Load a BrushNetModel.
-
-    Parameters
-    ----------
-    brushnet : Checkpoint
-        From `find_checkpoint`, after `check_brushnet`.
-    dtype : torch.dtype
-        In which precision.
-    memory_format : torch.memory_format
-        Of its convolutions.
 
     Raises
     ------

@@ -49,8 +49,6 @@ class BranchHooks:
     ----------
     unet : diffusers.UNet2DConditionModel
         The base; hooks are added to it and to its sub-blocks.
-    brushnet : BrushNetModel
-        The branch.
 
     Attributes
     ----------

@@ -48,10 +48,6 @@ class DiffusionBackend:
 
     Parameters
     ----------
-    name : str
-        The backend's.
-    runner : PipelineRunner
-        The model.
     prepare : callable
         Prepares the pipeline's inputs for a request's source and seed.
     settings : mapping, optional

@@ -38,18 +38,8 @@ class PipelineRunner:
 
     Parameters
     ----------
-    pipeline : diffusers.DiffusionPipeline
-        The pipeline, on its device.
-    checkpoint : Checkpoint
-        Where it is from.
-    options : DiffusionOptions
-        How to paint.
     inputs : mapping of str to (float or None)
         The backend's own numbers of the pipeline's call; None for the pipeline's default.
-    device : torch.device
-        Where to.
-    dtype : torch.dtype
-        In which precision.
 
     Attributes
     ----------
@@ -119,10 +109,6 @@ class PipelineRunner:
 
         Parameters
         ----------
-        prompts : sequence of str
-            The words.
-        seeds : sequence of int
-            Of the generators.
         size : tuple of int
             Height and width, multiples of `multiple_px`.
         inputs : mapping of str to sequence
@@ -228,12 +214,6 @@ def open_runner(
     ----------
     kind : type
         The pipeline's class, or an AutoPipeline.
-    checkpoint : Checkpoint
-        From `find_checkpoint`.
-    options : DiffusionOptions
-        How to paint.
-    inputs : mapping of str to (float or None), optional
-        As `PipelineRunner` takes them.
     components : mapping of str to object, optional
         Parts of the pipeline that are not in the checkpoint, or that take the place of its own.
 

@@ -93,8 +93,6 @@ def check_pipeline_scales(
 
     Parameters
     ----------
-    pipeline : diffusers.DiffusionPipeline
-        The pipeline.
     sampling : Sampling
         Its settings, for variants that leave a scale out.
     variants : sequence of mappings of str to float

@@ -19,15 +19,6 @@ class TextEncoder:
 
     Each prompt is encoded alone, so that its embeddings do not depend on the batch. Other
     families than Stable Diffusion and FLUX.1 get the words, and encode them each time.
-
-    Parameters
-    ----------
-    pipeline : diffusers.DiffusionPipeline
-        The pipeline, on its device.
-    device : torch.device
-        Where to encode.
-    negative_prompt : str
-        What not to show.
     """
 
     def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str = "") -> None:
@@ -41,8 +32,6 @@ class TextEncoder:
 
         Parameters
         ----------
-        prompts : sequence of str
-            The words.
         guided : bool
             Whether the call compares with a negative prompt.
         """

@@ -57,15 +57,6 @@ class ClipSegSegmenter:
 
     It does not tell objects apart: with a box, only what is inside the box is the object.
 
-    Parameters
-    ----------
-    options : ClipSegOptions
-        What to look for.
-    vision : VisionModel
-        A `CLIPSegForImageSegmentation`.
-    tokenizer : CLIPTokenizer
-        Its tokenizer.
-
     References
     ----------
     .. [1] Lüddecke, T. and Ecker, A., *Image segmentation using text and image prompts*
@@ -73,7 +64,7 @@ class ClipSegSegmenter:
     """
 
     options: ClipSegOptions
-    vision: "VisionModel"
+    vision: "VisionModel"  # a CLIPSegForImageSegmentation
     tokenizer: Any
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:

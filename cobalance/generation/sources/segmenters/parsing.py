@@ -56,20 +56,13 @@ class ParsingSegmenter:
 
     It does not tell people apart: with a box, only what is inside the box is the object.
 
-    Parameters
-    ----------
-    vision : VisionModel
-        A `SegformerForSemanticSegmentation`.
-    labels : mapping of int to str
-        The model's labels that belong to the object.
-
     References
     ----------
     .. [1] Xie, E. et al., *SegFormer* (NeurIPS 2021).
     """
 
-    vision: "VisionModel"
-    labels: Mapping[int, str]
+    vision: "VisionModel"  # a SegformerForSemanticSegmentation
+    labels: Mapping[int, str]  # the labels of the object
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""

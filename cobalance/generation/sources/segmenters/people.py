@@ -59,15 +59,6 @@ PLUGIN = Plugin(
 class PeopleSegmenter:
     """Segments instances with Mask2Former [1]_.
 
-    Parameters
-    ----------
-    options : PeopleOptions
-        Which instances are the object.
-    vision : VisionModel
-        A `Mask2FormerForUniversalSegmentation`.
-    labels : tuple of int
-        Numbers of the object's labels.
-
     References
     ----------
     .. [1] Cheng, B. et al., *Masked-attention mask transformer for universal image segmentation*
@@ -75,8 +66,8 @@ class PeopleSegmenter:
     """
 
     options: PeopleOptions
-    vision: "VisionModel"
-    labels: tuple[int, ...]
+    vision: "VisionModel"  # a Mask2FormerForUniversalSegmentation
+    labels: tuple[int, ...]  # numbers of the labels of the object
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the instance that fits the box best; without a box, all as one."""

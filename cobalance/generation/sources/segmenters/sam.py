@@ -34,20 +34,13 @@ PLUGIN = Plugin(
 class SamSegmenter:
     """Segments the object in a box with SAM [1]_; a single mask, since boxes are hardly ambiguous.
 
-    Parameters
-    ----------
-    vision : VisionModel
-        A `SamModel`.
-    prepare : SamProcessor
-        What turns images and boxes into its input.
-
     References
     ----------
     .. [1] Kirillov, A. et al., *Segment anything* (ICCV 2023).
     """
 
-    vision: "VisionModel"
-    prepare: Any
+    vision: "VisionModel"  # a SamModel
+    prepare: Any  # a SamProcessor
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
