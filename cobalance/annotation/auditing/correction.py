@@ -7,7 +7,7 @@ from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 
 
-def rates(audited: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+def rates(audited: pd.DataFrame) -> pd.DataFrame:
     """Precision and false omission of each concept in each class.
 
     Parameters
@@ -42,7 +42,7 @@ def rates(audited: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
         hits, n = (joined[of].fillna(0).to_numpy(np.float64) for of in ("sum", "count"))
         with np.errstate(invalid="ignore", divide="ignore"):
             result[name] = hits / n
-        result[f"{name}_low"], result[f"{name}_high"] = wilson(hits, n, confidence)
+        result[f"{name}_low"], result[f"{name}_high"] = wilson(hits, n)
         result[f"{name}_n"] = n.astype(np.int64)
     return result
 

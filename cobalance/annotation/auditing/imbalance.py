@@ -17,7 +17,7 @@ _NAMES = ("over_represented", "under_represented", "highest_rate", "lowest_rate"
 _Found = tuple[float, float, float]  # a value with its limits
 
 
-def corrected_imbalances(corrected: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+def corrected_imbalances(corrected: pd.DataFrame) -> pd.DataFrame:
     """The imbalance of each concept as labels have it, and as the audit corrects it.
 
     An annotator that errs more in one class than in another shifts the difference of their counts:
@@ -69,7 +69,7 @@ def corrected_imbalances(corrected: pd.DataFrame, confidence: float = 0.95) -> p
             row[one], row[other] = both["class_name"]
             sizes = (both["labelled"] + both["unlabelled"]).to_numpy(np.float64)
             labelled = both["labelled"].to_numpy(np.float64)
-            limits = [sizes * end for end in wilson(labelled, sizes, confidence)]
+            limits = [sizes * end for end in wilson(labelled, sizes)]
             after = both[["corrected", "low", "high"]].to_numpy(np.float64).T
             for prefix, values in (("", np.array([labelled, *limits])), ("corrected_", after)):
                 found = _measures(values, sizes)

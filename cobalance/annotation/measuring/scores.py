@@ -193,17 +193,12 @@ def vocabulary_recall(known: FloatArray, proposed: FloatArray, beta: float = 0.8
         return float("nan")
     if not len(proposed):
         return 0.0
-    return float(np.mean(best_cosines(known, proposed) > beta))
+    best = (_unit(known) @ _unit(proposed).T).max(axis=1)
+    return float(np.mean(best > beta))
 
 
-def best_cosines(known: FloatArray, proposed: FloatArray) -> FloatArray:
-    """The highest cosine of each known embedding with a proposed one, shape (known,)."""
-    best: FloatArray = (_unit(known) @ _unit(proposed).T).max(axis=1)
-    return best
-
-
-def effective_dimension(embeddings: FloatArray, share: float = 0.95) -> tuple[int, float]:
-    """Principal components that hold a share of the variance, and that number by attribute.
+def effective_dimension(embeddings: FloatArray) -> tuple[int, float]:
+    """Principal components that hold 95% of the variance, and that number by attribute.
 
     GELDA (section 4.1): "the number of principal components needed to capture 95% of the variance
     in the embedding space spanned by a set of attributes".
@@ -212,8 +207,6 @@ def effective_dimension(embeddings: FloatArray, share: float = 0.95) -> tuple[in
     ----------
     embeddings : float array, shape (attributes, dimensions)
         They are centred here.
-    share : float
-        Of the variance.
 
     Returns
     -------
@@ -234,7 +227,7 @@ def effective_dimension(embeddings: FloatArray, share: float = 0.95) -> tuple[in
     if total <= np.finfo(np.float64).eps * max(1.0, float((embeddings**2).sum())):
         return 0, 0.0
     # a tolerance, so that a share that is reached exactly is not missed by rounding
-    needed = int(np.searchsorted(np.cumsum(variances) / total, share - 1e-12)) + 1
+    needed = int(np.searchsorted(np.cumsum(variances) / total, 0.95 - 1e-12)) + 1
     return needed, needed / n
 
 

@@ -61,7 +61,8 @@ def read_truth(path: Path) -> GroundTruth:
         images = columns.pop(ID).to_pylist()
         texts = pa.table(columns).to_pandas(strings_to_categorical=True)
         return GroundTruth(_read_values(texts.set_axis(pd.Index(images, name=ID)), path))
-    if _is_cub(head):
+    fields = head.split(b"\n", 1)[0].split()
+    if len(fields) >= 4 and all(one.isdigit() for one in fields[:4]):
         return _read_cub(path)
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
@@ -118,11 +119,6 @@ def _read_values(table: pd.DataFrame, path: Path) -> pd.DataFrame:
             "Write 1, 0 or -1, or nothing where it is not known.",
         )
     return pd.DataFrame(values, index=table.index, columns=table.columns)
-
-
-def _is_cub(head: bytes) -> bool:
-    fields = head.split(b"\n", 1)[0].split()
-    return len(fields) >= 4 and all(field.isdigit() for field in fields[:4])
 
 
 def _read_cub(path: Path) -> GroundTruth:

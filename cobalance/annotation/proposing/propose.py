@@ -78,7 +78,10 @@ def propose(
     text = fill_template(questions.categories, n=options.categories, caption=caption)
     (named_in_rounds,) = asked.rounds([text])
     if options.sensitive:  # "gender" and "perceived gender" are one
-        named_in_rounds = [[_as_seen(name) for name in names] for names in named_in_rounds]
+        named_in_rounds = [
+            [mark_perceived(name) if is_sensitive(name) else name for name in names]
+            for names in named_in_rounds
+        ]
     named = vote(named_in_rounds, min_votes=options.min_votes)
     left_out = [] if options.sensitive else [one.name for one in named if is_sensitive(one.name)]
     kept = [one.name for one in named if one.name not in left_out][: options.categories]
@@ -94,10 +97,6 @@ def propose(
     found = _add_captions(asked, caption, voted)
     progress("ask the language model", asked.done, asked.done)
     return Proposal(tuple(found), tuple(left_out))
-
-
-def _as_seen(category: str) -> str:
-    return mark_perceived(category) if is_sensitive(category) else category
 
 
 def _add_captions(

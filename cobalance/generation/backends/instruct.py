@@ -29,7 +29,6 @@ from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner
-    from cobalance.ingest.models.checkpoints import Checkpoint
 
 
 class InstructOptions(DiffusionOptions):
@@ -85,29 +84,25 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
 
     checkpoint = find_checkpoint(options.model or MODEL, options.revision, options.offline)
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
-    if not checkpoint.read_config("unet/config.json"):
+    unet = checkpoint.read_config("unet/config.json")
+    if not unet:
         raise JobBlockedError(
             f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
         )
     check_pipeline(checkpoint, 2, 0, wanted)
-    if _is_xl(checkpoint):
+    kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
+    # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass
+    if unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL"):
         raise JobBlockedError(
             f"The model {checkpoint.name} is of the wrong kind: InstructPix2Pix XL is not "
             f"supported. Give {wanted}, which is of Stable Diffusion 1.5's kind."
         )
     with quiet():
-        kind = diffusers.StableDiffusionInstructPix2PixPipeline
+        pipeline = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
-    runner = open_runner(kind, checkpoint, options, inputs)
+    runner = open_runner(pipeline, checkpoint, options, inputs)
     prepare = _prepare_crop if options.crop else _prepare
     return DiffusionBackend("instruct", runner, partial(prepare, runner, options))
-
-
-def _is_xl(checkpoint: "Checkpoint") -> bool:
-    """Whether the U-Net expects sizes and pooled embeddings, which this pipeline does not pass."""
-    unet = checkpoint.read_config("unet/config.json")
-    kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
-    return unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL")
 
 
 def _prepare(

@@ -103,7 +103,9 @@ class ConfidenceFilter:
             return Judgement(0.0, accepted=False, reason=reason)
         own, best = probabilities[classes.index(name)], max(probabilities)
         predicted = classes[probabilities.index(best)]
-        least = self._threshold(name)
+        least = self.options.threshold
+        if least is None:
+            least = (self.classifier.settings.confidence or {}).get(name, 1.0)
         details = {"predicted": predicted, "confidence": best, "threshold": least}
         if best <= least:
             return Judgement(own, accepted=True, details=details)
@@ -113,11 +115,6 @@ class ConfidenceFilter:
             f"{best:.3f}, more than {least:.3f}."
         )
         return Judgement(own, accepted=False, reason=reason, details=details)
-
-    def _threshold(self, name: str) -> float:
-        if self.options.threshold is not None:
-            return self.options.threshold
-        return (self.classifier.settings.confidence or {}).get(name, 1.0)
 
 
 def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:

@@ -72,7 +72,11 @@ class SafetyFilter:
             flags = [
                 flag for batch in self.vision.batches(images) for flag in self._is_flagged(batch)
             ]
-        return [_judgement(flag) for flag in flags]
+        reason = "The safety checker flags the image."
+        return [
+            Judgement(0.0, accepted=False, reason=reason) if flag else Judgement(1.0, accepted=True)
+            for flag in flags
+        ]
 
     def describe(self) -> Mapping[str, Any]:
         """The model with its weights."""
@@ -85,12 +89,6 @@ class SafetyFilter:
         stand_ins = [np.empty(0) for _ in images]
         _, flags = self.vision.model(clip_input=self.vision.pixels(images), images=stand_ins)
         return [bool(flag) for flag in flags]
-
-
-def _judgement(flagged: bool) -> Judgement:
-    if flagged:
-        return Judgement(0.0, accepted=False, reason="The safety checker flags the image.")
-    return Judgement(1.0, accepted=True)
 
 
 def open_filter(options: SafetyOptions) -> SafetyFilter:

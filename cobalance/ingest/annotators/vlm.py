@@ -60,16 +60,16 @@ class YesNo:
                 pixels = values["pixel_values"] if pixels is None else pixels
                 with vision.computing("a question about an image"):
                     logits = vision.model(**{**values, "pixel_values": pixels}).logits[0, -1]
-                    result[row, column] = self._probability(logits.double())
+                    yes, no = (
+                        logits.double()[list(forms)].logsumexp(dim=0)
+                        for forms in (self.yes, self.no)
+                    )
+                    result[row, column] = float((yes - no).sigmoid())
         return result
 
     def describe(self) -> Mapping[str, Any]:
         """The question, and the model with its weights."""
         return {"question": self.question, **self.conversation.vision.describe()}
-
-    def _probability(self, logits: "torch.Tensor") -> float:
-        yes, no = (logits[list(forms)].logsumexp(dim=0) for forms in (self.yes, self.no))
-        return float((yes - no).sigmoid())
 
 
 def open_annotator(options: VlmOptions) -> ScoringAnnotator:

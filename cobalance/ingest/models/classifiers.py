@@ -24,6 +24,7 @@ from cobalance.ingest.models.devices import SMALLER_MODEL, out_of_memory
 from cobalance.ingest.models.loading import software
 from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.weight_files import MODEL_FILE
+from cobalance.ingest.models.weights import fill
 
 WEIGHTS_FILE = "model.safetensors"
 
@@ -230,7 +231,7 @@ def open_classifier(options: ModelOptions, device: torch.device, dtype: torch.dt
     backbone = _create(settings.architecture)
     _resize(backbone, settings.image_px, checkpoint.name)
     network = Network(backbone, torch.nn.Linear(width_of(backbone), settings.n_outputs))
-    _fill(network, load_file(checkpoint.folder / WEIGHTS_FILE), checkpoint)
+    fill(network, load_file(checkpoint.folder / WEIGHTS_FILE), checkpoint.name)
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL):
         network = network.to(device)
     return Classifier(network, settings, device, dtype, options.batch_size)
@@ -284,15 +285,4 @@ def _load(checkpoint: Checkpoint) -> Any:
         for name, tensor in weights.items()
         if not any(name.startswith(f"{head}.") for head in heads)
     }
-    _fill(backbone, body, checkpoint)
-    return backbone
-
-
-def _fill(module: torch.nn.Module, weights: dict[str, torch.Tensor], found: Checkpoint) -> None:
-    try:
-        module.load_state_dict(weights)
-    except RuntimeError as error:
-        raise JobBlockedError(
-            f"The model {found.name} does not fit its architecture: {describe_error(error)}. Copy "
-            "or download it again."
-        ) from error
+    return fill(backbone, body, checkpoint.name)

@@ -7,7 +7,6 @@ from sklearn.decomposition import PCA
 
 from cobalance.annotation.measuring.scores import (
     auc,
-    best_cosines,
     effective_dimension,
     label_scores,
     macro,
@@ -149,7 +148,6 @@ def test_a_file_without_numbers_is_refused(tmp_path, content):
 def test_best_cosines_of_nine_and_seven_tenths_give_half():
     proposed = np.eye(3)[:1]
     known = np.array([[0.9, np.sqrt(1 - 0.81), 0], [0.7, 0, np.sqrt(1 - 0.49)]])
-    assert best_cosines(known, proposed) == pytest.approx([0.9, 0.7])
     assert vocabulary_recall(known * 3, proposed * 7) == 0.5
     assert vocabulary_recall(known, np.empty((0, 3))) == 0
     assert np.isnan(vocabulary_recall(np.empty((0, 3)), proposed))

@@ -80,7 +80,7 @@ def test_incomplete_weights_are_refused(saved: Path, tmp_path: Path) -> None:
     weights = load_file(saved / "model.safetensors")
     del weights["norm.weight"]
     save_file(weights, copied(saved, tmp_path) / "model.safetensors")
-    with pytest.raises(JobBlockedError, match="does not fit its architecture"):
+    with pytest.raises(JobBlockedError, match="do not fit the model"):
         open_backbone(options(tmp_path))
 
 

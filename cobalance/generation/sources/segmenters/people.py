@@ -95,7 +95,8 @@ class PeopleSegmenter:
             mask = masks[at]
             if scores[at] < self.options.threshold or not mask.any():
                 continue
-            if all(_iou(mask, other) <= self.options.overlap for other in kept):
+            ious = [np.count_nonzero(mask & one) / np.count_nonzero(mask | one) for one in kept]
+            if max(ious, default=0) <= self.options.overlap:
                 kept.append(mask)
         if not kept:
             raise GenerationError(
@@ -124,10 +125,6 @@ class PeopleSegmenter:
         sure = (shares * inside).sum(dim=(1, 2)) / inside.sum(dim=(1, 2)).clamp(min=1)
         scores = of_labels.max(dim=1).values * sure
         return scores.cpu().numpy(), list(inside.cpu().numpy())
-
-
-def _iou(one: MaskArray, other: MaskArray) -> float:
-    return float(np.count_nonzero(one & other) / np.count_nonzero(one | other))
 
 
 def _fit(mask: MaskArray, box: Box) -> float:
