@@ -37,16 +37,10 @@ class Endpoint:
 
     Parameters
     ----------
-    url : str
-        Base of the API, such as ``http://127.0.0.1:8000/v1``.
-    model : str
-        The model's name there.
+    url, model, timeout_s, send_images
+        As of `annotation.language.endpoint_settings.EndpointSettings`.
     key : SecretStr or None
         Sent with each question, and found nowhere else.
-    timeout_s : float
-        Of one try.
-    send_images : bool
-        Whether questions with images may be asked: these then leave the machine.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Flag attributes that name a class or nearly repeat another; find sensitive categories."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -162,17 +162,6 @@ def ngram_vectors(texts: Sequence[str]) -> FloatArray:
         .toarray()
     )
     return found
-
-
-def unseen(images: Mapping[str, int]) -> list[str]:
-    """The concepts that a labelling run has found in no image.
-
-    Parameters
-    ----------
-    images : mapping of str to int
-        How many images have each concept.
-    """
-    return [concept for concept, n in images.items() if n == 0]
 
 
 def _words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.proposing.guards import UNSEEN, unseen
+from cobalance.annotation.proposing.guards import UNSEEN
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
@@ -140,7 +140,7 @@ def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: La
     found = label_summary(files, settings)
     found = found[found["share"].notna()]
     images = dict(zip(found["concept"], found["images"], strict=True))
-    nowhere = set(unseen(images))
+    nowhere = {concept for concept, n in images.items() if n == 0}
     attributes = list_attributes(store, dataset)
     flags = dict(
         zip(

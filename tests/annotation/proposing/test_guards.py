@@ -10,7 +10,6 @@ from cobalance.annotation.proposing.guards import (
     near_synonyms,
     ngram_vectors,
     tells_sensitive,
-    unseen,
 )
 from cobalance.graph.annotations.attributes import ProposedAttribute
 
@@ -59,10 +58,6 @@ def test_flags_say_why_and_others_stay():
     assert first.flags == ("known",)
     assert second.flags == ("names the class 'Couches'",)
     assert third.flags == ("near synonym of 'sofa' (type): merge them? (cosine 0.93 by a test)",)
-
-
-def test_what_is_seen_nowhere():
-    assert unseen({"a": 0, "b": 1, "c": 0}) == ["a", "c"]
 
 
 @pytest.mark.parametrize(
