@@ -3,20 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
 
 from cobalance.graph.records import Box, Mention
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.models.devices import out_of_memory
-from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.options import DetectorOptions
 from cobalance.ingest.models.prompts import prompt_for
-from cobalance.ingest.models.vision import VisionModel, embed_new, open_vision
+
+if TYPE_CHECKING:
+    import torch
+
+    from cobalance.ingest.models.vision import VisionModel
 
 Floats = npt.NDArray[np.float32]
 Found = tuple[Floats, Floats]
@@ -28,7 +28,7 @@ class BoxDetector(ABC):
     """Finds names in images, with a score and a box for each."""
 
     options: DetectorOptions
-    vision: VisionModel
+    vision: "VisionModel"
 
     @abstractmethod
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
@@ -154,21 +154,22 @@ class Detector(BoxDetector):
     """
 
     tokenizer: Any
-    _embeddings: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
+    _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
 
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
         """Yield the boxes found for each text, image by image; all texts share the boxes."""
         for batch in self.vision.batches(images):
-            with out_of_memory(f"the detector on {len(batch)} images"):
+            with self.vision.computing(f"the detector on {len(batch)} images"):
                 found = self._predict(batch, texts)
             for image, one in zip(batch, found, strict=True):
                 scores, boxes = _inside(image, *one)
                 yield [(column, boxes) for column in scores.T]
 
-    @torch.inference_mode()
     def _predict(
         self, images: Sequence[ImageArray], texts: Sequence[str]
     ) -> list[tuple[Floats, Floats]]:
+        from cobalance.ingest.models.vision import embed_new
+
         model = self.vision.model
         feature_map, _ = model.image_embedder(self.vision.pixels(images))
         features = feature_map.flatten(1, 2)
@@ -177,10 +178,10 @@ class Detector(BoxDetector):
             return [(np.empty((len(rows), 0), dtype=np.float32), rows) for rows in boxes]
         embedded = embed_new(self._embeddings, texts, self._embed).expand(len(images), -1, -1)
         logits, _ = model.class_predictor(features, embedded)
-        scores = torch.sigmoid(logits.float()).cpu().numpy()
+        scores = logits.float().sigmoid().cpu().numpy()
         return list(zip(scores, boxes, strict=True))
 
-    def _embed(self, texts: Sequence[str]) -> torch.Tensor:
+    def _embed(self, texts: Sequence[str]) -> "torch.Tensor":
         tokens = self.vision.tokens(self.tokenizer, texts)
         features: torch.Tensor = self.vision.model.owlv2.get_text_features(**tokens).pooler_output
         return features
@@ -188,6 +189,11 @@ class Detector(BoxDetector):
 
 def open_detector(options: DetectorOptions) -> Detector:
     """Load a detector; errors as in `cobalance.ingest.models.vision.open_vision`."""
+    from transformers import CLIPTokenizer, Owlv2ForObjectDetection, Owlv2ImageProcessorPil
+
+    from cobalance.ingest.models.loading import load_processor
+    from cobalance.ingest.models.vision import open_vision
+
     vision = open_vision(options, Owlv2ForObjectDetection, Owlv2ImageProcessorPil, REVISION)
     return Detector(options, vision, load_processor(CLIPTokenizer, vision.checkpoint))
 

@@ -16,8 +16,7 @@ from transformers import (
 
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.models import grounding
-from cobalance.ingest.models.grounding import GroundingDetector, open_grounding
+from cobalance.ingest.annotators.grounding_dino import GroundingDetector, open_annotator
 from cobalance.ingest.models.options import GroundingOptions
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import (
@@ -36,7 +35,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def detector(model: Path, **options: object) -> GroundingDetector:
-    return open_grounding(GroundingOptions(model=str(model), **options))
+    opened = open_annotator(GroundingOptions(model=str(model), **options)).detector
+    assert isinstance(opened, GroundingDetector)
+    return opened
 
 
 def test_without_another_model_llmdet_is_taken_at_a_fixed_commit(
@@ -48,10 +49,10 @@ def test_without_another_model_llmdet_is_taken_at_a_fixed_commit(
         asked.append((model, revision))
         raise JobBlockedError("not here")
 
-    monkeypatch.setattr(grounding, "find_checkpoint", find)
+    monkeypatch.setattr("cobalance.ingest.models.checkpoints.find_checkpoint", find)
     for options in ({}, {"model": "a/b"}, {"model": "a/b", "revision": "c"}, {"revision": "c"}):
         with pytest.raises(JobBlockedError):
-            open_grounding(GroundingOptions(**options))
+            open_annotator(GroundingOptions(**options))
     default = "iSEE-Laboratory/llmdet_tiny"
     pinned = "d05199165a19320a9236396e20fca0a5e065189c"
     assert asked == [(default, pinned), ("a/b", None), ("a/b", "c"), (default, "c")]
