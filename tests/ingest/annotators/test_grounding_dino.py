@@ -120,12 +120,12 @@ def test_large_vocabularies_are_cut_and_images_encoded_once(
     assert all(2 + sum(len(ids) + 1 for _, ids in chunk) <= 16 for chunk in chunks)
     assert len(chunks) >= 4
     looked: list[int] = []
-    encoder = one.vision.model.model.backbone.conv_encoder.encoder
+    encoder = one.vision.model.model.backbone.conv_encoder.model
     forward = encoder.forward
 
-    def count(pixels: torch.Tensor, mask: torch.Tensor) -> object:
+    def count(pixels: torch.Tensor, **options: object) -> object:
         looked.append(len(pixels))
-        return forward(pixels, mask)
+        return forward(pixels, **options)
 
     monkeypatch.setattr(encoder, "forward", count)
     sizes = [noise(0), noise(1), noise(2, 32, 32)]
