@@ -279,15 +279,6 @@ def test_a_mask_that_has_grown_over_the_image_is_not_used(annotated) -> None:
         sources.take("a")
 
 
-def test_a_finder_of_parts_of_another_size(annotated) -> None:
-    find, _ = parts_from({"skin": np.ones((4, 4), bool)})
-    sources = annotated({"a": ("man", [PERSON])}, segmenting={"find_parts": find})
-    with pytest.raises(
-        OptionError, match=r"gave bool of shape \(4, 4\) for an image of \(40, 60\)"
-    ):
-        sources.take("a")
-
-
 def test_settings_of_parts() -> None:
     with pytest.raises(
         OptionError, match=r"masks\.parts is 'random', and parts names no segmenter"
