@@ -10,7 +10,7 @@ from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import TRIES, Sources, shuffle
 from cobalance.graph.dataset.read import ClassImages
-from cobalance.graph.errors import InputError, JobBlockedError, OptionError
+from cobalance.graph.errors import InputError, JobBlockedError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.decoding import decode
 from cobalance.ingest.images.regions import read_regions, write_regions
@@ -235,8 +235,6 @@ def test_a_segmenter_gets_the_objects_box(sources, image):
     sources(records, segment, masks="segmenter", instances="all").sample("cat", 0)
     sources([image("a")], segment, masks="segmenter").sample("cat", 0)
     assert asked == [(5, 6, 7, 8), (5, 6, 7, 8), (1, 2, 3, 4), None]
-    with pytest.raises(OptionError, match="segmenter"):
-        sources(records, masks="segmenter")
 
     def nothing(pixels, box):
         raise GenerationError("It finds nothing.")
@@ -249,8 +247,6 @@ def test_a_segmenter_gets_the_objects_box(sources, image):
 
     with pytest.raises(JobBlockedError):
         sources(records, blocked, masks="segmenter").sample("cat", 0)
-    with pytest.raises(OptionError, match="uint8"):
-        sources(records, lambda pixels, box: pixels, masks="segmenter").sample("cat", 0)
 
 
 def test_when_none_can_be_used_the_commonest_reason_is_named(sources, image):
