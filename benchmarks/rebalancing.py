@@ -19,30 +19,26 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.evaluation.training.data.sets import training_set
-from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.digits import make_training_digits
-from cobalance.workflows.demo.experiment import (
+from cobalance.workflows.demo.full import (
     GENERATED,
+    MAKING,
     MEASURES,
     Line,
-    compare,
-    run_table,
-    summarise,
+    accuracy_table,
+    run_full_demo,
+    train_and_test,
 )
-from cobalance.workflows.demo.full import MAKING, held_out_name, read_images, run_full_demo
-from cobalance.workflows.demo.runs import pictures_folder, queue_url
+from cobalance.workflows.demo.runner import Runner
+from cobalance.workflows.merge import merge_job
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from cobalance.workflows.work.run import run_here
 
 WHOLE = PlanOptions(min_size=1, max_size=2)
 
@@ -107,64 +103,46 @@ def main() -> None:
 
 def measure(store: GraphStore, settings: Settings, seeds: range) -> Iterator[pd.DataFrame]:
     """Accuracies of the baselines, then of each variant."""
+    runner = Runner(store, settings)
     base = run_full_demo(store, settings, seeds=seeds)
     yield base.accuracies
-    jobs = {}
-    for seed, result in zip(seeds, base.results, strict=True):
-        for variant in VARIANTS:
-            jobs[variant, seed] = _order(store, settings, result.dataset, variant, seed)
-    run_here(settings, jobs.values(), queue_url(settings), lambda *_: None)
-    for seed, result in zip(seeds, base.results, strict=True):
-        real = training_set(read_images(store, settings, result.rebalanced), "real")
-        apart = read_images(store, settings, held_out_name(result.dataset))
-        test, held_out = apart.of_split("test"), apart.of_split("validation")
-        for variant in VARIANTS:
-            both = _with_generated(store, settings, real, jobs[variant, seed])
-            line = Line(variant.title, training_set=GENERATED.training_set)
-            yield run_table(compare(both, test, held_out, seed, lines=[line]), seed)
+    wanted = [
+        (variant, seed, result.dataset)
+        for variant in VARIANTS
+        for seed, result in zip(seeds, base.results, strict=True)
+    ]
+    orders = [_order(runner, dataset, variant, seed) for variant, seed, dataset in wanted]
+    jobs = iter(runner.run_jobs(orders, lambda *_: None))
+    for at, variant in enumerate(VARIANTS):
+        made = {}
+        for seed, result in zip(seeds, base.results, strict=True):
+            name = f"{result.dataset}-variant-{at}"
+            merge_job(store, runner.folders, next(jobs), name)
+            made[seed] = result.dataset, name
+        line = Line(variant.title, training_set=GENERATED.training_set)
+        yield train_and_test(runner, made, [line])
 
 
 def for_people(runs: pd.DataFrame) -> str:
     """A Markdown table: mean and standard deviation over the seeds, in per cent."""
     lines = [f"| trained on | images | {' | '.join(MEASURES.values())} |", "| --- " * 6 + "|"]
-    for row in summarise(runs).to_dict("records"):
-        cells = [f"{row[name]:.1f} ± {row[f'{name}_sd']:.1f}" for name in MEASURES]
-        lines.append(f"| {row['training']} | {row['images']:,} | {' | '.join(cells)} |")
+    lines += [f"| {' | '.join(map(str, row))} |" for row in accuracy_table(runs).to_numpy()]
     return "\n".join(lines)
 
 
-def _order(store: GraphStore, settings: Settings, dataset: str, variant: Variant, seed: int) -> str:
+def _order(runner: Runner, dataset: str, variant: Variant, seed: int) -> str:
+    store = runner.store
     plan_dataset(store, dataset, variant.planner, variant.options)
     queries = [
         query._replace(n=max(round(query.n * variant.times), 1))
         for query in read_plan(store, dataset, variant.planner)
     ]
-    exemplars = pictures_folder(settings, dataset) / f"exemplars-{variant.exemplars}"
+    exemplars = runner.pictures(dataset) / f"exemplars-{variant.exemplars}"
     if not exemplars.exists():
         make_training_digits(seed).write_exemplars(exemplars, most=variant.exemplars)
     making: Mapping[str, Any] = {**MAKING, "exemplars": str(exemplars)}
     wanted = {"recipe": "procedural", "making": making, "seed": f"{variant.title} {seed}"}
     return create_job(store, dataset, variant.planner, queries, settings=wanted)
-
-
-def _with_generated(
-    store: GraphStore, settings: Settings, real: LabelledImages, job: str
-) -> LabelledImages:
-    """D with the accepted images of a job."""
-    manifest = read_job_manifest(store, OutputFolder(settings.folders().output), job)
-    made = manifest[manifest["verdict"] == "accepted"]
-    synthetic = pd.DataFrame(
-        {
-            "image": made["candidate"].map("generated/{}".format),
-            "class_name": made["class"],
-            "concepts": [list(names) for names in made["concepts"]],
-            "split": "train",
-            "uri": made["path"],
-            "synthetic": True,
-            "source": made["source_image"],
-        }
-    )
-    return replace(real, frame=pd.concat([real.frame, synthetic], ignore_index=True))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
@@ -68,7 +68,9 @@ class Embedded:
         Raises
         ------
         OptionError
-            The options are not theirs, no image has a file, or the vectors cannot be computed.
+            The options are not theirs.
+        CobalanceError
+            No image has a file, or the vectors cannot be computed.
         MissingExtraError
             A worker, or what the features need, is not installed.
         """
@@ -78,7 +80,7 @@ class Embedded:
         run_in_process(self.settings, [task], self.progress)
         ended = read_task(self.graph, task)
         if ended.state != "done":
-            raise OptionError(ended.error or f"The task is {ended.state}.")
+            raise CobalanceError(ended.error or f"The task is {ended.state}.")
         return len(require_embedded(self.graph, self.settings.folders(), self.name).images)
 
     def similar(self, image: str, n: int = 20) -> pd.DataFrame:
@@ -86,7 +88,7 @@ class Embedded:
 
         Raises
         ------
-        OptionError
+        DataError
             The dataset has no vectors.
         UnknownNameError
             The image has none.
@@ -103,7 +105,7 @@ class Embedded:
 
         Raises
         ------
-        OptionError
+        DataError
             The dataset has no vectors.
         """
         found = require_embedded(self.graph, self.settings.folders(), self.name)

@@ -54,7 +54,7 @@ def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
 
 
 def without_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Drop what pandas writes of an index without a name: it would pass for figures or groups."""
+    """Drop the column of an unnamed pandas index, which would pass for figures or groups."""
     return frame.loc[:, [_INDEX.fullmatch(str(name)) is None for name in frame]]
 
 
@@ -92,7 +92,7 @@ def refuse_double_columns(frame: pd.DataFrame, source: str) -> None:
 
 
 def missing_column(column: str, frame: pd.DataFrame, source: str, what: str) -> InputError:
-    """The error of a column that is not there; `what` says what it would hold."""
+    """Error for a missing column; `what` names its content."""
     there = ", ".join(str(name) for name in frame.columns) or "none"
     reason = f"has no column {column}; its columns: {there}"
     return InputError(source, None, reason, f"Add {column}: {what}.")

@@ -40,7 +40,7 @@ class Grouping:
 
     @property
     def shortcuts(self) -> list[str]:
-        """Columns of shortcuts; those of other attributes are left out."""
+        """Columns of shortcuts, without other attributes."""
         return [name for name in self.table.columns[1:] if set(self.table[name]) <= set(STATES)]
 
     @property
@@ -161,7 +161,7 @@ def _has_states(frame: pd.DataFrame, name: Any) -> bool:
 
 
 def _is_inline(predictions: pd.DataFrame, name: Any, counted: bool) -> bool:
-    """Whether a column of predictions is of groups: what tells the rows of counts apart is."""
+    """Whether a column of predictions holds groups rather than telling runs or counts apart."""
     if _has_states(predictions, name) or not (counted and is_shortcut(name)):
         return _has_states(predictions, name)
     numbers = pd.to_numeric(predictions[name], errors="coerce")

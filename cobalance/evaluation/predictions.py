@@ -1,4 +1,4 @@
-"""Tables of predictions: reading, checking, and completing what may be left out."""
+"""Read, check and complete tables of predictions."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -209,7 +209,7 @@ def _alike(name: str) -> str:
 
 
 def _from_accuracy(frame: pd.DataFrame, counted: bool, source: str) -> pd.DataFrame:
-    """Two rows for each accuracy: the images that are right, and those that are wrong."""
+    """Two rows for each accuracy: right images and wrong ones."""
     if not counted:
         raise missing_column("n", frame, source, "how many images each accuracy stands for")
     right = number_cells(frame, "accuracy", source, least=0)

@@ -1,4 +1,4 @@
-"""Shortcuts: concepts that go with a class in training, and what each image has of them."""
+"""Shortcuts: concepts that go with a class in training, and their state in each image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import RootModel, ValidationError
 
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError, OptionError
 from cobalance.graph.options import first_fault
 from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_toml
@@ -124,12 +124,12 @@ class Shortcuts:
 
         Raises
         ------
-        OptionError
+        DataError
             No concept leans to a class.
         """
         leaning = table[(table["size"] == 1) & (table["log_odds_ratio_low"] > 0)]
         if leaning.empty:
-            raise OptionError(
+            raise DataError(
                 "no concept leans to a class: every interval of a log odds ratio holds 0. "
                 "Name the shortcuts in a TOML file."
             )

@@ -25,8 +25,13 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.evaluate.export import export_evaluations
-from cobalance.workflows.evaluate.results import differences_frame, name_rows, newest, summary_frame
+from cobalance.workflows.evaluate.results import (
+    differences_frame,
+    export_evaluations,
+    name_rows,
+    newest,
+    summary_frame,
+)
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import write_predictions
 from cobalance.workflows.report.contents import ReportOptions, read_contents
@@ -78,7 +83,7 @@ def record(store, names, tmp_path):
             settings = settings.model_copy(
                 update={"method_options": {"refits": 3}, "validation_share": 0.2}
             )
-        new = NewEvaluation(method, seed, settings.model_dump(mode="json"), **settings.compared())
+        new = NewEvaluation(method, seed, settings.model_dump(mode="json"), **settings.to_compare())
         (one,) = create_evaluations(
             store, [new], train=names[dataset], test=names["before"], extra=None
         )

@@ -10,7 +10,7 @@ from PIL import Image
 
 import cobalance as cb
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, InputError, OptionError, UnknownNameError
 from cobalance.workflows.settings import Settings
 
 VECTORS = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
@@ -23,7 +23,7 @@ def held(store: GraphStore, settings: Settings, dataset: str) -> cb.Dataset:
 
 
 def test_an_array_and_a_file_are_alike(held: cb.Dataset, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"no embeddings.*compute_embeddings\("):
+    with pytest.raises(DataError, match=r"no embeddings.*compute_embeddings\("):
         held.similar("a")
     assert held.add_embeddings(VECTORS, ["a", "b", "c", "no image"]) == 3
     with pytest.raises(UnknownNameError):

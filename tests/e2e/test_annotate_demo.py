@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.app.cli.demo_annotate import show_annotate
+from cobalance.app.cli.demo import annotate_parts, show
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
@@ -63,7 +63,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
     after = (rows["corrected_gap"] - rows["true_gap"]).abs().sum()
     assert after < before / 3
 
-    show_annotate(found)
+    show(annotate_parts(found), ())
     said = capsys.readouterr().out
     assert "invented" in said
     assert "6 of 6 true gaps" in " ".join(said.split())

@@ -3,14 +3,13 @@
 import pandas as pd
 import pytest
 
-from cobalance.app.cli.demo import show_full
+from cobalance.app.cli.demo import full_parts, show
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo import full
-from cobalance.workflows.demo.experiment import BASE, GENERATED, LINES
-from cobalance.workflows.demo.full import run_full_demo
+from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 
@@ -46,8 +45,12 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, m
     assert all(of["eight"] == of["three"] for of in counts.values())
 
     by_name = found.accuracies.set_index("training")
-    assert set(by_name.index) == {line.title for line in LINES}
-    base = by_name.loc[BASE.title]
+    assert list(by_name.index) == [line.title for line in LINES]
+    base, made_images = by_name.loc[BASE.title], made.job.accepted
+    assert base["images"] == 800
+    assert by_name.loc[GENERATED.title, "images"] == 800 + made_images
+    assert by_name.loc["the generated images alone", "images"] == made_images
+    assert base["ood"] < 0.35  # it follows the background
     for line in LINES:
         if line.method in ("over-sampling", "upweight", "group-dro", "dfr") or line == GENERATED:
             assert by_name.loc[line.title, "ood"] >= base["ood"] + 0.10, line.title
@@ -69,7 +72,7 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, m
     assert augmented["after"] == pytest.approx(by_name.loc[GENERATED.title, "worst"])
     assert augmented["interval"][0] > 0.3
 
-    show_full(found)
+    show(full_parts(found), ())
     said = capsys.readouterr().out
     assert "over-sampled" in said
     assert "DFR" in said
@@ -77,7 +80,7 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, m
     # After a drop all of it anew, in a job of its own; training would give the same.
     for name in DATASETS:
         drop_dataset(store, name)
-    monkeypatch.setattr(full, "_evaluate", lambda *_: [])
+    monkeypatch.setattr(full, "train_and_test", lambda *_: pd.DataFrame())
     (anew,) = run_full_demo(store, own, seeds=[0]).results
     assert anew.job.id != made.job.id
     assert anew.job.accepted == made.job.accepted

@@ -5,7 +5,7 @@ import pytest
 from cobalance.evaluation.shortcuts import Shortcuts, concepts_of, shortcut_groups
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import imbalance_table
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError, OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 TOML = """
@@ -106,7 +106,7 @@ def test_three_classes():
 
 
 def test_balanced_concepts_are_no_shortcuts():
-    with pytest.raises(OptionError, match="no concept leans to a class"):
+    with pytest.raises(DataError, match="no concept leans to a class"):
         Shortcuts.from_imbalances(imbalances([100, 100], cow=[10, 10], sky=[4, 5]))
 
 

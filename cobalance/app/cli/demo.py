@@ -1,42 +1,41 @@
-"""`cobalance demo`: diagnose and plan a real dataset, on one screen."""
+"""`cobalance demo`: diagnose and plan a real dataset, or go a whole way on small pictures."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
 import typer
+from rich.markup import escape
 
 from cobalance.app.cli.shared.options import opened_store, out
-from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.tables import fitting_table
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.console.run import EXAMPLE
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
+from cobalance.graph.progress import Progress
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.wording import inflect
-from cobalance.workflows.cells import change_text
+from cobalance.ingest.concepts.wording import listed
 from cobalance.workflows.compare import comparison_table
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import load_demo
 from cobalance.workflows.diagnose.tables import imbalance_table
-from cobalance.workflows.plan.planners import Planned, plan_dataset
+from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.words import describe_plan, plan_table
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from cobalance.workflows.demo.annotate import AnnotateDemo
+    from cobalance.workflows.demo.counterfactual import CounterfactualDemo, Outcome
+    from cobalance.workflows.demo.full import FullDemo
 
-    from cobalance.workflows.demo.full import FullDemo, SeedResult
-
-_FURTHER = (
-    (f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"),
-    (f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"),
-    ("cobalance cypher --list", "the saved questions"),
-    (f"cobalance cypher --dataset {NAME} '{EXAMPLE}'", "your own"),
-)
+Parts = Iterable[str | pd.DataFrame]
+Commands = Iterable[tuple[str, str]]
+"""Commands to try next, each with its purpose."""
 
 
 def demo(
@@ -73,80 +72,98 @@ def demo(
         raise OptionError(
             "--full, --counterfactual and --annotate exclude each other; give one of them."
         )
-    if full:
-        _full()
-        return
-    if counterfactual:
-        _counterfactual()
-        return
-    if annotate:
-        _annotate()
-        return
+    with needs_extra("The demonstration", f"worker,{'annotate,' if annotate else ''}demo"):
+        if full:
+            from cobalance.workflows.demo.full import run_full_demo
+        if counterfactual:
+            from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
+        if annotate:
+            from cobalance.workflows.demo.annotate import run_annotate_demo
+    settings = Settings.from_environment()
     with opened_store() as (store, progress):
-        load_demo(store, progress, street=street)
-        singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
-        pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
-        planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
-    show(pd.concat([singles, pairs]), planned)
+        if full:
+            made = run_full_demo(store, settings, progress=progress)
+            shown = full_parts(made), full_commands(made)
+        elif counterfactual:
+            edited = run_counterfactual_demo(store, settings, progress=progress)
+            shown = counterfactual_parts(edited), counterfactual_commands(edited)
+        elif annotate:
+            labelled = run_annotate_demo(store, settings, progress=progress)
+            shown = annotate_parts(labelled), annotate_commands(labelled)
+        else:
+            shown = list(_urbancars_parts(store, progress, street)), _urbancars_commands()
+    show(*shown)
 
 
-def _full() -> None:
-    with needs_extra("The whole demo", "worker,demo"):
-        from cobalance.workflows.demo.full import run_full_demo
-    settings = Settings.from_environment()
-    with progress_bars() as progress, open_store(settings, progress) as store:
-        found = run_full_demo(store, settings, progress=progress)
-    show_full(found)
+def _urbancars_parts(store: GraphStore, progress: Progress, street: bool) -> Parts:
+    load_demo(store, progress, street=street)
+    singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
+    pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
+    planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
+    yield (
+        "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
+        "A model should learn the car. What else do the photographs show, and with which label? "
+        "Images of each:\n"
+    )
+    yield imbalance_table(pd.concat([singles, pairs]))
+    yield (
+        "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
+        "each single concept and each pair is as frequent in both classes:\n"
+    )
+    yield plan_table(planned)
+    yield f"\n{describe_plan(planned.plan)}\n"
 
 
-def _counterfactual() -> None:
-    with needs_extra("The demonstration of counterfactuals", "worker,demo"):
-        from cobalance.app.cli.demo_counterfactual import further_commands, show_counterfactual
-        from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
-    settings = Settings.from_environment()
-    with progress_bars() as progress, open_store(settings, progress) as store:
-        found = run_counterfactual_demo(store, settings, progress=progress)
-    show_counterfactual(found)
-    shown = "on Jobs, the pictures beside what was made of them, with scores and ranks"
-    _print_further([*further_commands(found), *web_app_command(shown)])
+def _urbancars_commands() -> Commands:
+    yield f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"
+    yield f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"
+    yield "cobalance cypher --list", "the saved questions"
+    yield f"cobalance cypher --dataset {NAME} '{EXAMPLE}'", "your own"
+    yield web_app_command("all of it in the browser")
 
 
-def _annotate() -> None:
-    with needs_extra("The demonstration of annotations", "worker,annotate,demo"):
-        from cobalance.app.cli.demo_annotate import further_commands, show_annotate
-        from cobalance.workflows.demo.annotate import run_annotate_demo
-    settings = Settings.from_environment()
-    with progress_bars() as progress, open_store(settings, progress) as store:
-        found = run_annotate_demo(store, settings, progress=progress)
-    show_annotate(found)
-    shown = "on Diagnose, imbalances with what the audit says of them"
-    _print_further([*further_commands(found), *web_app_command(shown)])
+def show(parts: Parts, commands: Commands) -> None:
+    """Print paragraphs and tables, and below them commands, each with its purpose."""
+    for part in parts:
+        out.print(part if isinstance(part, str) else fitting_table(part, out))
+    out.print("[bold]Look further[/]")
+    for command, purpose in commands:
+        out.print(f"  [dim]# {purpose}[/]")
+        for line in command.splitlines():
+            out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)
 
 
-def show_full(found: "FullDemo") -> None:
-    """Print the results of the full demo."""
-    from cobalance.workflows.demo.experiment import for_people as accuracies_for_people, summarise
+def web_app_command(purpose: str) -> tuple[str, str]:
+    """The command that opens the web app, after the one that installs it if it is missing."""
+    if find_spec("streamlit") is not None:
+        return "cobalance app", purpose
+    return f"{install_command('app')}\ncobalance app", f"{purpose}: install it first"
+
+
+def full_parts(found: "FullDemo") -> Parts:
+    """The imbalances of the first seed before and after, what was made, and accuracies."""
+    from cobalance.workflows.demo.full import accuracy_table, made_table
 
     first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())
-    out.print(
+    yield (
         f"\n[bold]Digits on photographs[/], in real pixels and with the proportions of UrbanCars: "
         f"{sizes}. Background and thing each agree with the digit in 95 of 100 images. Images of "
         "each, before the missing ones were made and after:\n"
     )
-    out.print(fitting_table(comparison_table(first.change).head(6), out))
-    out.print(f"\n{describe_plan(first.planned.plan)}")
-    out.print("\nWhat has been made, from each seed:\n")
-    out.print(fitting_table(results_of_seeds(found.results), out))
-    out.print(
+    yield comparison_table(first.change).head(6)
+    yield f"\n{describe_plan(first.planned.plan)}"
+    yield "\nWhat has been made, from each seed:\n"
+    yield made_table(found.results)
+    yield (
         f"\nMade by the backend procedural, without a model: {found.seconds_per_image * 1000:.0f} "
         "ms an image. A small classifier, trained on each and tested on real images of other "
         "handwriting and other parts of the photographs that have every combination equally often; "
         "mean and standard deviation of "
         f"{inflect(len(found.results), 'seeds')}:\n"
     )
-    out.print(fitting_table(accuracies_for_people(summarise(found.accuracies)), out))
-    out.print(
+    yield accuracy_table(found.accuracies)
+    yield (
         "\nD: the dataset as it was; the generated images have looks that are cut from it. Groups "
         "are of class, background and thing; balanced: the mean of their accuracies. Out of "
         "distribution: background and thing of the other class; in distribution: of the own class. "
@@ -154,68 +171,168 @@ def show_full(found: "FullDemo") -> None:
         "further images instead. The plan has read what each image of D shows, from which groups "
         "follow; training on the result reads no group.\n"
     )
-    further = [
-        (f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"),
-        (f"cobalance jobs {first.job.id}", "the job, query by query"),
-        (f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"),
-        (f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"),
-        *web_app_command("the images with their originals, and all else"),
-    ]
-    _print_further(further)
 
 
-def results_of_seeds(results: "Sequence[SeedResult]") -> pd.DataFrame:
-    """Accepted and rejected images of each seed's job, and imbalances before and after."""
-    totals = [one.change.summary.sum(numeric_only=True) for one in results]
+def full_commands(found: "FullDemo") -> Commands:
+    """Of the first seed's job and datasets."""
+    first = found.results[0]
+    yield f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"
+    yield f"cobalance jobs {first.job.id}", "the job, query by query"
+    yield f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"
+    yield f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"
+    yield web_app_command("the images with their originals, and all else")
 
-    def count(total: pd.Series, *statuses: str) -> int:
-        return int(total[[*statuses, "reduced", "grown", "unchanged"]].sum())
 
-    return pd.DataFrame(
-        {
-            "dataset": [one.rebalanced for one in results],
-            "wanted": [one.job.wanted for one in results],
-            "accepted": [one.job.accepted for one in results],
-            "rejected": [one.job.rejected for one in results],
-            "imbalances": [
-                change_text(count(total, "solved", "absent"), count(total, "introduced"))
-                for total in totals
-            ],
-            "sum of gaps": [
-                change_text(total["total_gap_before"], total["total_gap_after"]) for total in totals
-            ],
-        }
+def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
+    """What was planned, left out, chosen and made, and that it is equally frequent."""
+    from cobalance.generation.recipes import RECIPES
+    from cobalance.workflows.demo.counterfactual import CONSENT, MAKING, RECIPE, count_table
+    from cobalance.workflows.demo.scenes import GROUPS, SECOND_FIGURES_PX
+
+    recipe = RECIPES[RECIPE]
+    groups = " : ".join(GROUPS)
+    sizes = listed([f"{n} of the class {group}" for group, n in found.before[()].items()])
+    yield (
+        f"\n[bold]The same pictures with every group in them[/]: {found.images} pictures, "
+        f"{sizes}, of figures before photographs, with things that lean to one class. The figures "
+        "are drawn by rule. Without a model: they are painted by rule, too (backend procedural); "
+        "the recipe's filters safety, clip and same_objects need models and are left out, so that "
+        f"the best of {MAKING['best_of']} is chosen by same_colours alone, not the best of "
+        f"{recipe.job['best_of']} by three scores.\n"
+    )
+    selected = found.planned.selection
+    left_out = [inflect(n, reason) for reason, n in selected.left_out.items()]
+    yield (
+        f"The recipe {RECIPE} edits {inflect(len(selected.sources), 'pictures')} to show each "
+        f"group: {inflect(found.planned.plan.images, 'images')}. Left out: {'; '.join(left_out)}. "
+        "Captions that the pictures are painted from, and that exports have:\n"
+    )
+    yield found.captions
+    limit_px = recipe.masks.second_above_px or 0
+    large = sum(width * height > limit_px for width, height in SECOND_FIGURES_PX)
+    yield (
+        f"\nPainting people needs consent, which is kept with the job, its manifest and the data "
+        f'card: "{CONSENT}"\nOf {inflect(len(SECOND_FIGURES_PX), "pictures")} with a second '
+        f"figure, it is painted, too, in the {large} where its box is larger than {limit_px:,.0f} "
+        "px; all other pixels stay as they are.\n"
+    )
+    mistakes = found.mistakes
+    yield (
+        f"{inflect(mistakes.candidates, 'candidates')} were made, two of each image at guidance "
+        f"7.5, 9.5 and 15. Mistakes were planted in {mistakes.flawed}, something added or colours "
+        f"shifted; {mistakes.chosen_flawed} of the {mistakes.chosen} chosen ones "
+        f"{'has' if mistakes.chosen_flawed == 1 else 'have'} one. Images of {groups} before, with "
+        "the real ones (--real all), and without (--real none):\n"
+    )
+    yield count_table(found)
+    for outcome in found.outcomes.values():
+        yield _verdict(outcome)
+    yield "\nIn the graph, by the saved query counterfactual-twins:\n"
+    yield found.twins
+    numbers = ", ".join(
+        inflect(found.report.counts[name], name)
+        for name in ("real images", "generated images", "captions")
+    )
+    yield f"\n{escape(str(found.exported))}: {numbers}, as COCO.\n"
+
+
+def counterfactual_commands(found: "CounterfactualDemo") -> Commands:
+    """Of the job and the datasets that were made."""
+    from cobalance.workflows.demo.counterfactual import DATASETS, RECIPE
+    from cobalance.workflows.demo.scenes import NAME
+
+    augmented, synthetic = DATASETS["all"], DATASETS["none"]
+    job = quote(found.job.id)
+    yield f"cobalance compare datasets {NAME} {augmented}", "all changes"
+    yield f"cobalance cypher counterfactual-twins -d {synthetic}", "who was made from which picture"
+    yield f"cobalance cypher unpaired-counterfactuals -d {synthetic}", "what lacks a group: nothing"
+    yield f"cobalance jobs {job}", "the job, query by query"
+    yield (
+        f"cobalance rebalance {job} --real unedited --share 0.5 --into {NAME}-half",
+        "half of the pictures give way to pairs",
+    )
+    yield (
+        f"cobalance plan-edits {NAME} --recipe {RECIPE} --concept cup --name cups",
+        "only pictures with a cup",
+    )
+    shown = "on Jobs, the pictures beside what was made of them, with scores and ranks"
+    yield web_app_command(shown)
+
+
+def _verdict(outcome: "Outcome") -> str:
+    """Whether every set of things is equally frequent in all groups, and every group there."""
+    from cobalance.workflows.demo.counterfactual import EVERY
+
+    name = outcome.merged.dataset
+    if outcome.unequal:
+        unequal = ", ".join(" + ".join(names) or EVERY for names in outcome.unequal)
+        said = f"{name}: not equally frequent in all groups are {unequal}."
+    else:
+        said = (
+            f"{name}: each of the {len(outcome.counts)} is equally frequent in all groups, counted "
+            "by the kernel and by Cypher from the images."
+        )
+    lacking = inflect(outcome.unpaired, "pictures") if outcome.unpaired else "no picture"
+    return f"{said} By unpaired-counterfactuals, {lacking} lacks a group."
+
+
+def annotate_parts(found: "AnnotateDemo") -> Parts:
+    """What was proposed, labelled and checked, and the imbalances before and after."""
+    from cobalance.workflows.demo.annotate import (
+        PEOPLE,
+        RARE,
+        corrected_table,
+        labelled_table,
+        measured_table,
+    )
+
+    classes = sorted(set(found.pictures.table["class_name"]))
+    sizes = listed(
+        [f"{(found.pictures.table['class_name'] == name).sum()} of the class {name}"
+         for name in classes]
+    )  # fmt: skip
+    yield (
+        f"\n[bold]What a model's labels are worth[/]: {len(found.pictures.table)} pictures, "
+        f"{sizes}, of things before photographs. Nothing is said of the things. In truth all are "
+        f"equally frequent in both classes but {RARE[0]}, which are rarer in {RARE[1]}.\n"
+    )
+    decided = found.attributes["state"].value_counts()
+    yield (
+        f"A scripted language model on this machine was asked {inflect(found.asked, 'questions')} "
+        f"and proposed {inflect(found.proposed.attributes, 'attributes')}; "
+        f"{decided.get('accepted', 0)} were accepted and {decided.get('rejected', 0)} rejected, "
+        "which name a class. A linear probe looked for them. The pictures that it was trained with "
+        "have most things before the backgrounds of one class, and it learned that, too:\n"
+    )
+    yield measured_table(found)
+    yield "\nImbalances of the labels, as the graph shows them:\n"
+    yield labelled_table(found)
+    yield (
+        f"\n{listed(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in about "
+        "one of 30 answers. Gaps between the classes in images, before and after the correction, "
+        "with intervals of 95%, and in truth:\n"
+    )
+    yield corrected_table(found)
+    inside = found.corrected
+    held = (inside["corrected_gap_low"] <= inside["true_gap"]) & (
+        inside["true_gap"] <= inside["corrected_gap_high"]
+    )
+    before = int((inside["gap"] - inside["true_gap"]).abs().sum())
+    after = float((inside["corrected_gap"] - inside["true_gap"]).abs().sum())
+    yield (
+        f"\n{int(held.sum())} of {len(held)} true gaps are in the corrected intervals. The labels' "
+        f"gaps are off by {inflect(before, 'images')} in all, the corrected ones by {after:.0f}. "
+        "A plan for what the audit does not support would make images that nobody lacks.\n"
     )
 
 
-def show(imbalances: pd.DataFrame, planned: Planned) -> None:
-    """Print the most telling imbalances, the plan, and what to try next."""
-    out.print(
-        "\n[bold]UrbanCars[/]: 8,000 photographs of cars, 4,000 labelled country and 4,000 urban. "
-        "A model should learn the car. What else do the photographs show, and with which label? "
-        "Images of each:\n"
-    )
-    out.print(fitting_table(imbalance_table(imbalances), out))
-    out.print(
-        "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
-        "each single concept and each pair is as frequent in both classes:\n"
-    )
-    out.print(fitting_table(plan_table(planned), out))
-    out.print(f"\n{describe_plan(planned.plan)}\n")
-    _print_further([*_FURTHER, *web_app_command("all of it in the browser")])
+def annotate_commands(found: "AnnotateDemo") -> Commands:
+    """Of the run of labels and the dataset."""
+    from cobalance.workflows.demo.annotate import NAME
 
-
-def web_app_command(purpose: str) -> list[tuple[str, str]]:
-    """The command that opens the web app, and the one that installs it if it is missing."""
-    if find_spec("streamlit") is not None:
-        return [("cobalance app", purpose)]
-    return [(f"{install_command('app')}\ncobalance app", f"{purpose}: install it first")]
-
-
-def _print_further(commands: Iterable[tuple[str, str]]) -> None:
-    """Print commands, each with its purpose."""
-    out.print("[bold]Look further[/]")
-    for command, purpose in commands:
-        out.print(f"  [dim]# {purpose}[/]")
-        for line in command.splitlines():
-            out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)
+    run = quote(found.run)
+    yield f"cobalance imbalances {NAME}", "imbalances, with what the audit says of them"
+    yield f"cobalance annotate runs {run}", "how many images show each concept"
+    yield f"cobalance annotate threshold {run} 0.5", "other labels, without a model"
+    yield f"cobalance annotate reject {run}", "the dataset as it was before"
+    yield web_app_command("on Diagnose, imbalances with what the audit says of them")

@@ -45,7 +45,7 @@ class GroupAccuracy:
         """Scores, and below them how many images are in no group."""
         return with_left_out(scores, self.n[~self.grouping.known].sum(), run=self.run)
 
-    def combined(
+    def score_sum(
         self,
         metric: str,
         group: str,
@@ -65,7 +65,7 @@ class GroupAccuracy:
         value = float(coefficients[used] @ self.accuracy[used])
         return score_frame(metric, group, value, low, high, n, run=self.run)
 
-    def pooled(self, metric: str, groups: BoolArray, confidence: float) -> pd.DataFrame:
+    def score_pooled(self, metric: str, groups: BoolArray, confidence: float) -> pd.DataFrame:
         """The score of the images of some groups together, each image counting once."""
         hits = np.array([np.nansum(np.where(groups, self.n * self.accuracy, 0))])
         n = np.array([self.n[groups].sum()])
@@ -134,7 +134,7 @@ def group_accuracy(
 def accuracy(predictions: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """Share of all images that are right."""
     return stack(
-        run.pooled("accuracy", run.n > 0, confidence)
+        run.score_pooled("accuracy", run.n > 0, confidence)
         for run in accuracy_of_runs(predictions, None, confidence, "class")
     )
 
@@ -157,7 +157,7 @@ def balanced_accuracy(
         ``"group"`` for groups of class and shortcuts, ``"class"`` for classes.
     """
     return stack(
-        run.with_left_out(run.combined("balanced_accuracy", "", _mean(run)))
+        run.with_left_out(run.score_sum("balanced_accuracy", "", _mean(run)))
         for run in accuracy_of_runs(predictions, groups, confidence, by)
     )
 
@@ -170,7 +170,7 @@ def out_of_distribution(
     ConBias section 4.1: the test set of counterfactual concepts, such as landbirds on water.
     """
     return stack(
-        run.pooled(
+        run.score_pooled(
             "out_of_distribution",
             run.grouping.in_state(*run.grouping.need_shortcuts("out_of_distribution")),
             confidence,
@@ -201,7 +201,7 @@ def worst_group(
         known = np.where(run.grouping.known, run.accuracy, np.nan)
         worst = int(np.nanargmin(np.append(known, np.inf)))
         coefficients = (np.arange(len(run.accuracy)) == worst).astype(np.float64)
-        scores.append(run.with_left_out(run.combined("worst_group", "", coefficients)))
+        scores.append(run.with_left_out(run.score_sum("worst_group", "", coefficients)))
     return stack(scores)
 
 

@@ -55,7 +55,7 @@ def artefact_shift(
     scores = []
     for method, seed, rows in runs(predictions):
         run = (method, seed)
-        pairs = _paired(rows, after.get(run), run)
+        pairs = _pair_rows(rows, after.get(run), run)
         codes = [
             np.where(pairs[name] == first, 0, np.where(pairs[name] == second, 1, 2))
             for name in ("predicted", "predicted_edited")
@@ -109,7 +109,9 @@ def _percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _paired(rows: pd.DataFrame, edited: pd.DataFrame | None, run: tuple[str, int]) -> pd.DataFrame:
+def _pair_rows(
+    rows: pd.DataFrame, edited: pd.DataFrame | None, run: tuple[str, int]
+) -> pd.DataFrame:
     """One row an image with both predictions."""
     name = f"method {run[0]!r}, seed {run[1]}"
     if edited is None:

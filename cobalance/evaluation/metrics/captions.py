@@ -10,12 +10,11 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.bias.markedness import unit_rows
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
-from cobalance.evaluation.metrics.tables import captions_by_image
+from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.clip import CLIPSCORE_WEIGHT, ClipFilter
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray
 
@@ -35,7 +34,7 @@ def clip_score(cosines: npt.ArrayLike) -> pd.DataFrame:
 
     Raises
     ------
-    OptionError
+    DataError
         A cosine is NaN, or not between -1 and 1.
 
     Examples
@@ -47,7 +46,7 @@ def clip_score(cosines: npt.ArrayLike) -> pd.DataFrame:
     wrong = ~(np.abs(values) <= 1 + 1e-6)
     if wrong.any():
         row = int(wrong.argmax())
-        raise OptionError(f"cosines[{row}] is {values[row]}; give values from -1 to 1.")
+        raise DataError(f"cosines[{row}] is {values[row]}; give values from -1 to 1.")
     return score_rows([mean_score("clip_score", CLIPSCORE_WEIGHT * np.maximum(values, 0))])
 
 
@@ -113,7 +112,7 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
     found, people = captions_by_image(captions, "captions"), captions_by_image(references)
     images = [image for image in found if image in people]
     if not images:
-        raise OptionError("No image has a caption and a reference. Give both of the same images.")
+        raise DataError("No image has a caption and a reference. Give both of the same images.")
     try:
         from pycocoevalcap.meteor.meteor import Meteor
         from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
@@ -144,7 +143,7 @@ def _clip_score(inputs: Inputs, options: Options) -> pd.DataFrame:
         for one, name in ((texts, "texts"), (images, "embeddings"))
     )
     if of_texts.shape[1] != of_images.shape[1]:
-        raise OptionError(
+        raise DataError(
             f"texts have {of_texts.shape[1]} dimensions and embeddings {of_images.shape[1]}. Embed "
             "both with one CLIP."
         )

@@ -79,7 +79,7 @@ def shortcut_gaps(
                 training = dict.fromkeys(shortcuts, 1.0)
             rates = training_rates(training, shortcuts)
         scores += [
-            run.combined(one.metric, one.group, one.coefficients, one.needs)
+            run.score_sum(one.metric, one.group, one.coefficients, one.needs)
             for one in gap_sums(run.grouping, run.n, rates)
         ]
     return stack(scores)
@@ -134,7 +134,7 @@ def gap_sums(grouping: Grouping, n: FloatArray, rates: Mapping[str, float]) -> l
 
 
 def common_rates(training: pd.DataFrame, shortcuts: list[str]) -> dict[str, float]:
-    """Share of training images in which each shortcut is common, without those that have none.
+    """Share of training images in which each shortcut is common, of the images that have it.
 
     Raises
     ------

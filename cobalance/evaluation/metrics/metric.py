@@ -1,6 +1,6 @@
-"""Metric protocol: what metrics take, the table of scores that they give, and their registry."""
+"""Metric protocol: inputs, the table of scores, and the registry of metrics."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.cells import names_text
-from cobalance.evaluation.metrics.image_set import ImageSet
 from cobalance.evaluation.predictions import RUN
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import CobalanceError, InputError, OptionError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.decoding import decode, rgb_array
+from cobalance.ingest.images.image_file import ImageFileError
 
 SCORE = ("metric", "group", "value", "low", "high", "n")
 COLUMNS = (*RUN, *SCORE)
@@ -23,8 +25,49 @@ LEFT_OUT = "_without_attribute"
 
 
 @dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Images of a folder, export or dataset.
+
+    Parameters
+    ----------
+    source : str
+        Where they are from, for messages.
+    names : sequence of str
+        Image ids; of a folder the paths inside it.
+    content : callable
+        Takes the row of an image, returns its file's content.
+    """
+
+    source: str
+    names: Sequence[str]
+    content: Callable[[int], bytes]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def read(self, rows: Iterable[int]) -> list[ImageArray]:
+        """Pixels of some images, upright and in RGB.
+
+        Raises
+        ------
+        InputError
+            A file is missing or damaged.
+        """
+        return [self._pixels(int(row)) for row in rows]
+
+    def _pixels(self, row: int) -> ImageArray:
+        try:
+            return rgb_array(decode(self.content(row)).upright())
+        except (ImageFileError, OSError) as error:
+            reason = str(error).rstrip(".") or "it cannot be read"
+            raise InputError(
+                self.source, self.names[row], reason, "Mend the file, or leave the image out."
+            ) from error
+
+
+@dataclass(frozen=True, eq=False)
 class Inputs:
-    """What metrics are computed from; None for what is not given. All are tables but for images.
+    """Inputs of metrics, None where not given; all are tables but for images.
 
     Parameters
     ----------
@@ -69,7 +112,7 @@ class Inputs:
     images: ImageSet | None = None
     seed: int = 0
 
-    def given(self) -> list[str]:
+    def given_names(self) -> list[str]:
         """Names of the tables that are given."""
         tables = [one.name for one in fields(self) if one.name != "seed"]
         return [name for name in tables if getattr(self, name) is not None]
@@ -118,14 +161,14 @@ class MetricPlugin(Plugin):
 
     def fits(self, inputs: Inputs) -> bool:
         """Whether everything that it cannot do without is given."""
-        given = inputs.given()
+        given = inputs.given_names()
         return all(any(one in given for one in need.split("|")) for need in self.takes)
 
     def score(self, inputs: Inputs, options: Options) -> pd.DataFrame:
         """Compute the scores; OptionError where a table is missing."""
         if not self.fits(inputs):
             needs = " and ".join(need.replace("|", " or ") for need in self.takes)
-            given = ", ".join(inputs.given()) or "nothing"
+            given = ", ".join(inputs.given_names()) or "nothing"
             raise OptionError(f"the metric {self.name} needs {needs}; given: {given}.")
         return self.compute(inputs, options)
 
@@ -147,7 +190,7 @@ class Scored:
 
 
 class Metrics(Plugins[Metric]):
-    """Registry of metrics: a module declares those of one family in ``PLUGINS``, a tuple.
+    """Registry of metrics: a module declares one family in ``PLUGINS``, a tuple.
 
     Examples
     --------
@@ -198,7 +241,7 @@ class Metrics(Plugins[Metric]):
                     left_out[name] = str(error)
         if not frames:
             reasons = " ".join(f"{name}: {reason}" for name, reason in left_out.items())
-            given = ", ".join(inputs.given()) or "nothing"
+            given = ", ".join(inputs.given_names()) or "nothing"
             raise OptionError(f"no metric fits what is given: {given}. {reasons}".rstrip())
         return Scored(stack(frames), left_out)
 
@@ -244,7 +287,7 @@ def with_left_out(
 
 
 def stack(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Tables of scores below each other, with one count of what several metrics leave out."""
+    """Concatenate tables of scores; images that several metrics leave out are counted once."""
     scores = pd.concat(list(frames), ignore_index=True)
     again = scores.duplicated() & scores["metric"].str.endswith(LEFT_OUT)
     return scores[~again].reset_index(drop=True)

@@ -12,7 +12,7 @@ from cobalance.evaluation.metrics.tables import number_column, rows_of_table, te
 from cobalance.evaluation.predictions import RUN, check_predictions, require_classes, runs
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 
 UNKNOWN = "no group, or several"  # what a caption that does not name one group predicts
 
@@ -64,12 +64,12 @@ def ratio(
     return _ratio_scores(counts, confidence)
 
 
-def folded(r: FloatArray) -> FloatArray:
+def fold_ratio(r: FloatArray) -> FloatArray:
     """max(r, 1/r) of each ratio; 0 becomes infinite.
 
     Examples
     --------
-    >>> folded(np.array([0.0, 0.25, 1.0, 4.0, np.nan]))
+    >>> fold_ratio(np.array([0.0, 0.25, 1.0, 4.0, np.nan]))
     array([inf,  4.,  1.,  4., nan])
     """
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -126,7 +126,7 @@ def two_groups(predictions: pd.DataFrame, first: str, second: str) -> tuple[str,
     if first and second and first != second:
         for name in (first, second):
             if name not in {*predicted, *predictions["class_name"]}:
-                raise OptionError(
+                raise DataError(
                     f"no image has or is predicted the group {name!r}. Predicted: "
                     f"{', '.join(predicted[:10])}."
                 )
@@ -146,10 +146,13 @@ def _ratio_scores(
     for run, group, a, b in counts:
         unfolded = unfolded_ratio("unfolded_ratio", run, group, a, b, confidence)
         low, value, high = (unfolded[name].to_numpy() for name in ("low", "value", "high"))
-        ends = folded(low), folded(high)
+        ends = fold_ratio(low), fold_ratio(high)
         least = np.where((low <= 1) & (high >= 1), 1.0, np.minimum(*ends))
         limits = least, np.maximum(*ends)
-        scores += [score_frame("ratio", group, folded(value), *limits, a + b, run=run), unfolded]
+        scores += [
+            score_frame("ratio", group, fold_ratio(value), *limits, a + b, run=run),
+            unfolded,
+        ]
     return stack(scores)
 
 

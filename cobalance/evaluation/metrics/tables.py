@@ -1,16 +1,18 @@
-"""Tables of figures that are known already, such as those of a paper."""
+"""Tables of published figures, and rows of scores."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.cells import ALIASES
-from cobalance.evaluation.metrics.metric import stack
+from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.diagnosis.intervals import NORMAL_95
+from cobalance.graph.errors import DataError, InputError
 
 SOURCE = "table"
 ROUNDING = 0.02  # published shares of two digits add up to 1 within this
@@ -117,12 +119,12 @@ def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[
 
     Raises
     ------
-    OptionError
+    DataError
         A column is missing.
     """
     for column in ("image", "caption"):
         if column not in captions:
-            raise OptionError(
+            raise DataError(
                 f"{name} have no column {column}, and have {', '.join(map(str, captions))}. Add it."
             )
     found: dict[str, list[str]] = {}
@@ -130,3 +132,67 @@ def captions_by_image(captions: pd.DataFrame, name: str = "references") -> dict[
         if not pd.isna(caption) and str(caption).strip():
             found.setdefault(str(image), []).append(str(caption))
     return found
+
+
+class Score(NamedTuple):
+    """One row of a table of scores.
+
+    Parameters
+    ----------
+    metric, group : str
+        What was measured, and on which images; the empty name for all together.
+    value, low, high : float
+        The score and its confidence interval; NaN where they are not defined.
+    n : float
+        How many images, or what else the metric says it counts, the value is of.
+    """
+
+    metric: str
+    group: str = ""
+    value: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    n: float = 0
+
+
+def score_rows(scores: Iterable[Score]) -> pd.DataFrame:
+    """Return scores as a table, with the columns of all metrics.
+
+    Examples
+    --------
+    >>> score_rows([Score("accuracy", value=0.5, n=4)])
+      method  seed    metric group  value  low  high    n
+    0            0  accuracy          0.5  NaN   NaN  4.0
+    """
+    rows = list(scores)
+    value, low, high, n = np.array([row[2:] for row in rows], dtype=np.float64).reshape(-1, 4).T
+    frame = score_frame("", [row.group for row in rows], value, low, high, n)
+    return frame.assign(metric=pd.array([row.metric for row in rows], dtype="str"))
+
+
+def under(name: str, scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores with an attribute's name before each group."""
+    return scores.assign(group=name + (": " + scores["group"]).where(scores["group"] != "", ""))
+
+
+def mean_score(metric: str, values: npt.ArrayLike, *, group: str = "") -> Score:
+    """Return a mean and its 95% interval by the normal approximation.
+
+    NaN values are left out, and `n` is the number of the others. The interval is NaN where there
+    are fewer than two.
+
+    Examples
+    --------
+    >>> score_rows([mean_score("distance", [1.0, 3.0, float("nan")])]).iloc[:, 2:].round(2)
+         metric group  value   low  high    n
+    0  distance          2.0  0.04  3.96  2.0
+    """
+    found = np.asarray(values, dtype=np.float64)
+    found = found[~np.isnan(found)]
+    n = len(found)
+    if n == 0:
+        return Score(metric, group)
+    value, half = float(found.mean()), float("nan")
+    if n > 1:
+        half = NORMAL_95 * float(found.std(ddof=1)) / n**0.5
+    return Score(metric, group, value, value - half, value + half, n)

@@ -1,4 +1,4 @@
-"""What a person is asked, in order: groups of single images first, pairs side by side after."""
+"""A person's tasks in order: groups of single images first, then pairs side by side."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 
 IntArray = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -81,39 +81,39 @@ class Examples:
         )
 
     def require_groups(self, what: str) -> IntArray:
-        """The groups; `what` needs them and begins the error's sentence.
+        """The groups; DataError, beginning with `what`, where one is unknown.
 
         Raises
         ------
-        OptionError
+        DataError
             An image's group is unknown.
         """
-        return self._known(self.groups, what, "group")
+        return self._check_known(self.groups, what, "group")
 
     def require_domains(self, what: str) -> IntArray:
-        """The domains; `what` needs them and begins the error's sentence.
+        """The domains; DataError, beginning with `what`, where one is unknown.
 
         Raises
         ------
-        OptionError
+        DataError
             An image's domain is unknown.
         """
-        return self._known(self.domains, what, "domain")
+        return self._check_known(self.domains, what, "domain")
 
     def require_two_classes(self) -> None:
-        """Raise OptionError unless the images are of two classes or more, or of several each."""
+        """Raise DataError unless the images are of two classes or more, or of several each."""
         shown = np.unique(self.labels)
         if len(shown) < 2 and not self.several_labels:
             which = f"all of the class {self.classes[int(shown[0])]!r}" if len(shown) else "none"
-            raise OptionError(
+            raise DataError(
                 f"The {len(self):,} training images are {which}; a classifier needs images of two "
                 "classes. Give a training set that has them."
             )
 
-    def _known(self, codes: IntArray, what: str, kind: str) -> IntArray:
+    def _check_known(self, codes: IntArray, what: str, kind: str) -> IntArray:
         unknown = np.flatnonzero(codes < 0)
         if len(unknown):
-            raise OptionError(
+            raise DataError(
                 f"{what} needs the {kind} of each image, and that of {len(unknown):,} of "
                 f"{len(self):,} is unknown, such as {self.ids[int(unknown[0])]!r}. Name the "
                 "shortcuts that make the groups, or choose a method that needs none."

@@ -1,6 +1,6 @@
 """Interfaces of training: methods and learners."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.evaluation.training.model import Model, SavableModel
+from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.progress import Progress, silent
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True)
+class LearnerPlugin(Plugin):
+    """The declaration of a learner.
+
+    Parameters
+    ----------
+    is_network : bool
+        Whether it trains a network with torch, which methods that change loss, outputs or
+        augmentation need.
+    """
+
+    is_network: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class MethodPlugin(Plugin):
     needs_validation : bool
         Whether it selects by held-out images, unless told otherwise.
     own_model : bool
-        Whether it fine-tunes a model of its own, and no learner.
+        Whether it fine-tunes a model of its own, and no learner: opened, it is an `OwnModel`.
     network_only : bool
         Whether it changes loss, outputs or augmentation, which needs torch: it cannot train the
         linear model on frozen features with scikit-learn.
@@ -52,18 +66,18 @@ class Learner(Protocol):
     """A way to fit models: a linear one on frozen features, or a network on images."""
 
     def prepare(self, training: Examples) -> "Learner":
-        """The learner with what all fits of a run share, such as the components of its features.
+        """The learner, fitted to the training images in all that a run's fits share.
 
         It sees the training images as they are, before a method repeats or leaves out any.
         """
         ...
 
-    def kept(self, folder: Path) -> SavableModel | None:
+    def open_kept(self, folder: Path) -> SavableModel | None:
         """The model that was saved in a folder; None where there is none."""
         ...
 
     def draw_weights(self, images: Examples) -> Floats | None:
-        """Random weights of images by the seed, for what a method fits by itself; None for none."""
+        """Random sample weights by the seed, or None; for methods that fit heads themselves."""
         ...
 
     def fit(
@@ -72,7 +86,6 @@ class Learner(Protocol):
         validation: Examples | None,
         method: "Method",
         *,
-        weights: Floats | None = None,
         epochs: int | None = None,
         stage: str = "",
     ) -> Model:
@@ -82,8 +95,6 @@ class Learner(Protocol):
         ----------
         validation : Examples or None
             Selects the epoch; test images never do.
-        weights : float64 array, shape (n_images,), optional
-            Sample weights; those of `Method.weights` by default.
         epochs : int, optional
             In place of the learner's own.
         stage : str
@@ -92,9 +103,13 @@ class Learner(Protocol):
         ...
 
 
+OwnModel = Callable[[Examples, Examples | None, "Run"], Model | Captioner]
+"""Fine-tunes a model of its own on training images; validation images select its epoch."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """What a training run has beside its data: its seed, its folder and whom it tells.
+    """Seed, folders and progress of a training run.
 
     Parameters
     ----------
@@ -123,7 +138,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What a network gives for a batch of training images, to compute losses from.
+    """A network's outputs for a batch of training images, with labels.
 
     Parameters
     ----------

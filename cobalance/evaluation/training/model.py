@@ -1,4 +1,4 @@
-"""Interfaces of trained models: classifiers, and those that read or write texts."""
+"""Interfaces of trained models: classifiers, models of texts, captioners."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ class Model(Protocol):
         ...
 
     def features(self, images: Examples) -> Floats:
-        """What the last layer reads, shape (n_images, n_features)."""
+        """Inputs of the last layer, shape (n_images, n_features)."""
         ...
 
     def with_head(self, weight: Floats, bias: Floats) -> "Model":
@@ -23,7 +23,7 @@ class Model(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """Where it is from and what selected it, for provenance; JSON values."""
+        """Provenance and selection of the model, as JSON values."""
         ...
 
 
@@ -56,7 +56,10 @@ class TextModel(Model, Protocol):
 class Captioner(Protocol):
     """A trained model that describes images in words."""
 
-    words: str
+    @property
+    def words(self) -> str:
+        """The list of words that tell which group a caption names."""
+        ...
 
     def captions(self, images: Examples) -> list[str]:
         """A caption for each image."""

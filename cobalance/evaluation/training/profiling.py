@@ -1,4 +1,4 @@
-"""What Pinpoint Counterfactuals report of a CLIP, on test images and on a labelled folder."""
+"""CLIP's scores as in Pinpoint Counterfactuals, on test images and a labelled folder."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from cobalance.evaluation.metrics.metric import stack
 from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.training.data.reading import read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.model import TextModel
 from cobalance.evaluation.training.run import predict

@@ -10,8 +10,12 @@ import pandas as pd
 from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.learners.learner import LearnerPlugin
-from cobalance.evaluation.training.method import Learner, MethodPlugin, Run
+from cobalance.evaluation.training.method import (
+    LearnerPlugin,
+    Method,
+    MethodPlugin,
+    Run,
+)
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 from cobalance.evaluation.training.selection import READS_GROUPS, check_rule
@@ -24,7 +28,7 @@ TRAINED = "trained"
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model with its predictions, and what was seen on the way.
+    """A trained model with its predictions, and a record of its training.
 
     Parameters
     ----------
@@ -45,33 +49,12 @@ class Trained:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A method and a learner by name, with their options.
-
-    Parameters
-    ----------
-    label : str
-        What the predictions call it; by default the method's name.
-    """
+    """A method and a learner by name, with their options."""
 
     method: str = "erm"
     method_options: Mapping[str, Any] = field(default_factory=dict)
     learner: str = "linear"
     learner_options: Mapping[str, Any] = field(default_factory=dict)
-    label: str = ""
-
-    def prepare(self, training: Examples, run: Run) -> Learner:
-        """Open the learner, with what it takes from the training images.
-
-        Raises
-        ------
-        UnknownNameError
-            No learner has the name.
-        OptionError
-            An option is unknown or not allowed, or there are too few images.
-        MissingExtraError
-            Packages are not installed.
-        """
-        return LEARNERS.open(self.learner, self.learner_options)(run).prepare(training)
 
     def check(self) -> None:
         """Check names and options without loading anything.
@@ -85,11 +68,11 @@ class Recipe:
         """
         METHODS.check(self.method, self.method_options)
         LEARNERS.check(self.learner, self.learner_options)
-        if _declared(self.method).own_model:
+        if method_plugin(self.method).own_model:
             return
         learner = LEARNERS[self.learner]
         is_network = isinstance(learner, LearnerPlugin) and learner.is_network
-        if _declared(self.method).network_only and not is_network:
+        if method_plugin(self.method).network_only and not is_network:
             raise OptionError(
                 f"The method {self.method} changes the loss, the outputs or the images of a "
                 f"network, which the learner {self.learner} is not. Choose the learner network."
@@ -105,7 +88,7 @@ class Recipe:
             images cannot decide the rule of selection.
         """
         self.check()
-        declared, what = _declared(self.method), f"The method {self.method}"
+        declared, what = method_plugin(self.method), f"The method {self.method}"
         if training.several_labels and not declared.multi_label:
             raise OptionError(
                 f"{what} takes images with one label, and these have several. "
@@ -127,32 +110,25 @@ def train_run(
     training: Examples,
     validation: Examples | None,
     test: Examples,
-    *,
-    prepared: Learner | None = None,
 ) -> Trained:
     """Train a model and predict the test images, which select nothing.
-
-    Parameters
-    ----------
-    prepared : Learner, optional
-        What `prepare` has given for this recipe, run and training images, where several methods
-        share it.
 
     Raises
     ------
     OptionError
         The method or the rule of selection needs groups that are unknown, or validation images.
     """
-    declared = _declared(recipe.method)
+    declared = method_plugin(recipe.method)
     recipe.check_images(training, validation)
     method = METHODS.open(recipe.method, recipe.method_options)
     of_method = METHODS.check(recipe.method, recipe.method_options).model_dump(mode="json")
     of_learner = LEARNERS.check(recipe.learner, recipe.learner_options).model_dump(mode="json")
-    if declared.own_model:
-        learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)  # is not used
+    model: Model | Captioner
+    if isinstance(method, Method):
+        learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run).prepare(training)
+        model = method.train(learner, training, validation, run)
     else:
-        learner = prepared or recipe.prepare(training, run)
-    model = method.train(learner, training, validation, run)
+        model = method(training, validation, run)
     rule = str((of_method if declared.own_model else of_learner)["select"])
     record = {
         "method": recipe.method,
@@ -169,8 +145,7 @@ def train_run(
     }
     if run.seed_folder is not None and isinstance(model, SavableModel):
         model.save(run.seed_folder / TRAINED)
-    label = recipe.label or recipe.method
-    return Trained(model, predict(model, test, seed=run.seed, method=label), record)
+    return Trained(model, predict(model, test, seed=run.seed, method=recipe.method), record)
 
 
 def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None:
@@ -183,10 +158,10 @@ def kept_model(recipe: Recipe, run: Run, classes: Sequence[str]) -> Model | None
     JobBlockedError
         The model is damaged, or that of its features is missing.
     """
-    if run.seed_folder is None or _declared(recipe.method).own_model:
+    if run.seed_folder is None or method_plugin(recipe.method).own_model:
         return None
     learner = LEARNERS.open(recipe.learner, recipe.learner_options)(run)
-    found = learner.kept(run.seed_folder / TRAINED)
+    found = learner.open_kept(run.seed_folder / TRAINED)
     return found if found is not None and found.classes == tuple(classes) else None
 
 
@@ -221,5 +196,6 @@ def predict(model: Model | Captioner, test: Examples, *, seed: int, method: str)
     return pd.DataFrame(frame | {"seed": seed, "method": method})
 
 
-def _declared(method: str) -> MethodPlugin:
+def method_plugin(method: str) -> MethodPlugin:
+    """The declaration of a training method; UnknownNameError for an unknown one."""
     return cast("MethodPlugin", METHODS[method])

@@ -1,4 +1,4 @@
-"""Rules that select the epoch of a model by validation images, and what they saw."""
+"""Rules that select the epoch of a model by validation images."""
 
 import warnings
 from collections.abc import Callable, Mapping

@@ -27,8 +27,6 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
@@ -42,7 +40,7 @@ from cobalance.workflows.demo.digits import (
     make_training_digits,
     uri_of,
 )
-from cobalance.workflows.demo.runs import output_folder, pictures_folder, prefix_of, queue_url
+from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.demo.scripted_endpoint import scripted_endpoint
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.label.measure import Measured, measure_run
@@ -58,7 +56,6 @@ from cobalance.workflows.panel.answers import answer_sheet, take_answers
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
 from cobalance.workflows.panel.verdicts import audit_imbalances
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.run import run_here
 
 NAME = "things"
 CLASSES: Mapping[str, str] = {
@@ -153,14 +150,14 @@ def run_annotate_demo(
     MissingExtraError
         scikit-image, scikit-learn or openai is not installed.
     """
-    make_folder(output_folder(settings))
-    folder = settings.folders().open_output()
+    runner = Runner(store, settings, progress)
+    folder = runner.output
     pictures = draw_pictures()
-    _load(store, settings, pictures, progress)
+    _load(runner, pictures)
     asked, proposed = _propose(store, folder, progress)
     attributes = _review(store)
     progress("train the annotator", 0, None)
-    run = _label(store, settings, folder, _train(settings), progress)
+    run = _label(runner, _train(runner))
     decide_labels(store, folder, run, "accepted", decided_by=PEOPLE[0], progress=progress)
     mine_dataset(
         store, NAME, MiningOptions(max_size=1, common=()), max_cliques=1_000, progress=progress
@@ -187,9 +184,9 @@ def draw_pictures(seed: int = 0) -> Pictures:
     return Pictures(drawn.pixels[kept], table[kept].reset_index(drop=True))
 
 
-def _load(store: GraphStore, settings: Settings, pictures: Pictures, progress: Progress) -> None:
+def _load(runner: Runner, pictures: Pictures) -> None:
     """Write the pictures, and load them with their classes alone."""
-    folder = pictures_folder(settings, NAME)
+    folder = runner.pictures(NAME)
     (folder / "images").mkdir(parents=True, exist_ok=True)
     ids = pictures.table["id"].tolist()
     for name, pixels in zip(ids, pictures.pixels, strict=True):
@@ -198,19 +195,19 @@ def _load(store: GraphStore, settings: Settings, pictures: Pictures, progress: P
         ImageRecord(name, of, (), "train", prefix_of(NAME) + uri_of(name), SIDE_PX, SIDE_PX)
         for name, of in zip(ids, pictures.table["class_name"], strict=True)
     ]
-    if find_dataset(store, NAME) is not None:
-        drop_dataset(store, settings.folders(), NAME, progress)
+    if find_dataset(runner.store, NAME) is not None:
+        drop_dataset(runner.store, runner.folders, NAME, runner.progress)
     write_annotations(
-        store,
+        runner.store,
         NAME,
         Annotations.from_records(records),
         source="things before photographs",
-        progress=progress,
+        progress=runner.progress,
     )
 
 
 def scripted_reply(body: Mapping[str, Any]) -> str:
-    """What the scripted language model replies; in one round it names something that nothing shows.
+    """Reply of the scripted language model, which names an absent object in one round.
 
     Examples
     --------
@@ -241,7 +238,7 @@ def _propose(store: GraphStore, folder: OutputFolder, progress: Progress) -> tup
 
 
 def _review(store: GraphStore) -> pd.DataFrame:
-    """Reject what is flagged, such as names of classes, and accept the rest."""
+    """Reject flagged attributes, such as names of classes, and accept the rest."""
     attributes = list_attributes(store, NAME)
     decisions = [
         Decision((category, name), "rejected" if flags else "accepted")
@@ -253,20 +250,18 @@ def _review(store: GraphStore) -> pd.DataFrame:
     return list_attributes(store, NAME)
 
 
-def _train(settings: Settings) -> Path:
+def _train(runner: Runner) -> Path:
     """Train a probe on pictures where things and backgrounds go together; return its file."""
     labelled = make_training_digits(0)
     things = labelled.table["thing"].to_numpy(object)[:_LABELLED]
     shows = np.stack([things == name for name in CONCEPTS], axis=1)
     probe = fit_linear_probe(list(labelled.pixels[:_LABELLED]), shows, CONCEPTS, c=0.1)
-    path = pictures_folder(settings, NAME) / "probe.npz"
+    path = runner.pictures(NAME) / "probe.npz"
     probe.save(path)
     return path
 
 
-def _label(
-    store: GraphStore, settings: Settings, folder: OutputFolder, probe: Path, progress: Progress
-) -> str:
+def _label(runner: Runner, probe: Path) -> str:
     order = LabelOrder(
         NAME,
         "linear-probe",
@@ -275,19 +270,16 @@ def _label(
         threshold=THRESHOLD,
         chunk_images=200,
     )
-    run = order_labels(store, folder, order)
-    tasks = [f"{run}-{at}" for at in range(read_run(store, run).chunks)]
-    run_here(settings, tasks, queue_url(settings), progress)
-    ended = read_run(store, run)
-    if ended.state != "done":
-        raise CobalanceError(f"The run {run} is {ended.state}, and not done. {ended.error}")
+    run = order_labels(runner.store, runner.output, order)
+    chunks = range(read_run(runner.store, run).chunks)
+    runner.run_tasks([f"{run}-{at}" for at in chunks], runner.progress)
     return run
 
 
 def _audit(
     store: GraphStore, folder: OutputFolder, pictures: Pictures, run: str
 ) -> tuple[int, pd.DataFrame]:
-    """Have people check a sample, each wrong now and then; how many labels, and what follows."""
+    """Audit a sample with people who err at times; the number of labels, and imbalances."""
     audit = draw_audit(store, folder, run, AuditSample(PEOPLE, n=_CHECKED))
     sheet = answer_sheet(store, audit)
     thing = dict(zip(pictures.table["id"], pictures.table["thing"], strict=True))
@@ -299,3 +291,43 @@ def _audit(
     columns = (found[name] for name in ("concept", "over_represented", "under_represented"))
     found["true_gap"] = [pictures.true_gap(*row) for row in zip(*columns, strict=True)]
     return len(audit.labels), found
+
+
+def measured_table(found: AnnotateDemo) -> pd.DataFrame:
+    """AUC, precision and recall of each concept."""
+    scores = found.measured.scores
+    names = {"AUC": "auc", "precision": "precision", "recall": "recall"}
+    shown = {title: scores[name].map("{:.2f}".format) for title, name in names.items()}
+    return pd.DataFrame({"concept": scores["concept"], **shown})
+
+
+def labelled_table(found: AnnotateDemo) -> pd.DataFrame:
+    """The most telling imbalances of the labels, as mined."""
+    rows = found.believed
+    return pd.DataFrame(
+        {
+            "concept": [" + ".join(names) for names in rows["concepts"]],
+            "more in": rows["over_represented"],
+            "odds ratio": np.exp(rows["log_odds_ratio"].abs()).map("{:.1f}".format),
+            "q-value": rows["q_value"].map("{:.1g}".format),
+        }
+    )
+
+
+def corrected_table(found: AnnotateDemo) -> pd.DataFrame:
+    """Gaps as labelled, as corrected, and in truth."""
+    rows = found.corrected.sort_values("gap", ascending=False)
+    corrected = rows[["corrected_gap", "corrected_gap_low", "corrected_gap_high"]]
+    verdicts = rows["verdict"].replace("not supported", "not supported: invented")
+    return pd.DataFrame(
+        {
+            "concept": rows["concept"],
+            "more in": rows["over_represented"],
+            "labelled gap": rows["gap"].map("{:+.0f}".format),
+            "corrected gap": [
+                "{:+.0f} [{:+.0f}, {:+.0f}]".format(*row) for row in corrected.to_numpy()
+            ],
+            "true gap": rows["true_gap"].map("{:+d}".format),
+            "the audit": verdicts,
+        }
+    )

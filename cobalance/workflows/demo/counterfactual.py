@@ -16,26 +16,19 @@ import pandas as pd
 
 from cobalance.generation.export import ExportOptions, ExportReport
 from cobalance.generation.output.job_manifest import read_job_manifest
+from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan
-from cobalance.graph.errors import CobalanceError
-from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.private_files import make_folder
+from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.catalogue.recounts import MAX_SIZE
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.workflows.demo.counts import Counts, ask, count_by_cypher, count_by_kernel
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
-from cobalance.workflows.demo.runs import (
-    check_leftovers,
-    earlier_job,
-    output_folder,
-    pictures_folder,
-    prefix_of,
-    queue_url,
-)
+from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.demo.scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.load.dataset import load_dataset
@@ -44,7 +37,6 @@ from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan.edits import CounterfactualPlan, plan_counterfactual_dataset
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.run import run_here
 
 RECIPE = "resampled"
 SEED = "demo-counterfactual"
@@ -63,12 +55,18 @@ DATASETS: Mapping[str, str] = {"all": f"{NAME}-augmented", "none": f"{NAME}-synt
 """The datasets that are made, by which real images they have."""
 EXPORT = f"{NAME}-export"
 
+EVERY = "all pictures"
+"""What shows the empty set of things."""
+
+Counts = Mapping[tuple[str, ...], Mapping[str, int]]
+"""Images of each group by what they show; the empty set is shown by all."""
+
 _SHOWN = 3  # rows of twins, and of edited captions
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A dataset that was made, and what is counted in it.
+    """A dataset that was made, and its counts.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Mistakes:
-    """Candidates, those with a planted mistake, and the same of those that were chosen."""
+    """Counts of candidates and chosen ones, each also with a planted mistake."""
 
     candidates: int
     flawed: int
@@ -164,19 +162,22 @@ def run_counterfactual_demo(
     MissingExtraError
         scikit-image or scikit-learn, whose photographs are used, is not installed.
     """
-    make_folder(output_folder(settings))
-    check_leftovers(store, dict.fromkeys(DATASETS.values(), NAME))
-    images = _load(store, settings, progress)
+    runner = Runner(store, settings, progress)
+    runner.check_leftovers(dict.fromkeys(DATASETS.values(), NAME))
+    images = _load(runner)
     planned = plan_counterfactual_dataset(
-        store, settings.folders().captions, NAME, RECIPE, progress=progress
+        store, runner.folders.captions, NAME, RECIPE, progress=progress
     )
-    job = _make(store, settings, progress)
+    (job,) = runner.run_jobs(
+        [runner.earlier_job(NAME, SEED) or _order(runner)],
+        lambda _job, done, total: progress("make images", done, total),
+    )
     before = count_by_kernel(store, NAME)
-    outcomes = {real: _merge(store, settings, job, real, progress) for real in DATASETS}
-    exported = output_folder(settings) / "demo" / EXPORT
+    outcomes = {real: _merge(runner, job, real) for real in DATASETS}
+    exported = runner.place / "demo" / EXPORT
     report = export_job(
         store,
-        settings.folders(),
+        runner.folders,
         job,
         "coco",
         exported,
@@ -184,17 +185,17 @@ def run_counterfactual_demo(
         result={"real": "all"},
         progress=progress,
     )
-    twins = ask(store, "counterfactual-twins", DATASETS["all"], limit=_SHOWN)
-    mistakes = _count_mistakes(store, settings, job)
+    twins = runner.ask("counterfactual-twins", DATASETS["all"], limit=_SHOWN)
+    mistakes = _count_mistakes(runner, job)
     captions = _edited_captions(planned)
     return CounterfactualDemo(
         images, planned, job, mistakes, before, outcomes, twins, captions, exported, report
     )
 
 
-def _load(store: GraphStore, settings: Settings, progress: Progress) -> int:
+def _load(runner: Runner) -> int:
     """Draw the pictures, load them with their captions, and mine them; return how many."""
-    folder = pictures_folder(settings, NAME)
+    folder, progress = runner.pictures(NAME), runner.progress
     scenes = make_scenes()
     progress("draw pictures", 0, len(scenes))
     write_figures(folder, scenes, prefix=prefix_of(NAME))
@@ -205,56 +206,84 @@ def _load(store: GraphStore, settings: Settings, progress: Progress) -> int:
         split="train",
     )
     load_dataset(
-        store,
-        settings.folders(),
+        runner.store,
+        runner.folders,
         NAME,
         read_annotations(folder / INSTANCES, options),
         source=INSTANCES,
         replace=True,
         progress=progress,
     )
-    mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
+    mine_dataset(runner.store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
     return len(scenes)
 
 
-def _make(store: GraphStore, settings: Settings, progress: Progress) -> Job:
-    """Order the plan's images, or resume the job of an earlier run, and work until it has ended."""
-    job = earlier_job(store, NAME, SEED)
-    if job is None:
-        wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
-        queries = read_plan(store, NAME, RECIPE)
-        places = settings.folders().image_roots()
-        checked = check_settings(wanted)
-        job = order_plan(store, NAME, RECIPE, queries, checked, progress, places=places)
-    run_here(
-        settings,
-        [job],
-        queue_url(settings),
-        lambda _job, done, total: progress("make images", done, total),
-    )
-    ended = read_job(store, job)
-    if ended.state != "done":
-        raise CobalanceError(
-            f"Job {job} is {ended.state}, and not done. {ended.error} When that is mended, run the "
-            "demonstration again; it goes on from there."
-        )
-    return ended
+def _order(runner: Runner) -> str:
+    """Order the plan's images."""
+    wanted = {"recipe": RECIPE, "consent": CONSENT, "seed": SEED, **MAKING}
+    queries = read_plan(runner.store, NAME, RECIPE)
+    places = runner.folders.image_roots()
+    checked = check_settings(wanted)
+    return order_plan(runner.store, NAME, RECIPE, queries, checked, runner.progress, places=places)
 
 
-def _merge(
-    store: GraphStore, settings: Settings, job: Job, real: str, progress: Progress
-) -> Outcome:
+def _merge(runner: Runner, job: Job, real: str) -> Outcome:
     """Make a dataset, and count in it twice."""
     name = DATASETS[real]
     merged = merge_job(
-        store, settings.folders(), job, name, result={"real": real}, progress=progress
+        runner.store, runner.folders, job, name, result={"real": real}, progress=runner.progress
     )
-    unpaired = len(ask(store, "unpaired-counterfactuals", name))
-    return Outcome(merged, count_by_kernel(store, name), count_by_cypher(store, name), unpaired)
+    unpaired = len(runner.ask("unpaired-counterfactuals", name))
+    counts = count_by_kernel(runner.store, name)
+    return Outcome(merged, counts, count_by_cypher(runner, name), unpaired)
 
 
-def _count_mistakes(store: GraphStore, settings: Settings, job: Job) -> Mistakes:
-    manifest = read_job_manifest(store, settings.folders().open_output(), job.id)
+def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
+    """Count every set of things that some image shows whole, by the mining kernel."""
+    incidence = load_incidence(store, dataset)
+    cliques = mine_cliques(incidence, max_size=MAX_SIZE, common=())
+    every = {(): dict(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True))}
+    return every | {
+        tuple(sorted(names)): dict(zip(cliques.classes, counts, strict=True))
+        for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True)
+    }
+
+
+def count_by_cypher(runner: Runner, dataset: str) -> Counts:
+    """Count every set of things that all groups show, by the database from the images."""
+    sizes = runner.ask("classes", dataset)
+    counts: dict[tuple[str, ...], Mapping[str, int]] = {
+        (): dict(zip(sizes["class"], sizes["images"].astype(int), strict=True))
+    }
+    for size in range(1, MAX_SIZE + 1):
+        found = runner.ask(f"imbalances-from-images-{size}", dataset)
+        for names, of_groups in zip(found["concepts"], found["counts"], strict=True):
+            counts[tuple(sorted(names))] = {group: int(n) for group, n in of_groups}
+    return counts
+
+
+def count_table(found: CounterfactualDemo) -> pd.DataFrame:
+    """Images of each group by the things in them, in all datasets."""
+    columns = {NAME: found.before}
+    columns |= {DATASETS[real]: outcome.counts for real, outcome in found.outcomes.items()}
+    every = {names for counts in columns.values() for names in counts}
+    shown = sorted(every, key=lambda names: (len(names), names))
+    return pd.DataFrame(
+        {
+            "show": [" + ".join(names) or EVERY for names in shown],
+            **{
+                name: [
+                    " : ".join(str(counts.get(names, {}).get(group, 0)) for group in GROUPS)
+                    for names in shown
+                ]
+                for name, counts in columns.items()
+            },
+        }
+    )
+
+
+def _count_mistakes(runner: Runner, job: Job) -> Mistakes:
+    manifest = read_job_manifest(runner.store, runner.output, job.id)
     flawed = manifest["settings"].map(lambda text: "mistake" in json.loads(text))
     chosen = manifest["verdict"] == "accepted"
     return Mistakes(len(manifest), int(flawed.sum()), int(chosen.sum()), int(flawed[chosen].sum()))

@@ -137,7 +137,7 @@ class Digits:
                 exemplars = (
                     Exemplar(self.pixels[row], shown)
                     for row in np.flatnonzero(named == concept)[:most].tolist()
-                    if (shown := self._shown(row, column)).any()
+                    if (shown := self._shown_mask(row, column)).any()
                 )
                 written += write_exemplars(folder, concept, exemplars)
         return written
@@ -168,7 +168,7 @@ class Digits:
         table.to_csv(path, index=False, lineterminator="\n")
         return path
 
-    def _shown(self, row: int, column: str) -> npt.NDArray[np.bool_]:
+    def _shown_mask(self, row: int, column: str) -> npt.NDArray[np.bool_]:
         things: npt.NDArray[np.bool_] = self.thing_masks[row]
         if column == "thing":
             return things
@@ -182,8 +182,8 @@ class Digits:
         mentions: tuple[Mention, ...] = Mention(background), Mention(thing)
         if regions:
             mentions = (
-                mask_region(background, self._shown(row, "background")),
-                mask_region(thing, self._shown(row, "thing")),
+                mask_region(background, self._shown_mask(row, "background")),
+                mask_region(thing, self._shown_mask(row, "thing")),
                 mask_region(class_name, self.digit_masks[row]),
             )
         uri = folder + uri_of(image_id)

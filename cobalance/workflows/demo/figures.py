@@ -123,13 +123,13 @@ def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, lis
     for name, box in zip(scene.things, _places(scene, rng), strict=False):
         polygon = _ellipse(box)
         piece = cut_object(name, rng).resize(box[2:], Image.Resampling.BOX).convert("RGB")
-        _paste(image, np.asarray(piece), _drawn([polygon], width, height), box)
+        _paste(image, np.asarray(piece), _draw_mask([polygon], width, height), box)
         outlines.append((name, [polygon]))
     figures = []
     for at, box in enumerate(scene.figures):
         polygons = _figure(box)
-        shown = _drawn(polygons, width, height)
-        image[shown] = _clothed(polygons, width, height, rng)[shown]
+        shown = _draw_mask(polygons, width, height)
+        image[shown] = _draw_clothes(polygons, width, height, rng)[shown]
         draws = Draws("figures", seed, scene.number, at)
         image = paint_look(image, shown, style_of(scene.group), 1 - _OWN_COLOURS, draws)
         figures.append((scene.group, polygons))
@@ -177,7 +177,7 @@ def _flat(corners: Any) -> list[float]:
     return [round(float(side), 2) for side in chain.from_iterable(corners)]
 
 
-def _drawn(polygons: list[list[float]], width: int, height: int) -> npt.NDArray[np.bool_]:
+def _draw_mask(polygons: list[list[float]], width: int, height: int) -> npt.NDArray[np.bool_]:
     return mask(json.dumps(polygons), width, height)
 
 
@@ -188,13 +188,15 @@ def _box_of(polygons: list[list[float]]) -> list[float]:
     return [round(side, 2) for side in sides]
 
 
-def _clothed(
+def _draw_clothes(
     polygons: list[list[float]], width: int, height: int, rng: np.random.Generator
 ) -> Pixels:
     """Plain colours of a figure before its look: a head, and clothes that get darker downwards."""
     light = np.linspace(1.1, 0.7, height)[:, np.newaxis, np.newaxis]
     clothes = np.ones((height, width, 1)) * light * rng.integers(90, 200, 3)
-    clothes[_drawn(polygons[:1], width, height)] = rng.integers(120, 220) * np.array([1, 0.8, 0.7])
+    clothes[_draw_mask(polygons[:1], width, height)] = rng.integers(120, 220) * np.array(
+        [1, 0.8, 0.7]
+    )
     return np.clip(np.rint(clothes), 0, 255).astype(np.uint8)
 
 

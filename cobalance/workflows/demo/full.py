@@ -3,55 +3,97 @@
 Each seed has its own digits, plan and job. Jobs run in the real queue with the real filters, by the
 backend that needs no model; it pastes pieces of training images and never sees test images.
 Held-out and test images are a dataset of their own.
+
+Does rebalancing help a classifier? That is section 4 of Chakraborty et al., ConBias, small enough
+for a laptop: a linear model on 60 principal components of the pixels is trained on D and on D with
+the generated images, and tested on real images with every combination equally often. The baselines
+rebalance without new images; all but JTT need to know the group of each training image, DFR that of
+further, held-out images.
 """
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
-from cobalance.evaluation.training.data.dataset import read_dataset_images
-from cobalance.evaluation.training.data.images import LabelledImages
+from cobalance.evaluation.metrics.accuracy import (
+    balanced_accuracy,
+    out_of_distribution,
+    worst_group,
+)
+from cobalance.evaluation.reports import mean_text
+from cobalance.evaluation.shortcuts import COMMON, Shortcuts
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.diagnosis.comparison import Comparison
+from cobalance.graph.evaluations.reading import count_synthetic, read_evaluation
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import Job, read_job
-from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
+from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import digits
-from cobalance.workflows.demo.digits import (
-    Digits,
-    make_held_out_digits,
-    make_test_digits,
-    make_training_digits,
-)
-from cobalance.workflows.demo.evaluations import record_results
-from cobalance.workflows.demo.experiment import Result, compare, run_table
+from cobalance.workflows.demo.digits import Digits
 from cobalance.workflows.demo.loading import load_digits
-from cobalance.workflows.demo.runs import (
-    check_leftovers,
-    earlier_job,
-    output_folder,
-    pictures_folder,
-    prefix_of,
-    queue_url,
-)
+from cobalance.workflows.demo.runner import Runner, prefix_of
+from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
+from cobalance.workflows.evaluate.stored import read_saved_predictions
 from cobalance.workflows.merge import merge_job
 from cobalance.workflows.plan.planners import Planned, plan_dataset
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.run import run_here
 
 PLANNER = "conbias"
 SEEDS = (0, 1, 2)
-
 MAKING: Mapping[str, float] = {"feather_px": 0}
 """No feathering: the edges of D's digits are hard, and two pixels are a large part of them."""
+SHORTCUTS = Shortcuts({"background": digits.BACKGROUNDS, "thing": digits.THINGS})
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: training set and method.
+
+    Parameters
+    ----------
+    title : str
+        For people.
+    method : str
+        A name in `cobalance.evaluation.training.methods.METHODS`.
+    training_set : str
+        A name in `cobalance.evaluation.training.data.sets.SETS`: ``real`` is D.
+    """
+
+    title: str
+    method: str = "erm"
+    training_set: str = "real"
+
+
+BASE = Line("D")
+GENERATED = Line("D and the generated images", training_set="augmented")
+LINES = (
+    BASE,
+    Line("D, groups over-sampled", "over-sampling"),
+    Line("D, groups sub-sampled", "sub-sampling"),
+    Line("D, groups weighted", "upweight"),
+    Line("D, GroupDRO", "group-dro"),
+    Line("D, just train twice", "jtt"),
+    Line("D, last layer on held-out images (DFR)", "dfr"),
+    Line("the generated images alone", training_set="synthetic"),
+    GENERATED,
+)
+MEASURES = {
+    "cb": "balanced %",
+    "worst": "worst group %",
+    "ood": "out of distribution %",
+    "id": "in distribution %",
+}
+"""Columns of the table, each with its title."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +109,7 @@ class SeedResult:
 
 @dataclass(frozen=True)
 class FullDemo:
-    """Results by seed, accuracies of all (from `run_table`), and the mean time of an image."""
+    """Results by seed, accuracies of all (from `train_and_test`), and the mean time of an image."""
 
     results: tuple[SeedResult, ...]
     accuracies: pd.DataFrame
@@ -81,7 +123,7 @@ def run_full_demo(
     seeds: Sequence[int] = SEEDS,
     progress: Progress = silent,
 ) -> FullDemo:
-    """Run the demonstration for some seeds; datasets and jobs of an earlier run are used again.
+    """Run the demonstration for some seeds, reusing results of an earlier run.
 
     Raises
     ------
@@ -89,83 +131,81 @@ def run_full_demo(
         The output folder is not on this machine.
     ConflictError
         A rebalanced dataset exists without the one that it was made from.
+    CobalanceError
+        A job or an evaluation failed.
     MissingExtraError
         scikit-learn is not installed.
     """
-    make_folder(output_folder(settings))
-    names = {seed: _name(seed) for seed in seeds}
-    check_leftovers(store, {f"{name}-rebalanced": name for name in names.values()})
-    drawn: dict[int, Digits] = {}
+    runner = Runner(store, settings, progress)
+    names = [digits.NAME if seed == 0 else f"{digits.NAME}-{seed}" for seed in seeds]
+    runner.check_leftovers({f"{name}-rebalanced": name for name in names})
+    drawn: list[Digits] = []
     for seed in seeds:
         progress("draw digits", len(drawn), len(seeds))
-        drawn[seed] = make_training_digits(seed)
+        drawn.append(digits.make_training_digits(seed))
     progress("draw digits", len(seeds), len(seeds))
-    planned = {
-        seed: _diagnose(store, settings, names[seed], drawn[seed], _named(names[seed], progress))
-        for seed in seeds
-    }
-    jobs = {seed: _order(store, settings, names[seed], seed) for seed in seeds}
+    planned = [_diagnose(runner, *one) for one in zip(names, drawn, strict=True)]
+    jobs = [_order(runner, name, seed) for name, seed in zip(names, seeds, strict=True)]
     started = time.perf_counter()
-    all_jobs = _total_progress([read_job(store, job) for job in jobs.values()], progress)
-    run_here(settings, jobs.values(), queue_url(settings), all_jobs)
+    report = _total_progress([read_job(store, job) for job in jobs], progress)
+    ended = runner.run_jobs(jobs, report)
     seconds = time.perf_counter() - started
-    ended = {seed: read_job(store, job) for seed, job in jobs.items()}
-    for job in ended.values():
-        all_jobs(f"job {job.id}", job.covered, job.wanted)
     results: list[SeedResult] = []
-    for seed in seeds:
-        name, job = names[seed], ended[seed]
-        merged = merge_job(store, settings.folders(), job, progress=_named(name, progress))
+    for name, plan, job in zip(names, planned, ended, strict=True):
+        report(f"job {job.id}", job.covered, job.wanted)
+        merged = merge_job(store, runner.folders, job, progress=_with_name(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
-        results.append(SeedResult(name, merged.dataset, planned[seed], job, change))
-    frames: list[pd.DataFrame] = []
-    for seed, result in zip(seeds, results, strict=True):
-        found = _evaluate(store, settings, result, seed, _named(names[seed], progress))
-        frames.append(run_table(found, seed))
+        results.append(SeedResult(name, merged.dataset, plan, job, change))
+    for seed, name in zip(seeds, names, strict=True):
+        _write_held_out(runner, name, seed)
+    made = {seed: (one.dataset, one.rebalanced) for seed, one in zip(seeds, results, strict=True)}
+    accuracies = train_and_test(runner, made)
     images = sum(result.job.wanted for result in results)
-    return FullDemo(tuple(results), pd.concat(frames, ignore_index=True), seconds / images)
+    return FullDemo(tuple(results), accuracies, seconds / images)
 
 
-def _evaluate(
-    store: GraphStore, settings: Settings, result: SeedResult, seed: int, progress: Progress
-) -> list[Result]:
-    """Write held-out and test images, train on D and its rebalanced copy, test, and keep all."""
-    name = held_out_name(result.dataset)
-    folder = pictures_folder(settings, name)
-    parts = make_held_out_digits(seed), make_test_digits(seed)
+def _diagnose(runner: Runner, name: str, drawn: Digits) -> Planned:
+    """Write D's files, load it into the graph, mine it and plan its images."""
+    progress = _with_name(name, runner.progress)
+    load_digits(replace(runner, progress=progress), name, drawn)
+    options = PlanOptions(min_size=1, max_size=2)
+    return plan_dataset(runner.store, name, PLANNER, options, progress=progress)
+
+
+def _order(runner: Runner, name: str, seed: int) -> str:
+    """Order the plan's images, or resume the job of an earlier run."""
+    own_seed = f"demo-{seed}"
+    if (earlier := runner.earlier_job(name, own_seed)) is not None:
+        return earlier
+    return create_job(
+        runner.store,
+        name,
+        PLANNER,
+        read_plan(runner.store, name, PLANNER),
+        settings={
+            "recipe": "procedural",
+            "backend": "procedural",
+            "making": {**MAKING, "exemplars": str(runner.pictures(name) / "exemplars")},
+            "seed": own_seed,
+        },
+    )
+
+
+def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
+    """Write and load held-out and test images, which have every combination equally often."""
+    name = held_out_name(dataset)
     records: list[ImageRecord] = []
-    for part in parts:
-        part.write(folder / part.split)
+    for part in (digits.make_held_out_digits(seed), digits.make_test_digits(seed)):
+        part.write(runner.pictures(name) / part.split)
         records += part.annotations(folder=f"{prefix_of(name)}{part.split}/").records()
     write_annotations(
-        store,
+        runner.store,
         name,
         Annotations.from_records(records),
         source="digits on photographs, with every combination equally often",
         replace=True,
-        progress=progress,
+        progress=_with_name(dataset, runner.progress),
     )
-    rebalanced = read_images(store, settings, result.rebalanced, progress)
-    apart = read_images(store, settings, name, progress)
-    test, held_out = apart.of_split("test"), apart.of_split("validation")
-    found = compare(rebalanced, test, held_out, seed, progress)
-    record_results(
-        store,
-        settings.folders().open_output(),
-        found,
-        datasets=(result.dataset, result.rebalanced),
-        apart=name,
-        test=test,
-    )
-    return found
-
-
-def read_images(
-    store: GraphStore, settings: Settings, dataset: str, progress: Progress = silent
-) -> LabelledImages:
-    """Read the images of one of the demonstration's datasets, all of which are in one folder."""
-    output = settings.folders().open_output()
-    return read_dataset_images(store, dataset, lambda uri, _synthetic: output.read(uri), progress)
 
 
 def held_out_name(dataset: str) -> str:
@@ -179,11 +219,114 @@ def held_out_name(dataset: str) -> str:
     return f"{dataset}-held-out"
 
 
-def _name(seed: int) -> str:
-    return digits.NAME if seed == 0 else f"{digits.NAME}-{seed}"
+def train_and_test(
+    runner: Runner, made: Mapping[int, tuple[str, str]], lines: Sequence[Line] = LINES
+) -> pd.DataFrame:
+    """Evaluate models that are trained on D by each method, and on D with the generated images.
+
+    The evaluations are kept; those of an earlier run with the same images are used again. Every
+    seed has training images of its own, so that none weights them at random.
+
+    Parameters
+    ----------
+    made : mapping of int to tuple of two str
+        By seed, D and D with the generated images.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a seed and line: ``seed``, ``training`` (the title), ``images``, and the accuracies of
+        `measure_accuracies`.
+    """
+    ids: dict[tuple[int, Line], str] = {}
+    for seed, datasets in made.items():
+        for training_set, some in groupby(lines, lambda line: line.training_set):
+            alike = list(some)
+            order = EvaluationOrder(
+                train=(datasets[training_set != BASE.training_set],),
+                training_sets=(training_set,),
+                methods=tuple(line.method for line in alike),
+                seeds=(seed,),
+                test=held_out_name(datasets[0]),
+                validation=held_out_name(datasets[0]),
+                validation_split="validation",
+                shortcuts=SHORTCUTS,
+                learner_options={"bootstrap": False},
+            )
+            found = order_evaluations(runner.store, order).ids
+            ids |= {(seed, line): one for line, one in zip(alike, found, strict=True)}
+    # matrices so small go faster without a second thread, and twice as fast on a busy machine
+    with threadpool_limits(1):
+        runner.run_tasks(ids.values(), lambda *_: runner.progress("train and test", 0, None))
+    real, rows = 2 * sum(digits.IMAGES.values()), []
+    for (seed, line), one in ids.items():
+        added = count_synthetic(runner.store, made[seed][1])
+        images = {"real": real, "synthetic": added}.get(line.training_set, real + added)
+        saved = read_saved_predictions(runner.output, read_evaluation(runner.store, one))
+        about = {"seed": seed, "training": line.title, "images": images}
+        rows.append({**about, **measure_accuracies(saved)})
+    return pd.DataFrame(rows)
 
 
-def _named(name: str, progress: Progress) -> Progress:
+def measure_accuracies(predictions: pd.DataFrame) -> dict[str, float]:
+    """Accuracies of a run, from 0 to 1.
+
+    Parameters
+    ----------
+    predictions : pandas.DataFrame
+        From `cobalance.evaluation.predictions.check_predictions`, with a column for each shortcut.
+
+    Returns
+    -------
+    dict of str to float
+        ``cb``: mean over groups of class, background and thing. ``worst``: of the worst of them.
+        ``ood``: over the images whose background and thing are both the other class's. ``id``: over
+        those whose both are their own class's, as in most training images.
+    """
+    common = predictions[(predictions[list(SHORTCUTS.names)] == COMMON).all(axis=1)]
+    return {
+        "cb": float(balanced_accuracy(predictions)["value"].iloc[0]),
+        "worst": float(worst_group(predictions)["value"].iloc[0]),
+        "ood": float(out_of_distribution(predictions)["value"].iloc[0]),
+        "id": float((common["predicted"] == common["class_name"]).mean()),
+    }
+
+
+def accuracy_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over the seeds as text, in per cent: a row a line, in order."""
+    grouped = runs.groupby("training", sort=False)
+    images = grouped["images"].mean().round().astype(int)
+    shown = {"trained on": images.index, "images": images.to_numpy()}
+    for name, title in MEASURES.items():
+        shown[title] = [mean_text(of.mean(), of.std()) for _, of in grouped[name]]
+    return pd.DataFrame(shown)
+
+
+def made_table(results: Sequence[SeedResult]) -> pd.DataFrame:
+    """Accepted and rejected images of each seed's job, and imbalances before and after."""
+    totals = [one.change.summary.sum(numeric_only=True) for one in results]
+
+    def count(total: pd.Series, *statuses: str) -> int:
+        return int(total[[*statuses, "reduced", "grown", "unchanged"]].sum())
+
+    return pd.DataFrame(
+        {
+            "dataset": [one.rebalanced for one in results],
+            "wanted": [one.job.wanted for one in results],
+            "accepted": [one.job.accepted for one in results],
+            "rejected": [one.job.rejected for one in results],
+            "imbalances": [
+                change_text(count(total, "solved", "absent"), count(total, "introduced"))
+                for total in totals
+            ],
+            "sum of gaps": [
+                change_text(total["total_gap_before"], total["total_gap_after"]) for total in totals
+            ],
+        }
+    )
+
+
+def _with_name(name: str, progress: Progress) -> Progress:
     """Report progress with the dataset's name before each stage."""
     return lambda stage, done, total: progress(f"{name}: {stage}", done, total)
 
@@ -198,33 +341,3 @@ def _total_progress(jobs: Sequence[Job], progress: Progress) -> Progress:
         progress("make images", sum(covered.values()), wanted)
 
     return report
-
-
-def _diagnose(
-    store: GraphStore, settings: Settings, name: str, drawn: Digits, progress: Progress
-) -> Planned:
-    """Write D's files, load it into the graph, mine it and plan its images."""
-    load_digits(store, settings, name, drawn, progress)
-    return plan_dataset(
-        store, name, PLANNER, PlanOptions(min_size=1, max_size=2), progress=progress
-    )
-
-
-def _order(store: GraphStore, settings: Settings, name: str, seed: int) -> str:
-    """Order the plan's images, or resume the job of an earlier run."""
-    own_seed = f"demo-{seed}"
-    if (earlier := earlier_job(store, name, own_seed)) is not None:
-        return earlier
-    exemplars = pictures_folder(settings, name) / "exemplars"
-    return create_job(
-        store,
-        name,
-        PLANNER,
-        read_plan(store, name, PLANNER),
-        settings={
-            "recipe": "procedural",
-            "backend": "procedural",
-            "making": {**MAKING, "exemplars": str(exemplars)},
-            "seed": own_seed,
-        },
-    )

@@ -8,7 +8,6 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
-from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.workflows.demo import NAME, urbancars
@@ -16,6 +15,7 @@ from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.workflows.demo.digits import Digits
+    from cobalance.workflows.demo.runner import Runner
 
 
 def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
@@ -33,34 +33,24 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
         load_demo(store, progress)
 
 
-def load_digits(
-    store: GraphStore, settings: Settings, name: str, drawn: "Digits", progress: Progress
-) -> None:
-    """Write the pictures of digits with exemplars of their concepts, load and mine them.
-
-    Raises
-    ------
-    OptionError
-        The output folder is not on this machine.
-    """
+def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
+    """Write the pictures of digits with exemplars of their concepts, load and mine them."""
     from cobalance.ingest.images.regions import write_regions
-    from cobalance.workflows.demo.runs import output_folder, pictures_folder, prefix_of
+    from cobalance.workflows.demo.runner import prefix_of
 
-    make_folder(output_folder(settings))
-    folder = pictures_folder(settings, name)
+    store, progress, folder = runner.store, runner.progress, runner.pictures(name)
     drawn.write(folder)
     drawn.write_exemplars(folder / "exemplars")
-    prefix = prefix_of(name)
     write_annotations(
         store,
         name,
-        drawn.annotations(folder=prefix),
+        drawn.annotations(folder=prefix_of(name)),
         source="digits on photographs, with the shortcuts of UrbanCars",
         replace=True,
         progress=progress,
     )
-    regions = drawn.annotations(regions=True, folder=prefix)
-    write_regions(settings.folders().regions, name, regions, replace=True, progress=progress)
+    regions = drawn.annotations(regions=True, folder=prefix_of(name))
+    write_regions(runner.folders.regions, name, regions, replace=True, progress=progress)
     mine_dataset(store, name, MiningOptions(max_size=2), max_cliques=10_000, progress=progress)
 
 
@@ -76,8 +66,10 @@ def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> 
     """
     with needs_extra("The example with pictures", "demo"):
         from cobalance.workflows.demo import digits
+        from cobalance.workflows.demo.runner import Runner
     try:
         dataset_state(store, digits.NAME).require_mined()
     except (NotFoundError, StaleError):
         progress("draw digits", 0, None)
-        load_digits(store, settings, digits.NAME, digits.make_training_digits(0), progress)
+        runner = Runner(store, settings, progress)
+        load_digits(runner, digits.NAME, digits.make_training_digits(0))

@@ -1,4 +1,4 @@
-"""What the pictures of the counterfactual demonstration show: figures and things beside them.
+"""Scenes of the counterfactual demonstration: figures and things beside them.
 
 Men mostly have coins and cups beside them, women cats and flowers. Pictures have captions as
 several annotators might write them, of which some name no group.
@@ -54,7 +54,7 @@ BoxPx = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Scene:
-    """What a picture shows.
+    """A picture: its figures, things and captions.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server answers a request with.
+    """The server's answer to a request.
 
     Parameters
     ----------

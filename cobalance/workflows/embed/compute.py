@@ -13,7 +13,7 @@ from cobalance.evaluation.training.features.features import FixedFeatures
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import create_task
 from cobalance.ingest.embeddings.reading import check_vectors
@@ -50,7 +50,7 @@ def order_embeddings(
     ------
     UnknownNameError
         There are no such features.
-    OptionError
+    DataError
         The options are not theirs, or no image has a file.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
@@ -97,7 +97,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     unit = check_vectors(name, names, np.concatenate(blocks)[read])
     folder = folders.open_output()
     folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
-    return _told(unread)
+    return _describe_unread(unread)
 
 
 def _require_one(examples: Examples, unread: dict[int, str]) -> None:
@@ -106,10 +106,10 @@ def _require_one(examples: Examples, unread: dict[int, str]) -> None:
         examples.read(np.array([row]))
         if row not in unread:
             return
-    raise OptionError(_told(unread))
+    raise DataError(_describe_unread(unread))
 
 
-def _told(unread: Mapping[int, str]) -> str:
+def _describe_unread(unread: Mapping[int, str]) -> str:
     """How many images could not be read, with the reason for the first; empty for none."""
     return describe_unread([unread[row] for row in sorted(unread)])
 

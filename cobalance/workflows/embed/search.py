@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import Action, OptionError, UnknownNameError
+from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.status import Task, list_tasks
 from cobalance.ingest.embeddings.cosine import (
@@ -182,10 +182,10 @@ def read_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded
 
 
 def require_embedded(store: GraphStore, folders: Folders, dataset: str) -> Embedded:
-    """Read a dataset's embeddings; OptionError where it has none."""
+    """Read a dataset's embeddings; DataError where it has none."""
     found = read_embedded(store, folders, dataset)
     if found is None:
-        raise OptionError(
+        raise DataError(
             f"{dataset!r} has no embeddings. ", Action("compute_embeddings", dataset), "."
         )
     return found

@@ -12,14 +12,14 @@ from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.run import predict
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import Action, OptionError
+from cobalance.graph.errors import Action, DataError, OptionError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
 from cobalance.graph.jobs.merge import read_accepted
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.decoding import decode, rgb_array
-from cobalance.workflows.evaluate.train import train_again
+from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import image_reader
 
@@ -92,26 +92,26 @@ def run_artefact_test(
         if one.source_image is not None and one.uri is not None:
             uris.setdefault(one.source_image, one.uri)
     if not uris:
-        raise OptionError(
+        raise DataError(
             f"The job {job} has no accepted image that is an edit of another. Plan one with: ",
             Action("plan_counterfactuals", found.test, recipe=RECIPE),
             ".",
         )
-    done = train_again(lambda ask: ask(store), folders, evaluation, progress)
+    done = open_model(lambda ask: ask(store), folders, found, progress)
     test = done.images.test
     rows = [row for row, image in enumerate(test.ids) if image in uris]
     if not rows:
-        raise OptionError(
+        raise DataError(
             f"None of the {len(uris):,} images that the job {job} edits is a test image of the "
             f"evaluation {evaluation} (split {done.settings.test_split or 'any'}). Order a job of "
             "its test split."
         )
-    edited = _edited(test, rows, uris, folders)
+    edited = _edit_examples(test, rows, uris, folders)
     label = found.method
     after = check_predictions(
         predict(done.model, edited, seed=found.seed or 0, method=label), "edited images"
     )
-    before = check_predictions(done.predictions)
+    before = done.predictions
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
     inputs = Inputs(before.assign(method=label), edited=after, seed=seed)
     scores = METRICS.open("artefact_shift", {"first": first, "second": second})(inputs)
@@ -119,7 +119,9 @@ def run_artefact_test(
     return ArtefactTest(before, after, scores)
 
 
-def _edited(test: Examples, rows: list[int], uris: Mapping[str, str], folders: Folders) -> Examples:
+def _edit_examples(
+    test: Examples, rows: list[int], uris: Mapping[str, str], folders: Folders
+) -> Examples:
     """The test images of some rows, with the pixels of their edits."""
     taken = test.take(np.array(rows, dtype=np.int64))
     read_file = image_reader(folders)

@@ -22,7 +22,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import Action, OptionError
+from cobalance.graph.errors import Action, DataError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.ingest.captions.image_texts import read_image_texts
@@ -99,7 +99,7 @@ def cluster_dataset(
     ------
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
-    OptionError
+    DataError
         It has no captions, or too few different ones.
     UnknownNameError, InputError, MissingExtraError, JobBlockedError
         There are no such embeddings or words, or they cannot be loaded.
@@ -109,7 +109,7 @@ def cluster_dataset(
     held = read_annotations(store, dataset, progress)
     captions = _captions(folder, dataset, held.images)
     if not len(captions):
-        raise OptionError(
+        raise DataError(
             f"{dataset!r} has no captions. To load it with captions, ",
             Action("ingest", ..., dataset=dataset),
             ".",

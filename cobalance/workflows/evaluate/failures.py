@@ -10,7 +10,7 @@ from cobalance.graph.arrays import BoolArray
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.diagnosis.intervals import wilson
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 
@@ -43,13 +43,13 @@ def accuracy_by_clique(
     ------
     NotFoundError, NoPredictionsError
         There is no such evaluation, or it has no predictions here.
-    OptionError
+    DataError
         Its images have several labels each.
     """
     found = read_evaluation(store, evaluation)
     predictions = read_saved_predictions(folder, found)
     if "predicted" not in predictions:
-        raise OptionError(
+        raise DataError(
             f"The evaluation {evaluation} predicts several labels an image, of which none is right "
             "or wrong as a whole. Choose one that predicts classes."
         )

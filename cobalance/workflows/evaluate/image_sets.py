@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.image_set import ImageSet
-from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.training.data.export import TABLE, read_export_images
-from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs
 from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError, OptionError, check_known
+from cobalance.graph.errors import DataError, InputError, OptionError, check_known
 from cobalance.workflows.evaluate.images import ReadDataset
 
 FEATURES_OF: Mapping[str, str] = {"frechet": "inception", "kernel": "inception", "cmmd": "clip_336"}
@@ -26,7 +24,7 @@ FEATURES_OF: Mapping[str, str] = {"frechet": "inception", "kernel": "inception",
 def with_images(
     inputs: Inputs, images: str, real: str | None, read_dataset: ReadDataset
 ) -> tuple[Inputs, ImageSet | None]:
-    """Add images to what is scored, and find the real ones that they are compared with.
+    """Add images to the inputs, and find the real ones that they are compared with.
 
     A place is a folder of images, a folder that an export has written, or a dataset. Of exports and
     datasets the images are the synthetic ones, where they have any, and the real images the others.
@@ -34,7 +32,7 @@ def with_images(
 
     Raises
     ------
-    InputError, OptionError
+    InputError, DataError
         There is no such place, or it has no such images.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
@@ -52,7 +50,7 @@ def with_images(
     others = _find(real, read_dataset)
     others = others.where(~others.frame["synthetic"].astype(bool))
     if not len(others):
-        raise OptionError(f"{real!r} has no real images. Give a place that has them.")
+        raise DataError(f"{real!r} has no real images. Give a place that has them.")
     return inputs, _image_set(others)
 
 
@@ -63,7 +61,7 @@ def with_features(
     features: str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Inputs:
-    """Add features of images and real images to what is scored, as embeddings.
+    """Add features of images and real images to the inputs, as embeddings.
 
     Parameters
     ----------

@@ -6,21 +6,27 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.evaluation.shortcuts import shortcut_groups
-from cobalance.evaluation.training.data.dataset import read_dataset_images
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.hold_out import check_held_out, hold_out
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.evaluation.training.data.sets import check_apart, thin_synthetic, training_set
+from cobalance.evaluation.training.data.reading import read_dataset_images
+from cobalance.evaluation.training.data.sets import (
+    check_apart,
+    check_held_out,
+    hold_out,
+    thin_synthetic,
+    training_set,
+)
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
+from cobalance.evaluation.training.run import method_plugin
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.evaluations.writing import NewEvaluation
 from cobalance.graph.progress import Progress
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.workflows.evaluate.settings import RunSettings, declared
+from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.folders import Folders
 
 ReadDataset = Callable[[str], LabelledImages]
@@ -104,7 +110,7 @@ def evaluation_images(
         A dataset is gone, or not complete.
     """
     if train is None:
-        raise OptionError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
+        raise DataError(f"The evaluation {evaluation.id} is of predictions from elsewhere.")
     whole = read(train)
     training = training_set(_of_split(whole, settings.train_split), evaluation.training_set or "")
     training = thin_synthetic(training, evaluation.most_synthetic, run.generator(_THIN))
@@ -128,7 +134,7 @@ def evaluation_images(
             notes.append(
                 f"{held.left_out:,} images that were made from held-out ones are not trained on."
             )
-    if validation is None and declared(evaluation.method).needs_validation_groups:
+    if validation is None and method_plugin(evaluation.method).needs_validation_groups:
         raise OptionError(
             f"The method {evaluation.method} needs held-out images. Order it with validation "
             "images."

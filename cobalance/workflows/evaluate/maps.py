@@ -19,13 +19,14 @@ from cobalance.generation.sources.object_regions import (
 )
 from cobalance.graph.arrays import BoolArray
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import DataError, OptionError, needs_extra
+from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.masks import SegmentationError, mask
 from cobalance.ingest.images.regions import read_regions
-from cobalance.workflows.evaluate.stored_maps import COLUMNS, write_maps
-from cobalance.workflows.evaluate.train import train_again
+from cobalance.workflows.evaluate.stored import MAP_COLUMNS, write_maps
+from cobalance.workflows.evaluate.train import open_model
 from cobalance.workflows.folders import Folders
 
 STORED_PX = 224
@@ -92,34 +93,35 @@ def map_activations(
         from cobalance.evaluation.training.networks.model import NetworkModel
     if most < 1:
         raise OptionError(f"{most} images are to be mapped; give 1 or more.")
-    done = train_again(lambda ask: ask(store), folders, evaluation, progress)
+    found = read_evaluation(store, evaluation)
+    done = open_model(lambda ask: ask(store), folders, found, progress)
     model = done.model
     if not isinstance(model, NetworkModel):
-        raise OptionError(
+        raise DataError(
             f"The model of the evaluation {evaluation} is linear on frozen features, which have no "
             "maps. Train one with a preset of a network, such as conbias."
         )
-    images = _drawn(done.images.test, most, seed)
+    images = _draw_sample(done.images.test, most, seed)
     if images.several_labels:
         raise OptionError("Its images have several labels each. Map a model of classes.")
     regions = read_regions(folders.regions, done.evaluation.test, list(images.ids))
     of_image = dict(list(regions.groupby("id")))
     predicted = model.probabilities(images).argmax(axis=1)
     rows, kept = list[dict[str, Any]](), list[tuple[Any, BoolArray, str]]()
-    for row, found in enumerate(grad_cam(model, images, images.labels)):
+    for row, seen in enumerate(grad_cam(model, images, images.labels)):
         progress("map activations", row, len(images))
         class_name = images.classes[int(images.labels[row])]
         own = of_image.get(images.ids[row], regions.iloc[:0])
-        outline = object_mask(own, class_name, found.shape, objects)
+        outline = object_mask(own, class_name, seen.shape, objects)
         energy = share = float("nan")
         if outline is not None:
-            kept.append((found, outline, class_name))
-            total = float(found.sum())
-            energy = float(found[outline].sum()) / total if total else float("nan")
+            kept.append((seen, outline, class_name))
+            total = float(seen.sum())
+            energy = float(seen[outline].sum()) / total if total else float("nan")
             share = float(outline.mean())
         named = images.ids[row], class_name, images.classes[int(predicted[row])]
-        rows.append(dict(zip(COLUMNS, (*named, energy, share, _png(found)), strict=True)))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+        rows.append(dict(zip(MAP_COLUMNS, (*named, energy, share, _png(seen)), strict=True)))
+    frame = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     write_maps(folders.open_output(), evaluation, frame)
     maps, masks, classes = zip(*kept, strict=True) if kept else ((), (), ())
     scores = cam_energy(maps, masks, classes)
@@ -156,7 +158,7 @@ def object_mask(
     return found if found.any() else None
 
 
-def _drawn(images: Examples, most: int, seed: int) -> Examples:
+def _draw_sample(images: Examples, most: int, seed: int) -> Examples:
     if len(images) <= most:
         return images
     rng = np.random.default_rng(seed)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cobalance.evaluation.shortcuts import Shortcuts
-from cobalance.evaluation.training.data.dataset import read_dataset_images
+from cobalance.evaluation.training.data.reading import read_dataset_images
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS, Preset
+from cobalance.evaluation.training.run import method_plugin
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state
@@ -31,7 +32,6 @@ from cobalance.workflows.evaluate.images import evaluation_images
 from cobalance.workflows.evaluate.settings import (
     RunSettings,
     choose_shortcuts,
-    declared,
     shortcut_settings,
 )
 
@@ -42,7 +42,7 @@ _TRAIN, _TEST, _VALIDATION = ("train",), ("test",), ("validation", "val", "valid
 
 @dataclass(frozen=True)
 class EvaluationOrder:
-    """What to evaluate.
+    """An order of evaluations.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def order_evaluations(
     NotFoundError, StaleError
         A dataset is missing or not complete, or its imbalances are asked for and it is not mined.
     """
-    preset = _checked(order)
+    preset = _check_order(order)
     for name in order.train:
         dataset_state(store, name).require_complete()
     origin = origin_of(store, order.train[0]) or order.train[0]
@@ -164,7 +164,8 @@ def order_evaluations(
         }
         wanted[train, method] = [
             NewEvaluation(
-                *(method, seed, own.model_dump(mode="json"), chosen, most), **own.compared()
+                *(method, seed, own.model_dump(mode="json"), chosen, most),
+                **own.to_compare(),
             )
             for chosen, own in evened.items()
             for seed in seeds
@@ -173,7 +174,7 @@ def order_evaluations(
             evaluation_images(one, train, test, evened[one.training_set], read, Run(seeds[0]))
     ids, known, extras = list[str](), list[str](), set[str]()
     for (train, method), asked in wanted.items():
-        there = {} if order.again else _there(store, train, test)
+        there = {} if order.again else _find_existing(store, train, test)
         found = [there.get(_identity(one)) for one in asked]
         new = [one for one, same in zip(asked, found, strict=True) if same is None]
         ids += [same or one.id for one, same in zip(asked, found, strict=True)]
@@ -215,7 +216,7 @@ def _settings(
     return settings
 
 
-def _there(store: GraphStore, train: str, test: str) -> dict[object, str]:
+def _find_existing(store: GraphStore, train: str, test: str) -> dict[object, str]:
     """Ids of evaluations of the images that two datasets have now, the newest of each."""
     found = list_evaluations(store, train)
     of_both = [one for one in found if (one.train, one.test) == (train, test) and not one.outdated]
@@ -223,13 +224,13 @@ def _there(store: GraphStore, train: str, test: str) -> dict[object, str]:
 
 
 def _identity(one: NewEvaluation | Evaluation) -> object:
-    """What tells evaluations of the same datasets apart."""
+    """Key that tells evaluations of the same datasets apart."""
     settings = settings_text(one.settings)
     return one.method, one.seed, settings, one.training_set, one.most_synthetic
 
 
-def _checked(order: EvaluationOrder) -> Preset:
-    """The order's preset; UnknownNameError and OptionError for what cannot be ordered."""
+def _check_order(order: EvaluationOrder) -> Preset:
+    """The order's preset; UnknownNameError or OptionError for an invalid order."""
     check_known("method", order.methods, list(METHODS))
     check_known("training set", order.training_sets, SETS)
     if not (order.train and order.methods and order.training_sets):
@@ -242,7 +243,7 @@ def _checked(order: EvaluationOrder) -> Preset:
 
 
 def _own_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a method has."""
+    """The options that a method has."""
     own = METHODS[method].options.model_fields
     return {name: value for name, value in options.items() if name in own}
 
@@ -285,7 +286,7 @@ def _validation(
     if order.validation is not None or order.validation_split is not None:
         return {"validation": order.validation, "validation_split": order.validation_split}
     select = {**preset.learner_options, **order.learner_options}.get("select", "last")
-    plugin = declared(method)
+    plugin = method_plugin(method)
     select = order.method_options.get("select", select) if plugin.own_model else select
     by_default = plugin.needs_validation and "select" not in order.method_options
     needed = plugin.needs_validation_groups or by_default or select != "last"
@@ -300,7 +301,7 @@ def _validation(
 def _check(method: str, settings: RunSettings) -> None:
     """Raise unless a method can be trained with these settings."""
     settings.recipe(method).check()
-    needs = declared(method).needs_groups or declared(method).needs_validation_groups
+    needs = method_plugin(method).needs_groups or method_plugin(method).needs_validation_groups
     if needs and not settings.shortcuts and settings.labels == "class":
         raise OptionError(
             f"The method {method} needs groups, and there are no shortcuts that make them. Name "

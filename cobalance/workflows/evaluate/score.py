@@ -1,4 +1,4 @@
-"""Score predictions: those of evaluations, and anybody's tables."""
+"""Score predictions of evaluations, and tables of others."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ OF_PREDICTIONS = (
 
 
 def score_run(inputs: Inputs, metrics: Sequence[str] = OF_PREDICTIONS) -> Scored:
-    """Score one evaluation's predictions with those of some metrics that apply.
+    """Score one evaluation's predictions with the metrics that apply.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def score_run(inputs: Inputs, metrics: Sequence[str] = OF_PREDICTIONS) -> Scored
 def score_tables(
     inputs: Inputs, metrics: Sequence[str] = (), options: Mapping[str, Any] | None = None
 ) -> Scored:
-    """Score tables with some metrics, by default all that what is given suffices for.
+    """Score tables with some metrics, by default all that the tables suffice for.
 
     Parameters
     ----------

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict
 
 from pydantic import Field
 
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.method import MethodPlugin
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.run import Recipe
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.errors import DataError, Setting
 from cobalance.graph.options import Options, read_options
 from cobalance.graph.plugins import EXTRAS, list_extras
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
@@ -69,7 +68,7 @@ class RunSettings(Options):
         """Check settings that an evaluation's node keeps; OptionError if they cannot be used."""
         return read_options(cls, settings, "The evaluation")
 
-    def compared(self) -> Compared:
+    def to_compare(self) -> Compared:
         """The settings that comparisons need equal.
 
         Of training sets: all but how many images an augmentation adds, with which those without
@@ -84,9 +83,9 @@ class RunSettings(Options):
             "other_methods": {key: settings[key] for key in settings if key not in of_method},
         }
 
-    def recipe(self, method: str, label: str = "") -> Recipe:
+    def recipe(self, method: str) -> Recipe:
         """The method and the learner with their options."""
-        return Recipe(method, self.method_options, self.learner, self.learner_options, label)
+        return Recipe(method, self.method_options, self.learner, self.learner_options)
 
     def opened_shortcuts(self) -> Shortcuts | None:
         """The shortcuts; None where there are none."""
@@ -106,11 +105,6 @@ class RunSettings(Options):
         if "features" in options:
             plugins.append(FEATURES[options["features"]])
         return ([name for name in EXTRAS if name in list_extras(plugins)] or ["evaluate"])[-1]
-
-
-def declared(method: str) -> MethodPlugin:
-    """The declaration of a training method; UnknownNameError where there is none."""
-    return cast("MethodPlugin", METHODS[method])
 
 
 def shortcut_settings(shortcuts: Shortcuts | None) -> dict[str, dict[str, list[str]]]:
@@ -139,7 +133,7 @@ def choose_shortcuts(
 
     Raises
     ------
-    InputError, OptionError
+    InputError, DataError
         The file cannot be read, or no concept leans to a class.
     StaleError
         The dataset is not mined.
@@ -153,8 +147,8 @@ def choose_shortcuts(
     table = read_imbalances(store, origin, Ranking(by="gap", max_size=1, limit=_ALL))
     try:
         return Shortcuts.from_imbalances(table)
-    except OptionError as error:
-        raise OptionError(
+    except DataError as error:
+        raise DataError(
             f"{origin!r}: {error} Set ",
             *(Setting("shortcuts"), " to such a file, or to none to go without."),
         ) from error

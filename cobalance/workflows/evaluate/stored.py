@@ -1,4 +1,4 @@
-"""Files of evaluations in the output folder: predictions and checkpoints."""
+"""Files of evaluations in the output folder: predictions, checkpoints and activation maps."""
 
 import io
 import shutil
@@ -17,6 +17,10 @@ from cobalance.workflows.folders import Folders
 
 if TYPE_CHECKING:
     from cobalance.ingest.stored.output_folder import OutputFolder
+
+
+FOLDER = "evaluations"
+"""The folder in the output folder."""
 
 
 def checkpoints_folder(folders: Folders, evaluation: str) -> Path:
@@ -51,10 +55,6 @@ def delete_evaluations(
         delete_evaluation(store, one)
         folder.delete_folder(f"{FOLDER}/{one}")
         shutil.rmtree(checkpoints_folder(folders, one).parent, ignore_errors=True)
-
-
-FOLDER = "evaluations"
-"""The folder in the output folder."""
 
 
 class NoPredictionsError(CobalanceError):
@@ -106,3 +106,50 @@ def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd
             "wrote to with COBALANCE_OUTPUT."
         ) from error
     return check_predictions(pd.read_parquet(io.BytesIO(content)), evaluation.predictions_uri)
+
+
+MAP_COLUMNS = ("image", "class_name", "predicted", "cam_energy", "mask_share", "map")
+"""Columns of the file; ``map`` is a greyscale PNG of the image's shape, bright where the model sees
+its class, and the shares are NaN for an image without regions of its object."""
+
+
+class MapsMissingError(CobalanceError):
+    """An evaluation has no class activation maps in the output folder."""
+
+
+def maps_uri(evaluation: str) -> str:
+    """Where an evaluation's maps are in the output folder.
+
+    Examples
+    --------
+    >>> maps_uri("5f1c")
+    'evaluations/5f1c/maps.parquet'
+    """
+    return f"{FOLDER}/{evaluation}/maps.parquet"
+
+
+def write_maps(folder: "OutputFolder", evaluation: str, maps: pd.DataFrame) -> str:
+    """Write an evaluation's maps, with the columns `MAP_COLUMNS`; return their address."""
+    buffer = io.BytesIO()
+    maps[list(MAP_COLUMNS)].to_parquet(buffer, index=False)
+    folder.write(maps_uri(evaluation), buffer.getvalue())
+    return maps_uri(evaluation)
+
+
+def read_maps(folder: "OutputFolder", evaluation: str) -> pd.DataFrame:
+    """Read an evaluation's maps.
+
+    Raises
+    ------
+    MapsMissingError
+        There are none.
+    """
+    from cobalance.ingest.stored.output_folder import OutputMissingError
+
+    try:
+        content = folder.read(maps_uri(evaluation))
+    except OutputMissingError as error:
+        raise MapsMissingError(
+            f"The evaluation {evaluation} has no class activation maps in {folder.place}."
+        ) from error
+    return pd.read_parquet(io.BytesIO(content))

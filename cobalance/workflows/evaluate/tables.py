@@ -55,7 +55,7 @@ def read_tables(files: Mapping[str, Path], seed: int = 0, *, images: bool = Fals
 
 
 def with_baseline(inputs: Inputs, path: Path) -> tuple[Inputs, str]:
-    """Predictions together with those of a baseline in a file of its own, and its method.
+    """Join predictions with a baseline's from a file; also the baseline's method.
 
     That is the file's name without its suffix, unless the table names one.
 

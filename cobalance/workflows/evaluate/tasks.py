@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def evaluation_tasks(folders: Folders) -> dict[str, RunTask]:
-    """What executes the tasks of evaluations, by their kind."""
+    """Functions that execute tasks of evaluations, by kind."""
     known: KnownDatasets = {}  # evaluations that are ordered together have the same ones
 
     def run(task: TaskRun) -> str:

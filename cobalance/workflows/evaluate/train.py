@@ -1,25 +1,32 @@
 """Run an evaluation: train, predict, score, and keep the results."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import Inputs
+from cobalance.evaluation.metrics import METRICS
+from cobalance.evaluation.metrics.captions import caption_cosines, clip_score
+from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, Scored, stack
 from cobalance.evaluation.predictions import check_predictions
+from cobalance.evaluation.training.examples import Examples, Pixels
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, TextModel
 from cobalance.evaluation.training.run import kept_model, predict, train_run
 from cobalance.generation.worker.resources import AskGraph
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.graph.evaluations.writing import begin_evaluation, save_predictions_uri, save_scores
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
-from cobalance.workflows.evaluate.image_models import joined, score_captions, score_clip
+from cobalance.ingest.concepts.word_lists import load_group_words
 from cobalance.workflows.evaluate.images import (
     EvaluationImages,
     KnownDatasets,
@@ -51,7 +58,7 @@ def run_evaluation(
     progress: Progress,
     known: KnownDatasets | None = None,
 ) -> str:
-    """Train, predict, score, and save both; return what people should know of it.
+    """Train, predict and score, and save both; return notes for people.
 
     Parameters
     ----------
@@ -63,35 +70,28 @@ def run_evaluation(
     CobalanceError
         Its datasets, settings or images cannot be used; the message says why.
     """
-    graph(partial(begin_evaluation, evaluation=evaluation))
-    done = train_again(graph, folders, evaluation, progress, known=known)
-    predictions = check_predictions(done.predictions)
-    images = done.images
-    options = METHODS.check(done.evaluation.method, done.settings.method_options)
-    if isinstance(done.model, Captioner):
-        scored = score_captions(predictions, images.test, options)
-    else:
-        inputs = Inputs(predictions, groups=images.groups, training=images.training_groups)
-        scored = score_run(inputs)
-        if isinstance(done.model, TextModel):
-            scored = joined(scored, score_clip(done.model, images.test, options))
-    folder = folders.open_output()
-    uri = write_predictions(folder, evaluation, with_groups(predictions, images.groups))
-    graph(partial(save_predictions_uri, evaluation=evaluation, uri=uri))
-    graph(partial(save_scores, evaluation=evaluation, scores=scored.frame))
-    return " ".join([*images.notes, *(_left_out(*one) for one in scored.left_out.items())])
+    graph(lambda store: begin_evaluation(store, evaluation))
+    found = graph(lambda store: read_evaluation(store, evaluation))
+    done = open_model(graph, folders, found, progress, known=known)
+    images, scored = done.images, _score(done)
+    predictions = with_groups(done.predictions, images.groups)
+    uri = write_predictions(folders.open_output(), found.id, predictions)
+    graph(lambda store: save_predictions_uri(store, found.id, uri))
+    graph(lambda store: save_scores(store, found.id, scored.frame))
+    left_out = (f"{metric} is not scored: {why}" for metric, why in scored.left_out.items())
+    return " ".join([*images.notes, *left_out])
 
 
-def train_again(
+def open_model(
     graph: AskGraph,
     folders: Folders,
-    evaluation: str,
+    evaluation: Evaluation,
     progress: Progress,
     *,
     test: tuple[str, str | None] | None = None,
     known: KnownDatasets | None = None,
 ) -> TrainedEvaluation:
-    """Train an evaluation's model on the images of now, or load it where it is kept.
+    """Open an evaluation's model where it is kept, or else train it on the images of now.
 
     Parameters
     ----------
@@ -102,35 +102,32 @@ def train_again(
 
     Raises
     ------
-    NotFoundError
-        There is no such evaluation.
     CobalanceError
         Its datasets, settings or images cannot be used.
     """
-    found = graph(partial(read_evaluation, evaluation=evaluation))
-    checked = RunSettings.read(found.settings)
+    checked = RunSettings.read(evaluation.settings)
     if test is not None:
         checked = checked.model_copy(update={"test_split": test[1]})
     cache = folders.cache / "features"
-    run = Run(found.seed or 0, _checkpoints(folders, found), progress, cache)
+    run = Run(evaluation.seed or 0, _checkpoints(folders, evaluation), progress, cache)
 
     def read_images(store: GraphStore) -> EvaluationImages:
-        tested = found.test if test is None else test[0]
+        tested = evaluation.test if test is None else test[0]
         read = dataset_reader(store, folders, progress, {} if known is None else known)
-        return evaluation_images(found, found.train, tested, checked, read, run)
+        return evaluation_images(evaluation, evaluation.train, tested, checked, read, run)
 
     images = graph(read_images)
     progress("train", 0, 1)  # also notices that it was cancelled meanwhile
-    recipe = checked.recipe(found.method)
+    recipe = checked.recipe(evaluation.method)
     model: Model | Captioner | None = kept_model(recipe, run, images.test.classes)
     logging.getLogger(__name__).debug("model is kept: %s", model is not None)
     if model is not None:
-        predictions = predict(model, images.test, seed=run.seed, method=found.method)
+        predictions = predict(model, images.test, seed=run.seed, method=evaluation.method)
     else:
         trained = train_run(recipe, run, images.training, images.validation, images.test)
         model, predictions = trained.model, trained.predictions
     progress("train", 1, 1)
-    return TrainedEvaluation(found, checked, images, model, predictions)
+    return TrainedEvaluation(evaluation, checked, images, model, check_predictions(predictions))
 
 
 def predict_dataset(
@@ -151,9 +148,9 @@ def predict_dataset(
     CobalanceError
         The model is not kept and cannot be trained again, or there are no such images.
     """
-    done = train_again(lambda ask: ask(store), folders, evaluation, progress, test=(dataset, split))
-    groups = done.images.groups
-    return with_groups(check_predictions(done.predictions), groups)
+    found = read_evaluation(store, evaluation)
+    done = open_model(lambda ask: ask(store), folders, found, progress, test=(dataset, split))
+    return with_groups(done.predictions, done.images.groups)
 
 
 def _checkpoints(folders: Folders, evaluation: Evaluation) -> Path:
@@ -162,5 +159,99 @@ def _checkpoints(folders: Folders, evaluation: Evaluation) -> Path:
     return checkpoints_folder(folders, evaluation.id) / of_images.replace("--", "-")
 
 
-def _left_out(metric: str, reason: str) -> str:
-    return f"{metric} is not scored: {reason}"
+def _score(done: TrainedEvaluation) -> Scored:
+    """Scores by all metrics that apply to the model and its predictions."""
+    images = done.images
+    options = METHODS.check(done.evaluation.method, done.settings.method_options)
+    if isinstance(done.model, Captioner):
+        return _score_captions(done.predictions, images.test, options)
+    inputs = Inputs(done.predictions, groups=images.groups, training=images.training_groups)
+    scored = score_run(inputs)
+    if isinstance(done.model, TextModel):
+        scored = _join_scores(scored, _score_clip(done.model, images.test, options))
+    return scored
+
+
+def _score_captions(predictions: pd.DataFrame, test: Examples, options: Any) -> Scored:
+    """Score a captioner's captions: the test images' own are the references, classes the groups.
+
+    Parameters
+    ----------
+    options : CaptionerOptions
+        ``scorer`` names the CLIP of CLIPScore. The ratio is of the two groups of ``words``, also
+        where captions name one of them alone; where the list has more, of the two that they name.
+    """
+    pairs = zip(test.ids, test.captions, strict=False)
+    people = [(image, caption) for image, some in pairs for caption in some]
+    inputs = Inputs(
+        predictions,
+        captions=predictions,
+        references=pd.DataFrame(people, columns=["image", "caption"]) if people else None,
+        groups=pd.DataFrame({"image": list(test.ids), "class": _classes(test)}),
+    )
+    tables = {"ratio": _ratio_inputs(predictions, options.words), "lic": inputs, "meteor": inputs}
+    scored = _join_scores(
+        *(
+            _attempt(name, partial(METRICS.open(name), table))
+            for name, table in tables.items()
+            if METRICS[name].fits(table)
+        )
+    )
+    if not options.scorer:
+        return scored
+    rows = {image: row for row, image in enumerate(test.ids)}
+
+    def read(image: str) -> Pixels:
+        return test.read(np.array([rows[image]]))[0]
+
+    clip = {"model": options.scorer, "device": options.device, "offline": options.offline}
+    return _join_scores(
+        scored,
+        _attempt("clip_score", lambda: clip_score(caption_cosines(predictions, read, clip))),
+    )
+
+
+def _score_clip(model: TextModel, test: Examples, options: Any) -> Scored:
+    """Score a CLIP by the test images' classes as groups, and on the folder that its options name.
+
+    Parameters
+    ----------
+    options : ClipTuningOptions
+        ``folder`` names the labelled folder.
+    """
+    from cobalance.evaluation.training.profiling import profile_folder, profile_groups
+
+    scored = _attempt("self_similarity", lambda: profile_groups(model, test, _classes(test)))
+    if not options.folder:
+        return scored
+    folder = Path(options.folder)
+    return _join_scores(scored, _attempt("the folder", lambda: profile_folder(model, folder)))
+
+
+def _join_scores(*several: Scored) -> Scored:
+    """Scores of the same run below each other."""
+    frames = [one.frame for one in several if len(one.frame)]
+    return Scored(
+        stack(frames) if frames else pd.DataFrame(columns=list(COLUMNS)),
+        {name: reason for one in several for name, reason in one.left_out.items()},
+    )
+
+
+def _attempt(what: str, score: Callable[[], pd.DataFrame]) -> Scored:
+    """Scores, or the reason why they are missing; the model's other scores are kept."""
+    try:
+        return Scored(score(), {})
+    except CobalanceError as error:
+        return Scored(pd.DataFrame(), {what: str(error)})
+
+
+def _ratio_inputs(predictions: pd.DataFrame, words: str) -> Inputs:
+    names = list(load_group_words(words).classes)
+    if len(names) != 2:
+        return Inputs(predictions)
+    counts = [(predictions["predicted"] == name).sum() for name in names]
+    return Inputs(table=pd.DataFrame([counts], columns=["first", "second"]))
+
+
+def _classes(images: Examples) -> list[str]:
+    return [images.classes[label] for label in images.labels.tolist()]

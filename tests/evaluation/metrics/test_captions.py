@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines, clip_
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip
@@ -43,7 +43,7 @@ def test_clip_score_is_the_mean_of_positive_cosines(cosines: list[float]) -> Non
 
 
 def test_a_cosine_that_is_none_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"cosines\[1\] is nan"):
+    with pytest.raises(DataError, match=r"cosines\[1\] is nan"):
         clip_score([0.2, math.nan])
 
 
@@ -67,7 +67,7 @@ def test_clip_score_of_embeddings() -> None:
     score = METRICS.open("clip_score")
     found = score(Inputs(texts=texts, embeddings=images))
     assert value(found, "clip_score") == pytest.approx(2.5 * (0 + 0 + 0.6) / 3)
-    with pytest.raises(OptionError, match="2 dimensions and embeddings 1"):
+    with pytest.raises(DataError, match="2 dimensions and embeddings 1"):
         score(Inputs(texts=texts, embeddings=images.drop(columns="y")))
 
 
@@ -100,7 +100,7 @@ def test_meteor_of_images_that_have_both(
     assert value(scores, "meteor") == 0.25
     assert value(scores, "meteor_mean") == pytest.approx((1 + 2) / 2)
     assert value(scores, "meteor", column="n") == 2
-    with pytest.raises(OptionError, match="No image has a caption and a reference"):
+    with pytest.raises(DataError, match="No image has a caption and a reference"):
         meteor(captions, references.tail(1))
     pycocoevalcap.unlink()
     with pytest.raises(CobalanceError, match="no java on the PATH"):

@@ -5,7 +5,7 @@ import pytest
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.artefact_shift import artefact_shift
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.metrics.ratios import caption_predictions, folded, ratio
+from cobalance.evaluation.metrics.ratios import caption_predictions, fold_ratio, ratio
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, OptionError
 
@@ -78,7 +78,7 @@ def test_of_one_group_alone_the_interval_has_no_end(n):
 
 
 def test_folding():
-    assert folded(np.array([0.5, 2, 0, np.inf])).tolist() == [2, 2, np.inf, np.inf]
+    assert fold_ratio(np.array([0.5, 2, 0, np.inf])).tolist() == [2, 2, np.inf, np.inf]
 
 
 def test_groups_must_be_clear():

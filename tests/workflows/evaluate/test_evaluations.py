@@ -15,12 +15,7 @@ from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import (
-    CobalanceError,
-    NotFoundError,
-    OptionError,
-    UnknownNameError,
-)
+from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation, read_scores
 from cobalance.graph.progress import silent
 from cobalance.graph.queries.binding import bind_named
@@ -42,7 +37,7 @@ from cobalance.workflows.evaluate.stored import (
     predictions_uri,
     read_saved_predictions,
 )
-from cobalance.workflows.evaluate.train import predict_dataset, run_evaluation, train_again
+from cobalance.workflows.evaluate.train import open_model, predict_dataset, run_evaluation
 from tests.workflows.evaluate.conftest import EVEN
 
 
@@ -192,7 +187,7 @@ def test_training_sets_get_equal_numbers_of_synthetic_images(store, own, animals
         "upweight": {},
     }
     store.write("MATCH (e:Evaluation {id: $id}) SET e.most_synthetic = 9", id=ids[1])
-    done = train_again(lambda ask: ask(store), own.folders(), ids[1], silent)
+    done = open_model(lambda ask: ask(store), own.folders(), read_evaluation(store, ids[1]), silent)
     assert len(done.images.training) == 64 + 9
     assert len(done.images.test) == 40
 
@@ -287,7 +282,7 @@ def test_images_without_files_fail_the_evaluation_with_a_reason(store, animals, 
     for file in pictures.glob("train-cat-*"):
         file.unlink()
     (made,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
-    with pytest.raises(OptionError, match=r"train-cat-grass-\d+.png"):
+    with pytest.raises(CobalanceError, match=r"train-cat-grass-\d+.png"):
         run(made)
     with pytest.raises(NoPredictionsError, match="has no predictions"):
         read_saved_predictions(OutputFolder(own.folders().output), read_evaluation(store, made))
@@ -314,9 +309,9 @@ def test_predictions_that_are_gone_are_named(store, animals, own, run):
 def test_every_method_is_compared_with_erm_and_with_itself(method):
     """Whatever it takes to select by, and however many images it adds."""
     options = {"added": 56} if "added" in METHODS[method].options.model_fields else {}
-    own = RunSettings(method_options=options, validation_share=0.2).compared()
-    assert own["other_methods"] == RunSettings().compared()["other_methods"]
-    plain = RunSettings(validation_share=0.2).compared()
+    own = RunSettings(method_options=options, validation_share=0.2).to_compare()
+    assert own["other_methods"] == RunSettings().to_compare()["other_methods"]
+    plain = RunSettings(validation_share=0.2).to_compare()
     assert own["same_method"] == plain["same_method"]
-    assert own["same_method"] != RunSettings(method_options={"eta": 1}).compared()["same_method"]
-    assert own["other_methods"] != RunSettings(learner="network").compared()["other_methods"]
+    assert own["same_method"] != RunSettings(method_options={"eta": 1}).to_compare()["same_method"]
+    assert own["other_methods"] != RunSettings(learner="network").to_compare()["other_methods"]

@@ -10,7 +10,7 @@ from PIL import Image
 from cobalance.evaluation.metrics.images.distances import FewImagesWarning
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.graph.errors import InputError, NotFoundError, OptionError
+from cobalance.graph.errors import DataError, InputError, NotFoundError, OptionError
 from cobalance.workflows.evaluate.image_sets import with_features, with_images
 from cobalance.workflows.evaluate.score import score_tables
 
@@ -119,5 +119,5 @@ def test_exports_and_datasets_give_synthetic_images_against_real_ones(folder, tm
     inputs, real = with_images(Inputs(), "made", "photos", dataset)
     assert list(inputs.images.names) == names[1:3]
     assert list(real.names) == [names[0], names[3]]
-    with pytest.raises(OptionError, match="'made' has no real images"):
+    with pytest.raises(DataError, match="'made' has no real images"):
         with_images(Inputs(), "photos", "made", dataset)

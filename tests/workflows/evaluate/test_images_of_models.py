@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cobalance.evaluation.metrics.artefact_shift import artefact_shift
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.evaluations.reading import read_scores
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
@@ -19,7 +19,7 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.artefacts import run_artefact_test
 from cobalance.workflows.evaluate.maps import map_activations, object_mask
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
-from cobalance.workflows.evaluate.stored_maps import read_maps
+from cobalance.workflows.evaluate.stored import read_maps
 
 EDITS = {
     "test-cat-grass-0": "test-dog-snow-1.png",
@@ -75,7 +75,7 @@ def test_edits_of_no_test_image_are_refused(store, own, animals, edits, rebalanc
         run_artefact_test(store, own.folders(), one, edits)
     job = create_job(store, animals, "none", [PlannedQuery("cat", ("snow",), 1)])
     (other,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
-    with pytest.raises(OptionError, match="no accepted image that is an edit"):
+    with pytest.raises(DataError, match="no accepted image that is an edit"):
         run_artefact_test(store, own.folders(), other, job)
 
 
@@ -115,7 +115,7 @@ def test_maps_of_a_network_are_kept_with_their_energy(store, own, animals):
 def test_a_linear_model_has_no_maps(store, own, animals):
     pytest.importorskip("torch", reason="cobalance[train] is not installed")
     (one,) = order_evaluations(store, EvaluationOrder((animals,), seeds=(0,))).ids
-    with pytest.raises(OptionError, match="frozen features"):
+    with pytest.raises(DataError, match="frozen features"):
         map_activations(store, own.folders(), one)
 
 

@@ -2,8 +2,7 @@
 
 import typer
 
-from cobalance.app.cli.evaluate.clusters import clusters
-from cobalance.app.cli.evaluate.images import artefact, cam
+from cobalance.app.cli.evaluate.explain import artefact, cam, clusters
 from cobalance.app.cli.evaluate.results import delete, export, predict, show
 from cobalance.app.cli.evaluate.score import score
 from cobalance.app.cli.evaluate.study import study

@@ -22,7 +22,7 @@ from cobalance.app.cli.shared.options import (
     output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
-from cobalance.evaluation.reports.formats import REPORTS
+from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.wording import inflect
@@ -87,7 +87,7 @@ def show(
 
     CSV, JSON and Parquet have a row for each metric and group.
     """
-    from cobalance.evaluation.reports.tables import arrange
+    from cobalance.evaluation.reports import arrange
     from cobalance.workflows.evaluate import results
 
     with opened_store() as (store, _):
@@ -141,7 +141,7 @@ def export(
     title: Annotated[str | None, typer.Option(help="The table's title.")] = None,
 ) -> None:
     """Write scores to a file: every score as CSV or Parquet, a table as LaTeX or HTML."""
-    from cobalance.workflows.evaluate.export import export_evaluations
+    from cobalance.workflows.evaluate.results import export_evaluations
 
     with opened_store() as (store, _):
         rows = export_evaluations(

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.evaluate.charts import draw_changes
-from cobalance.app.web.evaluate.numbers import ALL, is_share
+from cobalance.app.web.evaluate.charts import ALL, draw_changes, is_share
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url
 from cobalance.app.web.widgets.tables import draw_table

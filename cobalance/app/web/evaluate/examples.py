@@ -23,8 +23,7 @@ from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
-from cobalance.workflows.evaluate.stored import read_saved_predictions
-from cobalance.workflows.evaluate.stored_maps import MapsMissingError, read_maps
+from cobalance.workflows.evaluate.stored import MapsMissingError, read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"

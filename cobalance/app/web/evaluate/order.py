@@ -1,30 +1,36 @@
 """Form that orders training runs."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from pathlib import Path
+from typing import Any, cast, get_origin
 
 import pandas as pd
 import streamlit as st
 
+from cobalance.app.web.components.option_fields import draw_options
 from cobalance.app.web.components.workers import say_needs
-from cobalance.app.web.evaluate.options import (
-    choose_learner_options,
-    choose_method_options,
-    send_shortcuts,
-)
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
-from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
+from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.learners import LEARNERS
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS
+from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.dataset.names import split_sizes
+from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import origin_of
+from cobalance.graph.options import Options
 from cobalance.graph.wording import inflect
+from cobalance.ingest.concepts.wording import readable
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
+from cobalance.workflows.load.check import named_plainly
+from cobalance.workflows.load.sources import temporary_files
 
 MOST_SEEDS = 20
 _USUAL = "augmented"
@@ -33,7 +39,7 @@ _LEANING, _FILE, _NONE = "Concepts that lean to a class", "A file", "None"
 
 
 def show(current: CurrentDataset) -> None:
-    """Draw the form, and what was ordered with it."""
+    """Draw the form and the last order."""
     datasets = session.datasets()
     order, whole = _fields(current, datasets)
     show_kept_error(_PROBLEM)
@@ -140,7 +146,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
 
 
 def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
-    """What each of some plugins is for, in Markdown."""
+    """Purposes of some plugins, in Markdown."""
     return "  \n".join(f"**{escape(name)}**: {escape(purpose(name))}" for name in registry)
 
 
@@ -205,3 +211,85 @@ def _say_ordered() -> None:
             f"{inflect(new, 'evaluations')} ordered. Workers run them: `cobalance work`.{before}",
             icon=":material/check:",
         )
+
+
+_SHOWN = 6  # concepts of a class
+_NAMES = {"features": tuple(FEATURES)}
+
+
+def choose_learner_options(preset: str) -> dict[str, Any]:
+    """Draw the options of a preset's learner; return the changed ones."""
+    chosen = PRESETS[preset]
+    kind = LEARNERS[chosen.learner].options
+    st.markdown(f"**Learner {escape(chosen.learner)}**")
+    offered = [
+        FormField(name, readable(name), choices=_NAMES.get(name, ())) for name in _offered(kind)
+    ]
+    with st.container(horizontal=True):
+        return draw_options(offered, kind, chosen.learner_options, f"{preset}_")
+
+
+def choose_method_options(methods: Sequence[str]) -> dict[str, Any]:
+    """Draw the options of methods, equal names once; return the changed ones."""
+    found: dict[str, Any] = {}
+    drawn = set[str]()
+    for method in methods:
+        kind = METHODS[method].options
+        offered = [
+            FormField(name, readable(name), _takers(name, methods))
+            for name in _offered(kind)
+            if name not in drawn
+        ]
+        if offered:
+            drawn |= {field.option for field in offered}
+            st.markdown(f"**Method {escape(method)}**")
+            with st.container(horizontal=True):
+                found |= draw_options(offered, kind, prefix=f"{method}_")
+    return found
+
+
+def _offered(kind: type[Options]) -> list[str]:
+    """Options that a field can be drawn for."""
+    return [
+        name for name, one in kind.model_fields.items() if get_origin(one.annotation) is not dict
+    ]
+
+
+def _takers(option: str, methods: Sequence[str]) -> str:
+    """Which of some methods have an option, where several do."""
+    takers = [name for name in methods if option in METHODS[name].options.model_fields]
+    return f"For {', '.join(map(escape, takers))}." if len(takers) > 1 else ""
+
+
+def send_shortcuts() -> Shortcuts | None:
+    """Draw the upload of shortcuts and its content; None until there is one."""
+    if not may_edit():
+        st.caption("Only editors may send files.")
+        return None
+    accept_uploads()
+    sent = st.file_uploader(
+        "File of shortcuts",
+        ["toml"],
+        key="_shortcuts_file",
+        help="TOML: a table for each shortcut, with a list of concepts for each class, such as  \n"
+        '`[background]`  \n`urban = ["alley"]`  \n`country = ["field road"]`',
+    )
+    if sent is None:
+        return None
+    try:
+        name = Path(sent.name).name
+        with temporary_files({name: sent.getvalue()}) as folder, named_plainly(folder):
+            found = Shortcuts.from_toml(folder / name)
+    except CobalanceError as error:
+        show_error(error)
+        return None
+    for name, classes in found.concepts.items():
+        said = (f"{one}: {_some(concepts)}" for one, concepts in classes.items())
+        st.caption(escape(f"{name} - {'; '.join(said)}"))
+    return found
+
+
+def _some(concepts: Sequence[str]) -> str:
+    named = ", ".join(shorten(one, 40) for one in concepts[:_SHOWN])
+    more = len(concepts) - _SHOWN
+    return f"{named} and {inflect(more, 'others')}" if more > 0 else named or "none"

@@ -7,19 +7,23 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.evaluate import changes, examples
-from cobalance.app.web.evaluate.charts import draw_bars
-from cobalance.app.web.evaluate.numbers import ALL, cells_of, is_share
+from cobalance.app.web.evaluate.charts import ALL, cells_of, draw_bars, is_share
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import draw_table
-from cobalance.evaluation.reports.formats import REPORTS
+from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
 from cobalance.graph.wording import inflect
-from cobalance.workflows.evaluate.export import exported
-from cobalance.workflows.evaluate.results import HEADLINE, name_rows, newest, scores_frame
+from cobalance.workflows.evaluate.results import (
+    HEADLINE,
+    export_bytes,
+    name_rows,
+    newest,
+    scores_frame,
+)
 
 USUAL = "group_accuracy"
 MOST_RUNS = 8
@@ -161,7 +165,7 @@ def _exports(current: CurrentDataset, scored: Sequence[Evaluation]) -> None:
     title = f"Evaluations of {current.name}"
     with st.popover("Export", icon=":material/download:"):
         for name, report in REPORTS.items():
-            content = partial(exported, current.store, scored, name, title)
+            content = partial(export_bytes, current.store, scored, name, title)
             file = f"evaluations-{current.name}{report.suffix}"
             download(name.capitalize(), content, file, key=f"_evaluate_{name}")
             st.caption(report.purpose)

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.evaluate.charts import draw_bars
-from cobalance.app.web.evaluate.numbers import ALL
+from cobalance.app.web.evaluate.charts import ALL, draw_bars
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
 from cobalance.app.web.state.session import CurrentDataset

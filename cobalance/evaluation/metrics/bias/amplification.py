@@ -13,8 +13,7 @@ from cobalance.evaluation.metrics.bias.object_tables import (
     group_shares,
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
-from cobalance.evaluation.metrics.tables import by_run
+from cobalance.evaluation.metrics.tables import Score, by_run, mean_score, score_rows
 from cobalance.graph.errors import OptionError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import DataError, needs_extra
 from cobalance.graph.options import Options
 
 STRENGTHS = tuple(10.0**power for power in range(-3, 4))
@@ -91,12 +91,12 @@ def draw_splits(
 
     Raises
     ------
-    OptionError
+    DataError
         There are fewer than two groups, or too few images of one.
     """
     names = np.unique(groups[groups >= 0])
     if len(names) < 2:
-        raise OptionError(f"Images are of {len(names)} groups. Give those of two or more.")
+        raise DataError(f"Images are of {len(names)} groups. Give those of two or more.")
     for _ in range(options.repeats):
         sides = _draw(groups, names, options, rng, test)
         training, tested = (rng.permutation(np.concatenate(side)) for side in sides)
@@ -127,7 +127,7 @@ def _draw(
     for what, side, least in (("train", training, 2), ("test", tested, 1)):
         fewest = min(side, key=len)
         if len(fewest) < least:
-            raise OptionError(
+            raise DataError(
                 f"A group has {len(fewest)} images to {what} attackers with, and needs {least}. "
                 "Give three images of each group or more, on both sides of test where it is given."
             )

@@ -14,8 +14,7 @@ from cobalance.evaluation.metrics.bias.labels import (
     read_indicators,
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
-from cobalance.evaluation.metrics.scores import Score, score_rows
-from cobalance.evaluation.metrics.tables import by_run, count_column, text_column
+from cobalance.evaluation.metrics.tables import Score, by_run, count_column, score_rows, text_column
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import InputError, OptionError
@@ -93,8 +92,6 @@ def directional_amplification(
         raise OptionError("Nothing is predicted. Give predicted_labels or predicted_attributes.")
     if (training_labels is None) != (training_attributes is None):
         raise OptionError("Give training_labels and training_attributes together.")
-    if ties not in ("zero", "negative"):
-        raise OptionError(f"ties is {ties!r}; give 'zero' or 'negative'.")
     tasks = read_indicators(
         labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
     )
@@ -217,14 +214,14 @@ def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFr
     for column in predicted:
         given, told, argument = DIRECTIONS[column]
         ordered = counts.sort_values(given, kind="stable")
-        truth, guessed = (_repeated(ordered, name) for name in ("test", column))
+        truth, guessed = (_repeat_rows(ordered, name) for name in ("test", column))
         if truth[given].tolist() != guessed[given].tolist():
             sizes = counts.groupby(given)[["test", column]].sum()
             name = str((sizes["test"] != sizes[column]).idxmax())
             n, told_of = sizes.loc[name].astype(int)
             reason = f"{name!r} has {n:,} images in test, and {told_of:,} in {column}"
             raise InputError("table", None, reason, "Give a prediction of each test image.")
-        training = _repeated(counts, "training" if "training" in names else "test")
+        training = _repeat_rows(counts, "training" if "training" in names else "test")
         frames.append(
             directional_amplification(
                 _labels(truth["task"]),
@@ -238,7 +235,7 @@ def directional_of_counts(table: pd.DataFrame, ties: Ties = "zero") -> pd.DataFr
     return stack(frames)
 
 
-def _repeated(counts: pd.DataFrame, name: str) -> pd.DataFrame:
+def _repeat_rows(counts: pd.DataFrame, name: str) -> pd.DataFrame:
     return counts.loc[counts.index.repeat(counts[name])].reset_index(drop=True)
 
 

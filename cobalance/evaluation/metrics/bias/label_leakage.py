@@ -24,7 +24,7 @@ from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, number_column
 from cobalance.evaluation.predictions import PROBABILITY
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError
 
 ATTACKED = ("leakage_model", "leakage_data")  # columns of attackers' scores that are known
 STEPS = 40  # halvings of the flip rate's interval: beyond the precision of any F1
@@ -72,7 +72,7 @@ def label_leakage(
 
     Raises
     ------
-    OptionError
+    DataError
         Shapes or values do not fit, or a group has fewer than three images.
     MissingExtraError
         scikit-learn is not installed.
@@ -96,12 +96,12 @@ def label_leakage(
     codes, _ = pd.factorize(pd.Series(list(groups), dtype=object), sort=True)
     codes = np.asarray(codes, dtype=np.int64)
     if len(codes) != len(truth):
-        raise OptionError(
+        raise DataError(
             f"labels has {len(truth)} rows, and {len(codes)} groups are given. Give one for each."
         )
     held_out = None if test is None else np.asarray(test, dtype=np.bool_)
     if held_out is not None and held_out.shape != codes.shape:
-        raise OptionError(f"test has the shape {held_out.shape}; give a value for each image.")
+        raise DataError(f"test has the shape {held_out.shape}; give a value for each image.")
     single = np.ndim(labels) == 1
     goal = macro_f1(truth, (found >= 0.5).astype(np.int64)) if equal_f1 else None
     rounds = []
@@ -114,10 +114,10 @@ def label_leakage(
             for one in (found, shown)
         ]
         rounds.append(leakage(guesses[0], codes[split.test], data=guesses[1], score=score))
-    return averaged(rounds)
+    return mean_of_rounds(rounds)
 
 
-def averaged(rounds: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def mean_of_rounds(rounds: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The means of the same scores of several rounds."""
     keys = list(COLUMNS[:4])
     return pd.concat(rounds).groupby(keys, sort=False, as_index=False).mean()[list(COLUMNS)]
@@ -173,7 +173,7 @@ def macro_f1(labels: IntArray, predicted: IntArray) -> float:
 
 
 def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
-    """Indicators of true labels, and what is predicted for the same ones."""
+    """Indicators of true labels, and predictions of the same labels."""
     if np.ndim(predicted) == 1:
         both = read_indicators(labels=labels, predicted=predicted)
         check_rows(**both)
@@ -188,14 +188,14 @@ def _features(labels: Labels, predicted: Labels) -> tuple[IntArray, FloatArray]:
     if {*frame} == {*truth}:
         frame = frame[list(truth)]
     elif named or frame.shape[1] != truth.shape[1]:
-        raise OptionError(
+        raise DataError(
             f"predicted has the labels {', '.join(frame.columns)}, and labels has "
             f"{', '.join(truth.columns)}. Give a column for each label in both."
         )
     values: npt.NDArray[np.float64] = frame.to_numpy(np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
-        raise OptionError(
+        raise DataError(
             f"predicted, row {row + 1}, column {frame.columns[column]!r} is not finite."
         )
     return truth.to_numpy(), values

@@ -10,11 +10,10 @@ import pandas as pd
 
 from cobalance.evaluation.groups import check_groups
 from cobalance.evaluation.metrics.metric import Inputs, stack
-from cobalance.evaluation.metrics.scores import under
-from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column
+from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column, under
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, known_rows, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
-from cobalance.graph.errors import InputError, OptionError, check_known
+from cobalance.graph.errors import DataError, InputError, check_known
 from cobalance.graph.options import Options
 
 PREDICTED = "predicted_"
@@ -35,7 +34,7 @@ def read_indicators(**given: Labels | None) -> dict[str, pd.DataFrame]:
 
     Raises
     ------
-    OptionError
+    DataError
         A value is neither 0 nor 1, or the columns differ.
 
     Examples
@@ -60,7 +59,7 @@ def read_indicators(**given: Labels | None) -> dict[str, pd.DataFrame]:
     for name in others:
         theirs, ours = frames[name].columns, frames[first].columns
         if {*theirs} != {*ours}:
-            raise OptionError(
+            raise DataError(
                 f"{name} has the labels {', '.join(theirs)}, and {first} has {', '.join(ours)}. "
                 "Give the same labels in both."
             )
@@ -79,7 +78,7 @@ def _indicators(labels: Labels, name: str) -> pd.DataFrame:
     wrong = ~np.isin(values, (0, 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise OptionError(
+        raise DataError(
             f"{name}, row {row + 1}, column {frame.columns[column]!r} is {values[row, column]}; "
             "give 0 or 1: scores have to be compared with a threshold first."
         )
@@ -87,11 +86,11 @@ def _indicators(labels: Labels, name: str) -> pd.DataFrame:
 
 
 def check_rows(**frames: pd.DataFrame) -> None:
-    """Raise OptionError unless all frames have the same number of rows, one an image."""
+    """Raise DataError unless all frames have the same number of rows, one an image."""
     first, *others = frames
     for name in others:
         if len(frames[name]) != len(frames[first]):
-            raise OptionError(
+            raise DataError(
                 f"{first} has {len(frames[first])} rows, and {name} has {len(frames[name])}. Give "
                 "a row for each image, in the same order."
             )
@@ -175,7 +174,7 @@ def attribute_runs(inputs: Inputs, options: AttributeOptions) -> Iterator[Attrib
     for method, seed, rows in runs(predictions):
         for name in names:
             groups = table[name].loc[rows.index]
-            kept = _repeated(rows[groups != NONE])
+            kept = _repeat_rows(rows[groups != NONE])
             shown = groups.loc[kept.index].reset_index(drop=True)
             kept = kept.reset_index(drop=True)
             column = PREDICTED + name
@@ -232,7 +231,7 @@ def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     return attributes.where(attributes.notna() & (attributes != ""), NONE).astype("str")
 
 
-def _repeated(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
+def _repeat_rows(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:
     n = rows["n"].to_numpy(np.float64)
     if (n != np.round(n)).any():
         row = int(np.flatnonzero(n != np.round(n))[0])
@@ -250,7 +249,7 @@ def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
     known = training[training[name].notna() & ~training[name].isin(("", NONE))]
     if "n" in known:
         known = known.assign(n=number_column(known, "n", "training"))
-        known = _repeated(known.reset_index(drop=True), "training")
+        known = _repeat_rows(known.reset_index(drop=True), "training")
     names = [LABEL + one for one in class_columns(known, LABEL)]
     labels = {one: number_column(known, one, "training") for one in names}
     known = known.assign(**labels).reset_index(drop=True)

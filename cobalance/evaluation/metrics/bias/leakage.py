@@ -1,4 +1,4 @@
-"""Leakage: how well a group can be told from what a model predicts, beyond what labels tell."""
+"""Leakage: how well groups can be told from predictions, beyond the labels themselves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from cobalance.evaluation.metrics.metric import score_frame, stack
-from cobalance.evaluation.metrics.scores import Score, score_rows
-from cobalance.evaluation.metrics.tables import ROUNDING, number_column, rows_of_table
+from cobalance.evaluation.metrics.tables import (
+    ROUNDING,
+    Score,
+    number_column,
+    rows_of_table,
+    score_rows,
+)
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
 
@@ -84,8 +89,6 @@ def leakage(
     >>> found.set_index("metric")["value"].to_dict()
     {'leakage_model': 0.575, 'attacker_accuracy_model': 0.75}
     """
-    if score not in ("confidence", "accuracy", "folded"):
-        raise OptionError(f"score is {score!r}; give 'confidence', 'accuracy' or 'folded'.")
     attacks = {"model": _read(model, groups, "model")}
     if data is not None:
         own = groups if data_groups is None else data_groups
@@ -170,28 +173,28 @@ def _read(
         values = np.column_stack([1 - values, values]) if values.ndim == 1 else values
         names = [str(column) for column in range(values.shape[1])]
     if values.ndim != 2 or values.shape[1] < 2:
-        raise OptionError(
+        raise DataError(
             f"{name} has the shape {values.shape}; give probabilities for at least two groups, in "
             "columns p_<group>."
         )
     _check(values, names, name)
     if groups is None:
-        raise OptionError(f"{name} has no column group. Add it, or give groups.")
+        raise DataError(f"{name} has no column group. Add it, or give groups.")
     whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in groups]
     texts = [str(one) for one in whole]
     if len(texts) != len(values):
-        raise OptionError(
+        raise DataError(
             f"{name} has {len(values)} rows, and {len(texts)} groups are given. Give one for each."
         )
     codes = pd.Index(names).get_indexer(pd.Index(texts))
     if (codes < 0).any():
-        raise OptionError(
+        raise DataError(
             f"{name} has no probabilities of the group {texts[int(np.argmax(codes < 0))]!r}; its "
             f"groups: {', '.join(names)}. Name the columns p_<group>, or number groups from 0."
         )
     sizes = np.ones(len(values)) if n is None else np.asarray(n, dtype=np.float64)
     if not (np.isfinite(sizes).all() and (sizes >= 0).all() and sizes.sum() > 0):
-        raise OptionError(f"{name} has no images: n must be counts from 0, and not all of them 0.")
+        raise DataError(f"{name} has no images: n must be counts from 0, and not all of them 0.")
     return _Attack(values, np.asarray(codes, dtype=np.int64), sizes)
 
 
@@ -199,21 +202,21 @@ def _check(values: FloatArray, names: list[str], name: str) -> None:
     wrong = ~((values >= 0) & (values <= 1))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise OptionError(
+        raise DataError(
             f"{name}, row {row + 1}, group {names[column]!r} is {values[row, column]}; give "
             "probabilities from 0 to 1."
         )
     off = np.abs(values.sum(axis=1) - 1) > ROUNDING
     if off.any():
         row = int(np.argmax(off))
-        raise OptionError(
+        raise DataError(
             f"{name}, row {row + 1} adds up to {values[row].sum():.3g}; give the probabilities of "
             "all groups, which add up to 1."
         )
 
 
 def difference_of_attackers(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Scores of `metric` from attackers' scores that are known, such as those of a paper.
+    """Scores of `metric` from published scores of attackers.
 
     Raises
     ------

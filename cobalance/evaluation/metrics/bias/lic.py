@@ -16,7 +16,7 @@ from cobalance.evaluation.metrics.bias.attackers import (
     draw_splits,
     fit_attacker,
 )
-from cobalance.evaluation.metrics.bias.label_leakage import averaged
+from cobalance.evaluation.metrics.bias.label_leakage import mean_of_rounds
 from cobalance.evaluation.metrics.bias.leakage import difference_of_attackers, leakage
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import captions_by_image
@@ -114,7 +114,7 @@ def lic(
             human = [caption[number % len(caption)] for caption in people]
             data = _attack(human, codes, split, chosen.attacker)
             rounds.append(leakage(model, codes[split.test], data=data))
-    scores = averaged(rounds)
+    scores = mean_of_rounds(rounds)
     return scores.assign(metric=scores["metric"].str.replace("leakage", "lic"))
 
 
@@ -134,7 +134,7 @@ def group_words(name: str) -> frozenset[str]:
 
 
 def tokens(caption: str, mask: re.Pattern[str] | None) -> list[str]:
-    """A caption's words in lower case, those that the mask matches as one token."""
+    """A caption's words in lower case, masked ones as one token."""
     text = caption.lower()
     if mask is not None:
         text = mask.sub(f" {GROUP_WORD} ", text)

@@ -9,13 +9,12 @@ import pandas as pd
 
 from cobalance.evaluation.groups import check_groups
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
-from cobalance.evaluation.metrics.scores import Score, score_rows, under
-from cobalance.evaluation.metrics.tables import by_run, text_column
+from cobalance.evaluation.metrics.tables import Score, by_run, score_rows, text_column, under
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.options import Options
 
 
@@ -114,8 +113,6 @@ def person_preference(
     0    man    0.5  2.0
     1  woman    NaN  0.0
     """
-    if against not in ("own", "all"):
-        raise OptionError(f"against is {against!r}; give 'own' or 'all'.")
     if person not in similarities:
         raise OptionError(
             f"similarities have no column {person!r}, and have "
@@ -124,14 +121,14 @@ def person_preference(
     values = similarities.to_numpy(dtype=np.float64)
     if np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0]
-        raise OptionError(
+        raise DataError(
             f"similarities, row {row + 1}, column {similarities.columns[column]} is NaN."
         )
     prompts = [name for name in similarities if name != person]
     by_group = dict(_by_group(groups, len(similarities)))
     unknown = [name for name in by_group if name not in map(str, prompts)]
     if unknown:
-        raise OptionError(
+        raise DataError(
             f"similarities have no column for the group {unknown[0]!r}, and have "
             f"{', '.join(map(str, prompts))}. Add one for each group."
         )
@@ -169,7 +166,7 @@ def prompt_similarities(
     of_prompts = unit_rows(np.stack([np.asarray(prompts[name]) for name in names]), "prompts")
     of_images = unit_rows(images, "images")
     if of_images.shape[1] != of_prompts.shape[1]:
-        raise OptionError(
+        raise DataError(
             f"images have {of_images.shape[1]} dimensions and prompts {of_prompts.shape[1]}. Embed "
             "both with one model."
         )
@@ -181,17 +178,17 @@ def unit_rows(vectors: npt.ArrayLike, name: str) -> FloatArray:
 
     Raises
     ------
-    OptionError
+    DataError
         One is zero or not finite.
     """
     values = np.asarray(vectors, dtype=np.float64)
     if values.ndim != 2:
-        raise OptionError(f"{name} have the shape {values.shape}; give a row for each.")
+        raise DataError(f"{name} have the shape {values.shape}; give a row for each.")
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     wrong = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] == 0)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise OptionError(f"{name}[{row}] is zero or not finite. Leave such rows out.")
+        raise DataError(f"{name}[{row}] is zero or not finite. Leave such rows out.")
     return np.asarray(values / lengths, dtype=np.float64)
 
 
@@ -200,7 +197,7 @@ def _by_group(groups: Sequence[Any] | None, n: int) -> list[tuple[str, npt.NDArr
         return [("", np.arange(n))]
     names = pd.Series(list(groups), dtype=object)
     if len(names) != n:
-        raise OptionError(f"{len(names)} groups are given for {n} images. Give one for each.")
+        raise DataError(f"{len(names)} groups are given for {n} images. Give one for each.")
     names = names.map(str, na_action="ignore")
     return [(name, np.flatnonzero(names == name)) for name in sorted(names.dropna().unique())]
 

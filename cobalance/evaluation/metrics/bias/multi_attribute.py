@@ -16,7 +16,7 @@ from cobalance.evaluation.metrics.bias.labels import (
 )
 from cobalance.evaluation.metrics.bias.object_tables import group_shares
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.scores import Score, score_rows
+from cobalance.evaluation.metrics.tables import Score, score_rows
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import OptionError
 
@@ -102,8 +102,6 @@ def multi_attribute_amplification(
     1  multi_attribute_absolute  0.1500  1.0
     2  multi_attribute_variance  0.0056  1.0
     """
-    if against not in ("test", "train"):
-        raise OptionError(f"against is {against!r}; give 'test' or 'train'.")
     if (training_labels is None) != (training_groups is None):
         raise OptionError("Give training_labels and training_groups together.")
     given = read_indicators(

@@ -9,7 +9,7 @@ import pandas as pd
 from cobalance.evaluation.metrics.bias.labels import Labels, check_rows, read_indicators
 from cobalance.evaluation.metrics.tables import ROUNDING, number_column, text_column
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError
 
 Table = pd.DataFrame | pd.Series | npt.ArrayLike | Mapping[str, Sequence[float]]
 """Objects by groups: a frame, an array, lists, or columns by name."""
@@ -29,7 +29,7 @@ def read_table(table: Table, name: str) -> pd.DataFrame:
 
     Raises
     ------
-    OptionError
+    DataError
         A value is negative, NaN or infinite, or there are fewer than two groups.
 
     Examples
@@ -50,20 +50,20 @@ def read_table(table: Table, name: str) -> pd.DataFrame:
     frame = frame.set_axis([str(one) for one in frame.index], axis=0)
     frame = frame.set_axis([str(one) for one in frame.columns], axis=1)
     if len(frame.columns) < 2:
-        raise OptionError(f"{name} has {len(frame.columns)} groups; give a column for each of two.")
+        raise DataError(f"{name} has {len(frame.columns)} groups; give a column for each of two.")
     for what, names in (("row", frame.index), ("column", frame.columns)):
         if not names.is_unique:
             twice = names[names.duplicated()][0]
-            raise OptionError(f"{name} has the {what} {twice!r} twice. Name each once.")
+            raise DataError(f"{name} has the {what} {twice!r} twice. Name each once.")
     try:
         frame = frame.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{name} has a value that is no number: {error}.") from error
+        raise DataError(f"{name} has a value that is no number: {error}.") from error
     values = frame.to_numpy()
     wrong = ~np.isfinite(values) | (values < 0)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise OptionError(
+        raise DataError(
             f"{name}, row {frame.index[row]!r}, column {frame.columns[column]!r} is "
             f"{values[row, column]}; give counts or shares from 0."
         )
@@ -73,7 +73,7 @@ def read_table(table: Table, name: str) -> pd.DataFrame:
 def _one_share(values: pd.Series | npt.ArrayLike, name: str) -> pd.DataFrame:
     shares = pd.Series(values, dtype=np.float64)
     if not shares.between(0, 1).all():
-        raise OptionError(
+        raise DataError(
             f"{name} has one column, and {float(shares.max())} in it. Give the first group's share "
             "of each object, from 0 to 1, or a column for each group."
         )
@@ -107,7 +107,7 @@ def aligned_tables(before: Table, after: Table) -> tuple[pd.DataFrame, pd.DataFr
 
     Raises
     ------
-    OptionError
+    DataError
         One table has objects or groups that the other lacks, or another shape.
     """
     first, second = read_table(before, "before"), read_table(after, "after")
@@ -125,7 +125,7 @@ def aligned_tables(before: Table, after: Table) -> tuple[pd.DataFrame, pd.DataFr
     ):
         missing = [*ours.difference(theirs), *theirs.difference(ours)]
         if missing:
-            raise OptionError(
+            raise DataError(
                 f"before and after differ in their {what}: {missing[0]!r} is in one alone, and "
                 f"{len(missing)} altogether. Give tables of the same objects and groups."
             )
@@ -146,7 +146,7 @@ def count_table(labels: Labels, groups: Labels) -> pd.DataFrame:
 
     Raises
     ------
-    OptionError
+    DataError
         The numbers of images differ, or a value is neither 0 nor 1.
 
     Examples
@@ -207,11 +207,11 @@ def _by_group(sides: pd.DataFrame) -> tuple[Table, Table]:
     Of shares, it has what the object's other groups leave, as where tables give that of one group.
     """
     shares = bool((sides <= 1).all(axis=None) and (sides % 1 > 0).any(axis=None))
-    before, after = (_completed(sides[name].unstack(), shares) for name in sides)  # noqa: PD010
+    before, after = (_complete_table(sides[name].unstack(), shares) for name in sides)  # noqa: PD010
     return before, after
 
 
-def _completed(table: pd.DataFrame, shares: bool) -> pd.DataFrame:
+def _complete_table(table: pd.DataFrame, shares: bool) -> pd.DataFrame:
     lacking = table.isna().sum(axis=1)
     if not shares:
         if len(table) > 1 and (lacking == len(table.columns) - 1).all():

@@ -8,17 +8,16 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings
-from cobalance.evaluation.metrics.bias.ranked import (
+from cobalance.evaluation.metrics.bias.ranking_inputs import (
     Ranking,
     Rankings,
     by_ranking,
     groups_of_table,
     read_rankings,
+    skew_of_shares,
 )
-from cobalance.evaluation.metrics.bias.shares import skew_of_shares
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.scores import mean_score, score_rows
-from cobalance.evaluation.metrics.tables import by_run
+from cobalance.evaluation.metrics.tables import by_run, mean_score, score_rows
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.options import Options
@@ -90,7 +89,7 @@ def max_skew(
         shares = np.maximum(counts, 1 if absent == "one" else 0) / len(best)
         return float(np.log(shares[used] / fair[used]).max())
 
-    return _averaged("max_skew", ranked, k, absent, skew)
+    return _average_queries("max_skew", ranked, k, skew)
 
 
 def bias_at_k(
@@ -118,7 +117,7 @@ def bias_at_k(
     >>> float(bias_at_k(["man", None, "man", "woman"], 3, groups=("man", "woman"))["value"].item())
     1.0
     """
-    _check(k, "skip")
+    _check(k)
     first, second = groups
     rankings, values = read_rankings(ranked), []
     names = rankings.groups
@@ -126,7 +125,7 @@ def bias_at_k(
     for query in rankings.queries:
         n_first, n_second = (int((query[:k] == code).sum()) for code in codes)
         values.append((n_first - n_second) / max(n_first + n_second, 1))
-    return score_rows([mean_score(_named("bias", k), values, group=f"{first} - {second}")])
+    return score_rows([mean_score(_name_metric("bias", k), values, group=f"{first} - {second}")])
 
 
 def ndkl(
@@ -173,48 +172,41 @@ def ndkl(
         weights = 1 / np.log2(places + 1)
         return float(of_prefix @ weights / weights.sum())
 
-    return _averaged("ndkl", ranked, k, absent, divergence)
+    return _average_queries("ndkl", ranked, k, divergence)
 
 
-def _averaged(
+def _average_queries(
     metric: str,
     ranked: Ranking | Rankings,
     k: int | None,
-    absent: str,
     score: Callable[[list[str], IntArray, IntArray], float],
 ) -> pd.DataFrame:
     """Mean over queries of a score of the groups, of all ranked images, and of the k best.
 
     Images of no group are left out; a query without others is NaN.
     """
-    _check(k, absent)
+    _check(k)
     rankings = read_rankings(ranked)
     known = (query[query >= 0] for query in rankings.queries)
     values = [score(rankings.groups, one, one[:k]) if len(one) else np.nan for one in known]
-    return score_rows([mean_score(_named(metric, k), values)])
+    return score_rows([mean_score(_name_metric(metric, k), values)])
 
 
-def _named(metric: str, k: int | None) -> str:
+def _name_metric(metric: str, k: int | None) -> str:
     return metric if k is None else f"{metric}@{k}"
 
 
-def _check(k: int | None, absent: str) -> None:
+def _check(k: int | None) -> None:
     if k is not None and k < 1:
         raise OptionError(f"k is {k}; give the number of images that are retrieved, from 1.")
-    if absent not in ("skip", "one"):
-        raise OptionError(f"absent is {absent!r}; give 'skip' or 'one'.")
 
 
 def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
-    """Fair shares: of the ranked groups, and behind them of those that are not ranked at all."""
+    """Fair shares of the ranked groups, followed by the groups of which no image is ranked."""
     if parity == "population":
         return np.bincount(codes, minlength=len(groups)) / len(codes)
     if parity == "equal":
         return np.full(len(groups), 1 / len(groups))
-    if not isinstance(parity, Mapping):
-        raise OptionError(
-            f"parity is {parity!r}; give 'population', 'equal', or a share for each group."
-        )
     shares = {str(name): float(share) for name, share in parity.items()}
     missing = [name for name in groups if name not in shares]
     if missing:
@@ -262,7 +254,7 @@ class BiasOptions(Options):
     second: str = ""
 
 
-def _ranked(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
+def _compute_with(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
     def compute(inputs: Inputs, options: RankingOptions) -> pd.DataFrame:
         if inputs.texts is None and "share" in inputs.need("table"):
             name = "ndkl" if function is ndkl else "max_skew"
@@ -298,7 +290,7 @@ PLUGINS = (
         "group, and query; or group, share and parity, and query and k.",
         options=RankingOptions,
         takes=RANKED,
-        compute=_ranked(max_skew),
+        compute=_compute_with(max_skew),
     ),
     MetricPlugin(
         "ndkl",
@@ -306,7 +298,7 @@ PLUGINS = (
         "group, share and parity for each k from 1.",
         options=RankingOptions,
         takes=RANKED,
-        compute=_ranked(ndkl),
+        compute=_compute_with(ndkl),
     ),
     MetricPlugin(
         "bias_at_k",

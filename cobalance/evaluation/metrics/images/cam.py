@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.scores import Score, mean_score, score_rows
-from cobalance.graph.errors import OptionError
+from cobalance.evaluation.metrics.tables import Score, mean_score, score_rows
+from cobalance.graph.errors import DataError
 
 
 def cam_energy(
@@ -39,7 +39,7 @@ def cam_energy(
 
     Raises
     ------
-    OptionError
+    DataError
         A map and its mask differ in size, or a map is not finite.
 
     Examples
@@ -48,7 +48,7 @@ def cam_energy(
     [0.75, 0.25]
     """
     if not len(maps) == len(masks) == len(groups if groups is not None else maps):
-        raise OptionError(
+        raise DataError(
             f"{len(maps)} maps, {len(masks)} masks"
             + (f" and {len(groups)} groups" if groups is not None else "")
             + " are given. Give one of each for every image."
@@ -71,12 +71,12 @@ def cam_energy(
 def _shares(activation: npt.ArrayLike, mask: npt.ArrayLike, row: int) -> tuple[float, float]:
     energy, inside = np.asarray(activation, dtype=np.float64), np.asarray(mask, dtype=np.bool_)
     if energy.shape != inside.shape or energy.ndim != 2:
-        raise OptionError(
+        raise DataError(
             f"Map {row} has the shape {energy.shape}, and its mask {inside.shape}. Scale the map "
             "to the image."
         )
     if not np.isfinite(energy).all():
-        raise OptionError(f"Map {row} is not finite. Leave the image out.")
+        raise DataError(f"Map {row} is not finite. Leave the image out.")
     energy = np.clip(energy, 0, None)
     total = float(energy.sum())
     if total == 0 or not inside.any():

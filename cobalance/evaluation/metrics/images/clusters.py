@@ -1,4 +1,4 @@
-"""Clusters of captions: what is shown with one group more often than with the others."""
+"""Clusters of captions whose scenes show one group more often than others."""
 
 import warnings
 from collections import Counter
@@ -21,7 +21,7 @@ from cobalance.evaluation.metrics.metric import (
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import DataError, OptionError, needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import Options
 
@@ -69,13 +69,13 @@ def cluster_captions(
         from sklearn.exceptions import ConvergenceWarning
     points = np.asarray(embeddings, dtype=np.float64)
     if points.ndim != 2 or len(points) != len(captions):
-        raise OptionError(
+        raise DataError(
             f"{len(captions):,} captions have embeddings of the shape {points.shape}. Give a row "
             "for each caption."
         )
     if not np.isfinite(points).all():
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
-        raise OptionError(f"The embedding of caption {row} is not finite. Leave it out.")
+        raise DataError(f"The embedding of caption {row} is not finite. Leave it out.")
     codes, images = pd.factorize(captions["image"].astype("str"))
     if len(images) < k:
         raise OptionError(f"{len(images):,} images cannot be in {k} clusters. Ask for fewer.")
@@ -105,7 +105,7 @@ def salient_words(
     words: int = 10,
     leave_out: Collection[str] = (),
 ) -> dict[int, list[str]]:
-    """The most salient words of each cluster's captions: those of an LDA with one topic.
+    """The most salient words of each cluster's captions, by an LDA with one topic.
 
     In such a topic a word's probability is its share of all words, so they are the most frequent
     ones, ties by alphabet; stop words of English and `leave_out`, such as words for groups, are not

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.options import Options
 
 FRECHET_IMAGES = 2048
@@ -22,7 +22,7 @@ _CMMD_SCALE = 1000
 
 
 class FewImagesWarning(UserWarning):
-    """A distance is of too few images to be compared with those of other sets."""
+    """Too few images for a distance that compares with distances of other sets."""
 
 
 def frechet(real: npt.ArrayLike, generated: npt.ArrayLike) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def frechet(real: npt.ArrayLike, generated: npt.ArrayLike) -> pd.DataFrame:
 
     Raises
     ------
-    OptionError
+    DataError
         The features are not finite, not of one width, or of fewer than two images.
 
     Warns
@@ -110,7 +110,7 @@ def kernel(
 
     Raises
     ------
-    OptionError
+    DataError
         The features are not finite, not of one width, or of fewer than two images.
     """
     first, second = _features(real, generated, least=2)
@@ -145,7 +145,7 @@ def cmmd(real: npt.ArrayLike, generated: npt.ArrayLike, *, sigma: float = 10) ->
 
     Raises
     ------
-    OptionError
+    DataError
         The features are not finite, not of one width, or there are none.
 
     Examples
@@ -166,15 +166,15 @@ def _features(
     first, second = (np.asarray(one, dtype=np.float64) for one in (real, generated))
     for name, one in (("real", first), ("generated", second)):
         if one.ndim != 2 or len(one) < least:
-            raise OptionError(
+            raise DataError(
                 f"The features of {name} images have the shape {one.shape}. Give a row of features "
                 f"for each of {least} images or more."
             )
         if not np.isfinite(one).all():
             row = int(np.flatnonzero(~np.isfinite(one).all(axis=1))[0])
-            raise OptionError(f"The features of {name} image {row} are not finite. Leave it out.")
+            raise DataError(f"The features of {name} image {row} are not finite. Leave it out.")
     if first.shape[1] != second.shape[1]:
-        raise OptionError(
+        raise DataError(
             f"The features have {first.shape[1]} and {second.shape[1]} columns. Compute both with "
             "the same model."
         )

@@ -1,4 +1,4 @@
-"""Aesthetic score: what people would rate an image from 1 to 10, by a head on CLIP's embedding.
+"""Aesthetic score: predicted rating of an image from 1 to 10, by a head on CLIP's embedding.
 
 The improved aesthetic predictor of LAION (`christophschuhmann/improved-aesthetic-predictor`),
 published as ``sac+logos+ava1-l14-linearMSE.pth``.

@@ -1,4 +1,4 @@
-"""Options of realism scores, and what they share: prompts, batches, and the head of linear layers.
+"""Options of realism scores, and shared parts: prompts, batches, the head of linear layers.
 
 No weights are downloaded by default, as each has terms of its own.
 """
@@ -11,10 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.evaluation.metrics.image_set import ImageSet
-from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.metrics.scores import mean_score, score_rows
-from cobalance.evaluation.metrics.tables import captions_by_image
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs
+from cobalance.evaluation.metrics.tables import captions_by_image, mean_score, score_rows
 from cobalance.graph.errors import JobBlockedError, OptionError
 from cobalance.graph.options import Options
 from cobalance.ingest.images.arrays import ImageArray

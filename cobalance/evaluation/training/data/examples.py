@@ -7,11 +7,10 @@ import pandas as pd
 
 from cobalance.evaluation.training.data.images import LabelledImages, listed
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.images.decoding import decode, rgb_array
 
 UNKNOWN = -1
-_LABELS = ("class", "concepts")
 
 
 def code_examples(
@@ -42,8 +41,6 @@ def code_examples(
     OptionError
         A part has a class that the training images do not have, or no such column of labels.
     """
-    if labels not in _LABELS:
-        raise OptionError(f"labels is {labels!r}; give one of {', '.join(_LABELS)}.")
     first = next(iter(parts.values()))
     known = tuple(classes or _classes(first, labels))
     coded = {name: _labels(images, labels, known, first) for name, images in parts.items()}
@@ -85,7 +82,7 @@ def _labels(
         return shown
     unknown = images.frame["class_name"][~images.frame["class_name"].isin(code)]
     if len(unknown):
-        raise OptionError(
+        raise DataError(
             f"{images.name!r} has {len(unknown):,} images of the class {unknown.iloc[0]!r}, which "
             f"is none of the training images of {training.name!r} "
             f"({', '.join(classes)}). Leave these images out, or add training images of the class."
@@ -112,7 +109,7 @@ def _group_names(
     values = groups.set_index("image")[shortcuts]
     if not values.index.is_unique:
         twice = values.index[values.index.duplicated()][0]
-        raise OptionError(f"The image {twice!r} is in two rows of the groups. Keep one.")
+        raise DataError(f"The image {twice!r} is in two rows of the groups. Keep one.")
     classes = sorted({name for images in parts.values() for name in images.frame["class_name"]})
     of_groups: Names = {}
     of_domains: Names = {}
@@ -146,7 +143,7 @@ def _group(label: str, shortcuts: Sequence[str], values: Sequence[str]) -> str:
 def _domain(
     label: str, shortcuts: Sequence[str], values: Sequence[str], classes: Sequence[str]
 ) -> str:
-    """Name what the shortcuts show: of two classes, an uncommon shortcut is the other one's.
+    """Name the domain of an image; of two classes, an uncommon shortcut is the other one's.
 
     Examples
     --------

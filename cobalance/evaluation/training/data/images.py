@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 
 COLUMNS = ("image", "class_name", "concepts", "split", "uri", "synthetic", "source")
 
@@ -36,10 +36,10 @@ class LabelledImages:
     def __post_init__(self) -> None:
         missing = [name for name in COLUMNS if name not in self.frame.columns]
         if missing:
-            raise OptionError(f"The images of {self.name!r} have no {', '.join(missing)}. Add it.")
+            raise DataError(f"The images of {self.name!r} have no {', '.join(missing)}. Add it.")
         twice = self.frame["image"].duplicated()
         if twice.any():
-            raise OptionError(
+            raise DataError(
                 f"Two images of {self.name!r} have the id {self.frame['image'][twice].iloc[0]!r}. "
                 "Give each one of its own."
             )
@@ -71,7 +71,7 @@ class LabelledImages:
 
         Raises
         ------
-        OptionError
+        DataError
             There are none.
         """
         if split is None:
@@ -79,17 +79,17 @@ class LabelledImages:
         found = self.where(self.frame["split"] == split)
         if not len(found):
             known = sorted({str(name) for name in self.frame["split"].dropna()})
-            raise OptionError(
+            raise DataError(
                 f"{self.name!r} has no images of the split {split!r}. Its splits: "
                 f"{', '.join(known) or 'none'}."
             )
         return found
 
     def require_files(self) -> None:
-        """Raise OptionError unless each image has an address of its file."""
+        """Raise DataError unless each image has an address of its file."""
         without = self.frame["image"][self.frame["uri"].isna()]
         if len(without):
-            raise OptionError(
+            raise DataError(
                 f"{len(without):,} of {len(self):,} images of {self.name!r} have no address of "
                 f"their file, such as {without.iloc[0]!r}. Load the dataset with addresses of its "
                 "images, or name a split that has them."
@@ -126,17 +126,6 @@ def listed(captions: object) -> list[str]:
     if isinstance(captions, str) or not isinstance(captions, Iterable):
         return []
     return [str(one) for one in captions if str(one).strip()]
-
-
-def joined(first: LabelledImages, second: LabelledImages) -> LabelledImages:
-    """The images of both, each read from where it is."""
-    reads = dict.fromkeys(first.frame["uri"], first.read)
-    frame = pd.concat([first.frame, second.frame], ignore_index=True)
-
-    def read(uri: str, synthetic: bool) -> bytes:
-        return reads.get(uri, second.read)(uri, synthetic)
-
-    return LabelledImages(f"{first.name} and {second.name}", frame, read)
 
 
 def made_from(images: LabelledImages, others: Collection[str]) -> "pd.Series[bool]":

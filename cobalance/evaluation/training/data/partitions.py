@@ -7,7 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.errors import DataError, OptionError, check_known
 
 Kept = Literal["changed", "same", "any"]
 GROUP, IMAGE = ("class_name", "label"), ("image", "image_id")
@@ -15,7 +15,7 @@ GROUP, IMAGE = ("class_name", "label"), ("image", "image_id")
 
 @dataclass(frozen=True)
 class Partition:
-    """What a partition has of each group.
+    """Real and edited images of each group in a partition.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def in_partition(
     partition = PARTITIONS[name]
     for column in ("synthetic", "source"):
         if column not in images:
-            raise OptionError(f"The images have no column {column!r}. Add it.")
+            raise DataError(f"The images have no column {column!r}. Add it.")
     groups = images[_column(images, GROUP)].astype("str")
     women, men = women_and_men(groups.unique(), women, men)
     synthetic = images["synthetic"].astype(bool)
@@ -109,10 +109,10 @@ def in_partition(
     for group, kept in ((women, partition.made_women), (men, partition.made_men)):
         if kept is None:
             continue
-        of_group = synthetic & groups.eq(group) & _edited(images)
+        of_group = synthetic & groups.eq(group) & _is_edited(images)
         if kept != "any":
             changed = (
-                _changed(images, synthetic & groups.isin([women, men]))
+                _is_changed(images, synthetic & groups.isin([women, men]))
                 if (changed is None)
                 else changed
             )
@@ -140,7 +140,7 @@ def women_and_men(classes: Collection[str], women: str = "", men: str = "") -> t
     }
     found = [[own] if own else named[group] for own, group in ((women, "woman"), (men, "man"))]
     if any(len(names) != 1 for names in found):
-        raise OptionError(
+        raise DataError(
             "Partitions need a class of women and one of men, and it is not clear which of "
             f"{', '.join(sorted(classes)) or 'no classes'} they are. Name both."
         )
@@ -159,20 +159,20 @@ def _group_named(class_name: str) -> str | None:
 def _column(images: pd.DataFrame, names: tuple[str, ...]) -> str:
     found = [name for name in names if name in images]
     if not found:
-        raise OptionError(f"The images have no column {names[0]!r}. Add it.")
+        raise DataError(f"The images have no column {names[0]!r}. Add it.")
     return found[0]
 
 
-def _edited(images: pd.DataFrame) -> "pd.Series[bool]":
+def _is_edited(images: pd.DataFrame) -> "pd.Series[bool]":
     """Which images were made by editing one: those told to be, or else those with a source."""
     if "changed" in images and images["changed"].notna().any():
         return images["changed"].notna()
     return images["source"].notna()
 
 
-def _changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
+def _is_changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
     """Whether images show another group than their source; false where that is not wanted."""
-    wanted = wanted & _edited(images)
+    wanted = wanted & _is_edited(images)
     ids, groups = images[_column(images, IMAGE)], images[_column(images, GROUP)].astype("str")
     of_source = images["source"].map(dict(zip(ids, groups, strict=True)))
     changed = of_source.ne(groups).astype(object).where(of_source.notna(), None)
@@ -180,7 +180,7 @@ def _changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool
         changed = images["changed"].astype(object).where(images["changed"].notna(), changed)
     unknown = wanted & changed.isna()
     if unknown.any():
-        raise OptionError(
+        raise DataError(
             f"It is not known which group {int(unknown.sum()):,} counterfactuals were made from, "
             f"such as {ids[unknown].iloc[0]!r}: their sources are not there. Add a column "
             "'changed', which exports have, or the images that they were made from."

@@ -1,4 +1,4 @@
-"""Training sets made of a dataset's real and synthetic images, and the refusals.
+"""Training sets made of a dataset's real and synthetic images, held-out images, and the refusals.
 
 Tests on synthetic images flatter whatever trained on their like (Hirota et al., "Resampled Datasets
 Are Not Enough", 2024, section 4.3), so that test images are real, and no training image derives
@@ -6,20 +6,21 @@ from one.
 """
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.training.data.images import LabelledImages, made_from
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
-from cobalance.graph.errors import CobalanceError, OptionError, check_known
+from cobalance.graph.errors import DataError, OptionError, check_known
 
 Choice = Callable[[LabelledImages], "pd.Series[bool]"]
 
 _LISTED = 5  # ids in a message
 
 
-class LeakError(CobalanceError):
+class LeakError(DataError):
     """Training and test images that are not apart."""
 
 
@@ -27,17 +28,17 @@ def _synthetic(images: LabelledImages) -> "pd.Series[bool]":
     return images.frame["synthetic"].astype(bool)
 
 
-def _edited(images: LabelledImages) -> "pd.Series[bool]":
+def _is_edited(images: LabelledImages) -> "pd.Series[bool]":
     """Which images have a source."""
     return _synthetic(images) & images.frame["source"].notna()
 
 
 def _augment(images: LabelledImages) -> "pd.Series[bool]":
-    """Edited real images, and what was made of them for other classes."""
+    """Edited real images, and their edits to other classes."""
     frame = images.frame
     class_of = dict(zip(frame["image"], frame["class_name"], strict=True))
     other = frame["source"].map(class_of).ne(frame["class_name"])
-    edited = _edited(images)
+    edited = _is_edited(images)
     return (edited & other) | frame["image"].isin(frame["source"][edited])
 
 
@@ -52,7 +53,7 @@ SETS: Mapping[str, tuple[str, Choice]] = {
         lambda images: pd.Series(True, index=images.frame.index),
     ),
     "synthetic": ("The synthetic images alone.", _synthetic),
-    "s_synthetic": ("Counterfactuals of every group, no real image (S_synthetic).", _edited),
+    "s_synthetic": ("Counterfactuals of every group, no real image (S_synthetic).", _is_edited),
     "s_augment": (
         "Edited images, and their counterfactuals of other groups (S_augment).",
         _augment,
@@ -78,24 +79,11 @@ def training_set(images: LabelledImages, name: str = "augmented") -> LabelledIma
     check_known("training set", [name], SETS)
     found = images.where(SETS[name][1](images))
     if not len(found):
-        raise OptionError(
+        raise DataError(
             f"{images.name!r} has {len(images):,} images, and none for the training set {name!r}: "
             f"{SETS[name][0]} Take another training set, or a dataset with a job's images."
         )
     return found
-
-
-def equal_numbers(
-    sets: Mapping[str, LabelledImages], rng: np.random.Generator
-) -> dict[str, LabelledImages]:
-    """Training sets with as many synthetic images each as the one with the fewest.
-
-    So that augmentations are compared by what they add, and not by how much (ConBias, section 4).
-    Sets without synthetic images stay as they are.
-    """
-    counts = [int(_synthetic(images).sum()) for images in sets.values()]
-    fewest = min((count for count in counts if count), default=0)
-    return {name: thin_synthetic(images, fewest, rng) for name, images in sets.items()}
 
 
 def thin_synthetic(
@@ -122,7 +110,7 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
     synthetic = test.frame["image"][_synthetic(test)].tolist()
     if synthetic:
         raise LeakError(
-            f"{_count(len(synthetic))} of the test images are synthetic: {_listed(synthetic)}. "
+            f"{_count(len(synthetic))} of the test images are synthetic: {_list_ids(synthetic)}. "
             "Test on real images."
         )
     tested = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
@@ -131,7 +119,7 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
     same = sorted(image for image in both if _same_place(trained[image], tested[image]))
     if same:
         raise LeakError(
-            f"{_count(len(same))} of the training images are test images, too: {_listed(same)}. "
+            f"{_count(len(same))} of the training images are test images, too: {_list_ids(same)}. "
             "Leave them out of one, for example by their split."
         )
     derived = training.frame["image"][made_from(training, tested.keys() - both)].tolist()
@@ -140,7 +128,7 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
         pairs = [f"{image} from {source_of[image]}" for image in derived]
         raise LeakError(
             f"{_count(len(derived))} of the training images were made from test images: "
-            f"{_listed(pairs)}. Leave them out, or test on other images."
+            f"{_list_ids(pairs)}. Leave them out, or test on other images."
         )
 
 
@@ -153,6 +141,85 @@ def _count(number: int) -> str:
     return f"{number:,}"
 
 
-def _listed(ids: list[str]) -> str:
+def _list_ids(ids: list[str]) -> str:
     rest = len(ids) - _LISTED
     return ", ".join(ids[:_LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+class HeldOut(NamedTuple):
+    """Training images, validation images, and how many were left out of both."""
+
+    training: LabelledImages
+    validation: LabelledImages
+    left_out: int
+
+
+def hold_out(
+    images: LabelledImages,
+    share: float,
+    rng: np.random.Generator,
+    groups: pd.DataFrame | None = None,
+) -> HeldOut:
+    """Split off validation images: a share of each class, and of each group where these are given.
+
+    Real images alone are held out, unless there are none; what was made of a held-out image is left
+    out of training, so that nothing that selects was trained on. A group of one image, or one whose
+    share is less than half an image, stays in training.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1.
+    groups : pandas.DataFrame, optional
+        ``image`` and one column a shortcut.
+
+    Raises
+    ------
+    OptionError
+        The share is not between 0 and 1, or holds out no image.
+    """
+    frame = images.frame
+    roots = pd.Series(images.roots())
+    candidates = ~frame["synthetic"].astype(bool)
+    if not candidates.any():
+        candidates = roots.groupby(roots).cumcount() == 0  # one image stands for its source
+    strata = frame[["image", "class_name"]][candidates]
+    if groups is not None:
+        strata = strata.merge(groups, on="image", how="left")
+    names = [name for name in strata.columns if name != "image"]
+    of_image = roots[candidates].to_numpy()
+    held: list[str] = []
+    for rows in strata.reset_index(drop=True).groupby(names, dropna=False).indices.values():
+        count = min(round(share * len(rows)), len(rows) - 1)
+        held += of_image[rng.permutation(rows)[:count]].tolist()
+    if not held:
+        raise OptionError(
+            f"A validation share of {share:g} of {int(candidates.sum()):,} images holds out none. "
+            "Give a greater share, or validation images of their own."
+        )
+    of_held = roots.isin(held)
+    validation = of_held & candidates if frame["synthetic"].eq(False).any() else of_held
+    return HeldOut(
+        images.where(~of_held), images.where(validation), int((of_held & ~validation).sum())
+    )
+
+
+def check_held_out(training: LabelledImages, validation: LabelledImages) -> None:
+    """Check that validation and training images are disjoint.
+
+    Raises
+    ------
+    LeakError
+        Some are.
+    """
+    places = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
+    both = [
+        image
+        for image, uri in zip(validation.frame["image"], validation.frame["uri"], strict=True)
+        if image in places and uri == places[image]
+    ]
+    if both:
+        raise LeakError(
+            f"{len(both):,} of the validation images are training images, too, such as "
+            f"{both[0]!r}. Select by other images."
+        )

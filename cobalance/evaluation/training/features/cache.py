@@ -47,7 +47,7 @@ class FeatureCache:
         marks = ", ".join("?" * len(keys))
         query = f"SELECT image, found, digest FROM features WHERE image IN ({marks})"  # noqa: S608
         try:
-            with self._opened() as database:
+            with self._open() as database:
                 rows = database.execute(query, list(keys)).fetchall()
         except (sqlite3.Error, OSError):
             return {}
@@ -62,13 +62,13 @@ class FeatureCache:
         texts = {image: np.asarray(one, np.float32).tobytes() for image, one in found.items()}
         rows = [(image, text, _digest(image, text)) for image, text in texts.items()]
         try:
-            with self._opened() as database, database:
+            with self._open() as database, database:
                 database.executemany("INSERT OR REPLACE INTO features VALUES (?, ?, ?)", rows)
         except (sqlite3.Error, OSError):
             return
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Iterator[sqlite3.Connection]:
         if not self.path.exists():
             make_folder(self.path.parent)
             make_file(self.path)

@@ -8,10 +8,10 @@ from cobalance.evaluation.training.examples import Examples, Floats
 
 
 class Features(Protocol):
-    """What a linear model reads of an image."""
+    """Frozen features of images."""
 
     def fit(self, training: Examples, seed: int) -> "tuple[Features, Floats]":
-        """The features with what they take from training images, and those of these images.
+        """Fit to training images; also the features of these images.
 
         A model takes nothing from them.
         """
@@ -22,7 +22,7 @@ class Features(Protocol):
         ...
 
     def arrays(self) -> Mapping[str, Floats]:
-        """What `fit` took from training images, by name; empty of a model."""
+        """State fitted to training images, by name; empty for a pretrained model."""
         ...
 
     def with_arrays(self, arrays: Mapping[str, Floats]) -> "Features":
@@ -38,7 +38,7 @@ class FixedFeatures(ABC):
         """Features of images, shape (n_images, n_features)."""
 
     def fit(self, training: Examples, seed: int) -> tuple[Self, Floats]:
-        """These features, and those of the training images."""
+        """Itself, and the features of the training images."""
         del seed
         return self, self.read(training)
 

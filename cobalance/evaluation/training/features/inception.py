@@ -59,7 +59,7 @@ PLUGIN = Plugin(
 
 @dataclass(frozen=True, eq=False)
 class InceptionFeatures(FixedFeatures):
-    """What torch-fidelity's network gives for images of any size."""
+    """Features of torch-fidelity's Inception network, for images of any size."""
 
     network: Any
     device: Any

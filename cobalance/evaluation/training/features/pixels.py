@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, Pixels
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -43,17 +43,17 @@ class PixelFeatures:
     components: Any = None  # the same, fitted
 
     def fit(self, training: Examples, seed: int) -> "tuple[PixelFeatures, Floats]":
-        """The features with the components of training images, and those of the images.
+        """Fit principal components to training images; also the features of these images.
 
         Raises
         ------
-        OptionError
+        DataError
             There is one training image, or none.
         """
         values = self._values(training)
         most = min(self.options.components, len(values) - 1, values.shape[1])
         if most < 1:
-            raise OptionError(
+            raise DataError(
                 f"There are {len(training)} training images; principal components need two or more."
             )
         components = self.analysis(most, whiten=True, svd_solver="randomized", random_state=seed)
@@ -92,7 +92,7 @@ class PixelFeatures:
 
 
 def scale_down(image: Pixels, side_px: int) -> Floats:
-    """Scale an image to a square by the mean of what each of its pixels covers.
+    """Scale an image to a square by area averaging.
 
     Examples
     --------

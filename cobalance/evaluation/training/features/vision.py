@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VisionFeatures(FixedFeatures):
-    """What a vision model gives for an image.
+    """Pooled output of a vision model.
 
     Parameters
     ----------
@@ -55,18 +55,18 @@ class VisionFeatures(FixedFeatures):
 
     def _of_batch(self, pictures: list[Pixels]) -> Singles:
         if self.cache is None:
-            return self._computed(pictures)
+            return self._compute(pictures)
         keys = [image_key(picture) for picture in pictures]
         known = self.cache.read(keys)
         new = {key: at for at, key in enumerate(keys) if key not in known}
         if new:
-            computed = self._computed([pictures[at] for at in new.values()])
+            computed = self._compute([pictures[at] for at in new.values()])
             made = dict(zip(new, computed, strict=True))
             self.cache.write(made)
             known |= made
         return np.stack([known[key] for key in keys])
 
-    def _computed(self, pictures: list[Pixels]) -> Singles:
+    def _compute(self, pictures: list[Pixels]) -> Singles:
         with self.vision.computing(f"features of {len(pictures)} images"):
             pixels = self.vision.pixels(pictures)
             found: Singles = self.pooled(self.vision.model, pixels).float().cpu().numpy()

@@ -22,7 +22,6 @@ from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.features.vision import VisionFeatures
-from cobalance.evaluation.training.learners.learner import LearnerPlugin
 from cobalance.evaluation.training.learners.linear_model import (
     LinearModel,
     StandardFeatures,
@@ -30,7 +29,7 @@ from cobalance.evaluation.training.learners.linear_model import (
     standardise,
 )
 from cobalance.evaluation.training.learners.regression import Descent, Head, descend, solve
-from cobalance.evaluation.training.method import Learner, Method, Run
+from cobalance.evaluation.training.method import Learner, LearnerPlugin, Method, Run
 from cobalance.evaluation.training.selection import RULES, check_rule
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
@@ -117,7 +116,6 @@ class LinearLearner:
         validation: Examples | None,
         method: Method,
         *,
-        weights: Floats | None = None,
         epochs: int | None = None,
         stage: str = "",
     ) -> LinearModel:
@@ -140,7 +138,7 @@ class LinearLearner:
             )
         reader = self.reader or standardise(self.features, training, self.run.seed)
         method = method.prepare(training)
-        of_images = method.weights(training) if weights is None else weights
+        of_images = method.weights(training)
         drawn = self.draw_weights(training)
         of_images = of_images if drawn is None else of_images * drawn
         heads = self._heads(reader.read(training), training, method, of_images, epochs)
@@ -153,7 +151,7 @@ class LinearLearner:
             return last
         return max(models, key=lambda model: rule(model.probabilities(validation), validation))
 
-    def kept(self, folder: Path) -> LinearModel | None:
+    def open_kept(self, folder: Path) -> LinearModel | None:
         """The model that was saved in a folder."""
         return open_linear(folder, self.features)
 

@@ -11,7 +11,7 @@ import numpy as np
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.learners.regression import Head, head_probabilities
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.private_files import make_file, make_folder
 
 FILE = "linear.npz"
@@ -46,7 +46,7 @@ class LinearModel:
         return {}
 
     def save(self, folder: Path) -> None:
-        """Save weights and what the features took from the training images, for `open_linear`."""
+        """Save weights and the features' fitted state, for `open_linear`."""
         make_folder(folder)
         unfinished = folder / f"{FILE}.unfinished"
         make_file(unfinished)
@@ -109,7 +109,7 @@ def open_linear(folder: Path, features: Features) -> LinearModel | None:
 
     Raises
     ------
-    OptionError
+    DataError
         The file is damaged.
     """
     path = folder / FILE
@@ -121,7 +121,7 @@ def open_linear(folder: Path, features: Features) -> LinearModel | None:
         weight, bias, mean, spread = (arrays[name] for name in _OWN)
         classes, several_labels = (arrays[name].tolist() for name in _ABOUT)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise OptionError(f"The model {path} is damaged. Delete it to train again.") from error
+        raise DataError(f"The model {path} is damaged. Delete it to train again.") from error
     fitted = {
         name.removeprefix(_FITTED): values
         for name, values in arrays.items()

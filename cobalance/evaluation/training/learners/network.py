@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from cobalance.evaluation.training.learners.learner import LearnerPlugin
-from cobalance.evaluation.training.method import Learner, Run
+from cobalance.evaluation.training.method import Learner, LearnerPlugin, Run
 from cobalance.evaluation.training.networks.options import NetworkOptions
 
 PLUGIN = LearnerPlugin(

@@ -1,10 +1,8 @@
 """BLIP, fine-tuned on images and their captions, with early stopping."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
-from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
+from cobalance.evaluation.training.method import MethodPlugin, OwnModel
 from cobalance.evaluation.training.tuning.options import CaptionerOptions
 
 PLUGIN = MethodPlugin(
@@ -21,22 +19,8 @@ PLUGIN = MethodPlugin(
 )
 
 
-@dataclass(frozen=True)
-class CaptionerTuning(Method):
-    """Fine-tuning of a captioner."""
-
-    options: CaptionerOptions = field(default_factory=CaptionerOptions)
-
-    def train(
-        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
-    ) -> Any:
-        """Fine-tune BLIP; no learner is used. The model is a `Captioner`."""
-        del learner
-        from cobalance.evaluation.training.tuning.captioner import tune_captioner
-
-        return tune_captioner(self.options, training, validation, run, **self.options.search())
-
-
-def open_method(options: CaptionerOptions) -> Method:
+def open_method(options: CaptionerOptions) -> OwnModel:
     """Open the method."""
-    return CaptionerTuning(options.model_dump(mode="json"), options=options)
+    from cobalance.evaluation.training.tuning.captioner import tune_captioner
+
+    return partial(tune_captioner, options)

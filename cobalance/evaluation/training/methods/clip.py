@@ -1,39 +1,9 @@
 """CLIP, fine-tuned contrastively on images and their captions."""
 
-from dataclasses import dataclass, field
+from functools import partial
 
-from pydantic import field_validator
-
-from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
-from cobalance.evaluation.training.model import Model
-from cobalance.evaluation.training.tuning.options import ClipOptions
-from cobalance.ingest.models.clip import CLIP
-from cobalance.ingest.models.prompts import PHOTO, check_template
-
-
-class ClipTuningOptions(ClipOptions):
-    """Options of the method clip.
-
-    Parameters
-    ----------
-    prompt : str
-        The text of a class, with the class as its concept; see `cobalance.ingest.models.prompts`.
-    folder : str
-        Images with a subfolder for each class, as on the worker, to score the model with, too: as
-        ``class/image``, or ``class/group/image`` for recall by group; empty for none.
-    """
-
-    model: str = CLIP
-    prompt: str = PHOTO
-    folder: str = ""
-
-    @field_validator("prompt")
-    @classmethod
-    def _check_prompt(cls, prompt: str) -> str:
-        check_template(prompt)
-        return prompt
-
+from cobalance.evaluation.training.method import MethodPlugin, OwnModel
+from cobalance.evaluation.training.tuning.options import ClipTuningOptions
 
 PLUGIN = MethodPlugin(
     "clip",
@@ -48,22 +18,8 @@ PLUGIN = MethodPlugin(
 )
 
 
-@dataclass(frozen=True)
-class ClipTuning(Method):
-    """Contrastive fine-tuning; zero-shot classification after it."""
+def open_method(options: ClipTuningOptions) -> OwnModel:
+    """Open the method: contrastive fine-tuning, and zero-shot classification after it."""
+    from cobalance.evaluation.training.tuning.clip import tune_clip
 
-    options: ClipTuningOptions = field(default_factory=ClipTuningOptions)
-
-    def train(
-        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
-    ) -> Model:
-        """Fine-tune CLIP; no learner is used."""
-        del learner
-        from cobalance.evaluation.training.tuning.clip import tune_clip
-
-        return tune_clip(self.options, training, validation, run, self.options.prompt)
-
-
-def open_method(options: ClipTuningOptions) -> Method:
-    """Open the method."""
-    return ClipTuning(options.model_dump(mode="json"), options=options)
+    return partial(tune_clip, options)

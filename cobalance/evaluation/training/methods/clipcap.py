@@ -1,10 +1,8 @@
 """CLIP's embedding as a prefix of GPT-2, trained on images and their captions."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
-from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
+from cobalance.evaluation.training.method import MethodPlugin, OwnModel
 from cobalance.evaluation.training.tuning.options import ClipCapOptions
 
 PLUGIN = MethodPlugin(
@@ -22,22 +20,8 @@ PLUGIN = MethodPlugin(
 )
 
 
-@dataclass(frozen=True)
-class ClipCapTuning(Method):
-    """Training of a captioner in ClipCap's form."""
-
-    options: ClipCapOptions = field(default_factory=ClipCapOptions)
-
-    def train(
-        self, learner: Learner, training: Examples, validation: Examples | None, run: Run
-    ) -> Any:
-        """Train the prefix and GPT-2; no learner is used. The model is a `Captioner`."""
-        del learner
-        from cobalance.evaluation.training.tuning.prefix import tune_prefix_captioner
-
-        return tune_prefix_captioner(self.options, training, validation, run)
-
-
-def open_method(options: ClipCapOptions) -> Method:
+def open_method(options: ClipCapOptions) -> OwnModel:
     """Open the method."""
-    return ClipCapTuning(options.model_dump(mode="json"), options=options)
+    from cobalance.evaluation.training.tuning.prefix import tune_prefix_captioner
+
+    return partial(tune_prefix_captioner, options)

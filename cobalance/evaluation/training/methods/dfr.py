@@ -12,7 +12,7 @@ from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.method import Learner, Method, MethodPlugin, Run
 from cobalance.evaluation.training.methods.grouping import rows_by_unit
 from cobalance.evaluation.training.model import Model
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.options import Options
 
 _SELECT, _REFIT = 11, 12  # purposes of generators
@@ -104,7 +104,7 @@ class Dfr(Method):
             return self.c[0]
         halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
         fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
-        rows = fitted[balanced(groups[fitted], rng)]
+        rows = fitted[balance_groups(groups[fitted], rng)]
         fit_to, alike = validation.take(rows), np.ones(len(rows))
 
         def worst(c: float) -> float:
@@ -125,7 +125,7 @@ class Dfr(Method):
     ) -> tuple[Floats, Floats]:
         heads = []
         for _ in range(self.refits):
-            rows = balanced(validation.groups, rng)
+            rows = balance_groups(validation.groups, rng)
             heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
         weights, biases = zip(*heads, strict=True)
         return np.mean(weights, axis=0), np.mean(biases, axis=0)
@@ -148,7 +148,7 @@ class Dfr(Method):
         return np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
 
 
-def balanced(groups: IntArray, rng: np.random.Generator) -> IntArray:
+def balance_groups(groups: IntArray, rng: np.random.Generator) -> IntArray:
     """Random rows, of each group as many as the smallest has."""
     units = rows_by_unit(groups)
     fewest = min(map(len, units))
@@ -160,13 +160,13 @@ def _check_groups(validation: Examples, groups: IntArray) -> None:
     if sizes.min() < 2:
         code = int(codes[sizes.argmin()])
         name = validation.group_names[code] if validation.group_names else str(code)
-        raise OptionError(
+        raise DataError(
             f"DFR halves each group of the held-out images, and {name!r} has one image. Hold out "
             "more, or give validation images of all groups."
         )
     missing = set(range(len(validation.classes))) - set(validation.labels.tolist())
     if missing:
-        raise OptionError(
+        raise DataError(
             f"The held-out images have none of the class {validation.classes[min(missing)]!r}, "
             "and DFR fits the last layer to them. Hold out images of all classes."
         )

@@ -1,18 +1,18 @@
-"""Images by group or class, for methods that balance them."""
+"""Groups and domains of training images, for methods that tell them apart."""
 
 from typing import Literal
 
 import numpy as np
 
-from cobalance.evaluation.training.examples import Examples, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.options import Options
 
 Unit = Literal["group", "class"]
 
 
 class BalanceOptions(Options):
-    """What a method balances.
+    """Options of methods that balance groups or classes.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class BalanceOptions(Options):
 
 
 def units_of(training: Examples, by: Unit, what: str) -> IntArray:
-    """The group or class of each image; `what` needs it and begins an error's sentence.
+    """The group or class of each image; errors begin with `what`.
 
     Raises
     ------
@@ -49,3 +49,20 @@ def rows_by_unit(units: IntArray) -> list[IntArray]:
     [[1], [0, 2]]
     """
     return [np.flatnonzero(units == unit) for unit in np.unique(units)]
+
+
+def count_domains(training: Examples, what: str) -> Floats:
+    """Images of each domain, shape (n_domains,); errors begin with `what`.
+
+    Raises
+    ------
+    DataError
+        Domains are unknown, or all images are of one.
+    """
+    counts = np.bincount(training.require_domains(what)).astype(np.float64)
+    if np.count_nonzero(counts) < 2:
+        raise DataError(
+            f"{what} needs training images of two domains or more, and these are of one. Choose "
+            "shortcuts whose values differ, or another method."
+        )
+    return counts

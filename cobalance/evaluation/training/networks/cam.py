@@ -13,7 +13,7 @@ from torch.nn import functional
 from cobalance.evaluation.training.examples import Examples, IntArray
 from cobalance.evaluation.training.networks.model import NetworkModel, consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import ClassifierSettings, Network
 
 Map = npt.NDArray[np.float32]
@@ -36,7 +36,7 @@ class _LastMaps(torch.nn.Module):
 
 @dataclass(frozen=True)
 class _Score:
-    """What is differentiated: a class's output; of several domains, their log-sum-exp."""
+    """The differentiated score: a class's output; of several domains, their log-sum-exp."""
 
     label: int
     n_classes: int
@@ -69,7 +69,7 @@ def grad_cam(
 
     Raises
     ------
-    OptionError
+    DataError
         A label is none of the model's classes, or the model has no feature maps.
 
     References
@@ -81,13 +81,13 @@ def grad_cam(
     if labels is None:
         labels = model.probabilities(images).argmax(axis=1)
     if labels.ndim != 1:
-        raise OptionError(
+        raise DataError(
             "GradCAM is of one class an image, and these labels have several. Leave them out for "
             "the most probable class, or give the index of one."
         )
     wrong = labels[(labels < 0) | (labels >= len(settings.classes))]
     if len(wrong) or len(labels) != len(images):
-        raise OptionError(
+        raise DataError(
             f"GradCAM needs the index of one of {len(settings.classes)} classes for each of "
             f"{len(images)} images, not {int(wrong[0]) if len(wrong) else f'{len(labels)} labels'}."
         )
@@ -129,7 +129,7 @@ def _layer(network: Network) -> tuple[torch.nn.Module, torch.nn.Module]:
     if getattr(backbone, "blocks", None) is not None and hasattr(backbone, "num_prefix_tokens"):
         return network, backbone.blocks[-1].norm1
     if not hasattr(backbone, "forward_features"):
-        raise OptionError(
+        raise DataError(
             f"GradCAM does not know the feature maps of {type(backbone).__name__}. Train a network "
             "with timm's forward_features, such as a ResNet or a ViT."
         )
@@ -138,7 +138,7 @@ def _layer(network: Network) -> tuple[torch.nn.Module, torch.nn.Module]:
 
 
 def _arrange(backbone: Any, settings: ClassifierSettings, values: torch.Tensor) -> torch.Tensor:
-    """Feature maps, shape (n_images, channels, height, width), from whatever a layer gives."""
+    """Feature maps, shape (n_images, channels, height, width), from a layer's output."""
     if values.ndim == 3:  # tokens, with those of the class before those of patches
         values = values[:, getattr(backbone, "num_prefix_tokens", 0) :]
         step = backbone.patch_embed.patch_size

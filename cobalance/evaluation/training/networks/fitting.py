@@ -1,6 +1,5 @@
 """One fit of a network: its modules, optimiser and state, an epoch at a time."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,37 +8,40 @@ import numpy as np
 import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
-from cobalance.evaluation.training.method import Batch, Method
-from cobalance.evaluation.training.networks.checkpoints import (
+from cobalance.evaluation.training.loop import (
+    SMALLER,
     Tensors,
-    method_tensors,
+    add_prefix,
+    check_finite,
+    cosine,
+    epoch_generator,
     optimiser_tensors,
-    prefixed,
     restore_optimiser,
     with_prefix,
+    without_single,
 )
+from cobalance.evaluation.training.method import Batch, Method
 from cobalance.evaluation.training.networks.model import NetworkModel, linear
 from cobalance.evaluation.training.networks.options import NetworkOptions
-from cobalance.evaluation.training.networks.pixels import read_batches, varied
-from cobalance.graph.errors import OptionError
+from cobalance.evaluation.training.networks.pixels import make_variation, read_batches
+from cobalance.evaluation.training.selection import RULES
 from cobalance.ingest.models.classifiers import Classifier, ClassifierSettings, Network
 from cobalance.ingest.models.devices import out_of_memory
-
-_SMALLER = "Use smaller batches or images, a smaller model, or bfloat16."
 
 
 @dataclass(eq=False)
 class Fitting:
-    """A network that is being fitted.
+    """A network that is being fitted; see `cobalance.evaluation.training.loop.Fit`.
 
     Random choices follow from seed, stage and epoch alone: nothing of earlier epochs is needed to
-    go on, but what `state` gives.
+    go on, but what `state` gives. Validation images select the epoch, unless it is the last.
     """
 
     options: NetworkOptions
     method: Method
     training: Examples
-    weights: Floats
+    validation: Examples | None
+    sample_weights: Floats
     network: Network
     auxiliary: torch.nn.Module | None
     settings: ClassifierSettings
@@ -55,35 +57,47 @@ class Fitting:
             parameters += self.auxiliary.to(self.device).parameters()
         self.optimiser = make_optimiser(self.options, parameters)
 
-    def train_epoch(self, epoch: int) -> None:
-        """Train an epoch, from 0.
+    def train_epoch(self, epoch: int) -> float:
+        """Train an epoch, from 0; return its mean loss.
 
         Raises
         ------
-        OptionError
+        DivergedError
             The loss is not finite.
         OutOfMemoryError
             The device has too little memory for a batch.
         """
-        rng = np.random.default_rng([*self.seed, epoch])
-        torch.manual_seed(int(rng.integers(2**62)))
+        rng = epoch_generator(*self.seed, epoch)
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.options, epoch, self.epochs)
         batches = list(self.method.batches(self.training, self.options.batch_size, rng))
-        if len(batches) > 1 and len(batches[-1]) == 1:  # batch normalisation needs two images
-            batches[-2:] = [np.concatenate(batches[-2:])]
-        draws = rng.random((sum(map(len, batches)), 5))
-        fit = varied(self.settings, self.options.crop, self.options.flip, draws)
+        batches = without_single(batches)
+        n_images = sum(map(len, batches))
+        fit = make_variation(
+            self.settings, self.options.crop, self.options.flip, rng.random((n_images, 5))
+        )
         self.network.train()
-        finite = torch.ones((), dtype=torch.bool, device=self.device)
+        total = torch.zeros((), dtype=torch.float64, device=self.device)
         for rows, pixels in read_batches(self.training, batches, fit):
-            with out_of_memory(f"training on {len(rows)} images", _SMALLER):
-                finite &= torch.isfinite(self._step(rows, pixels, epoch))
-        if not finite.item():
-            raise OptionError(
-                f"The loss is not a finite number in epoch {epoch + 1}. Lower the learning rate, "
-                f"now {self.options.learning_rate:g}, or train in float32."
-            )
+            with out_of_memory(f"training on {len(rows)} images", SMALLER):
+                total += self._step(rows, pixels, epoch) * len(rows)
+        return check_finite(total.item() / n_images, epoch, self.options.learning_rate)
+
+    def judge(self) -> tuple[float, dict[str, Any]] | None:
+        """Value of the rule on the validation images, and each class's mean probability."""
+        if self.validation is None or self.options.select == "last":
+            return None
+        probabilities = self.model().probabilities(self.validation)
+        facts = {"confidence": _confidence(probabilities, self.validation)}
+        return RULES[self.options.select](probabilities, self.validation), facts
+
+    def weights(self) -> Tensors:
+        """Weights of the network."""
+        return self.network.state_dict()
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put back the weights of an epoch."""
+        self.network.load_state_dict(weights)
 
     def _step(self, rows: IntArray, pixels: torch.Tensor, epoch: int) -> torch.Tensor:
         """Loss of one step."""
@@ -103,7 +117,7 @@ class Fitting:
             others = mixed[0].to(self.device)
             of_others = replace(batch, labels=labels[others], domains=domains[others])
             losses = mixed[1] * losses + (1 - mixed[1]) * self.method.losses(of_others)
-        losses = losses * torch.from_numpy(self.weights[rows]).to(losses)
+        losses = losses * torch.from_numpy(self.sample_weights[rows]).to(losses)
         loss = self._combine(losses, self.training.groups[rows])
         self.optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
@@ -134,14 +148,15 @@ class Fitting:
 
     def state(self) -> Tensors:
         """All that later epochs depend on."""
-        modules: Tensors = dict(prefixed("network.", self.network.state_dict()))
+        modules: Tensors = dict(add_prefix("network.", self.network.state_dict()))
         if self.auxiliary is not None:
-            modules |= prefixed("auxiliary.", self.auxiliary.state_dict())
-        modules |= prefixed("optimiser.", optimiser_tensors(self.optimiser))
-        return modules | prefixed("method.", method_tensors(self.method.state))
+            modules |= add_prefix("auxiliary.", self.auxiliary.state_dict())
+        modules |= add_prefix("optimiser.", optimiser_tensors(self.optimiser))
+        of_method = {n: torch.from_numpy(np.asarray(v)) for n, v in self.method.state.items()}
+        return modules | add_prefix("method.", of_method)
 
     def restore(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what `state` gave."""
+        """Resume from `state`."""
         self.network.load_state_dict(with_prefix("network.", state))
         if self.auxiliary is not None:
             self.auxiliary.load_state_dict(with_prefix("auxiliary.", state))
@@ -177,4 +192,15 @@ def learning_rate(options: NetworkOptions, epoch: int, epochs: int) -> float:
     """
     if options.schedule == "constant":
         return options.learning_rate
-    return options.learning_rate * (1 + math.cos(math.pi * epoch / epochs)) / 2
+    return options.learning_rate * cosine(epoch, epochs)
+
+
+def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | None:
+    """Mean probability of each class in images of the class; None with several labels an image."""
+    if images.labels.ndim == 2:
+        return None
+    return {
+        name: float(probabilities[images.labels == at, at].mean())
+        for at, name in enumerate(images.classes)
+        if (images.labels == at).any()
+    }

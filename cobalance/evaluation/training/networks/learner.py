@@ -6,28 +6,21 @@ import math
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
+from cobalance.evaluation.training.loop import History, Loop, check_digest, reproducible
 from cobalance.evaluation.training.method import Method, Run
-from cobalance.evaluation.training.networks.checkpoints import CheckpointFile, Tensors, check_digest
 from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
-from cobalance.evaluation.training.selection import RULES, Selection, check_rule
-from cobalance.graph.errors import OptionError
+from cobalance.evaluation.training.selection import Selection, check_rule
+from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import Network, open_backbone, width_of
 from cobalance.ingest.models.devices import choose_device, choose_dtype
 from cobalance.ingest.models.weight_files import MODEL_FILE
-
-CHECKPOINT_FILE = "checkpoint.safetensors"
-BEST_FILE = "best.safetensors"
-
-Best = tuple[Tensors, dict[str, Any]]
-"""Weights of the best epoch; its number from 0 and its confidence."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ class NetworkLearner:
         del training
         return self
 
-    def kept(self, folder: Path) -> NetworkModel | None:
+    def open_kept(self, folder: Path) -> NetworkModel | None:
         """The model that was saved in a folder; None where there is none."""
         return self._open(folder) if (folder / MODEL_FILE).is_file() else None
 
@@ -70,7 +63,6 @@ class NetworkLearner:
         validation: Examples | None,
         method: Method,
         *,
-        weights: Floats | None = None,
         epochs: int | None = None,
         stage: str = "",
     ) -> NetworkModel:
@@ -78,7 +70,7 @@ class NetworkLearner:
 
         Raises
         ------
-        OptionError
+        DataError
             The data do not suit the method or the rule of selection, the loss is not finite, or the
             folder has the checkpoint of another run.
         JobBlockedError
@@ -92,23 +84,33 @@ class NetworkLearner:
             training, groups=_ranks(training.groups), domains=_ranks(training.domains)
         )
         method = method.prepare(training)
-        weights = method.weights(training) if weights is None else weights
+        weights = method.weights(training)
         passes = method.epochs(epochs or self.options.epochs)
         digest = self._digest(training, validation, method, weights, passes, stage)
         of_seed = self.run.seed_folder
         folder = None if of_seed is None else of_seed / (stage or "model")
         if folder is not None and (folder / MODEL_FILE).is_file():
-            return _check_same(self._open(folder), digest, folder)
-        devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
-        with (
-            torch.random.fork_rng(devices),
-            torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True),
-        ):
-            fitting = self._start(training, method, weights, passes, stage)
-            return self._finish(fitting, validation, digest, folder)
+            kept = self._open(folder)
+            check_digest(kept.describe().get("digest", ""), digest, folder)
+            return kept
+        patience = method.epochs(self.options.patience or passes)
+        loop = Loop(passes, patience, digest, folder, self.run.progress)
+        with reproducible():
+            fitting = self._start(training, validation, method, weights, passes, stage)
+            model = self._finish(fitting, loop.train(fitting), digest)
+        if folder is not None:
+            model.save(folder)
+            loop.delete_checkpoints()
+        return model
 
     def _start(
-        self, training: Examples, method: Method, weights: Floats, epochs: int, stage: str
+        self,
+        training: Examples,
+        validation: Examples | None,
+        method: Method,
+        weights: Floats,
+        epochs: int,
+        stage: str,
     ) -> Fitting:
         device = choose_device(self.options.device)
         dtype = choose_dtype(self.options.dtype, device)
@@ -130,6 +132,7 @@ class NetworkLearner:
             self.options,
             method,
             training,
+            validation,
             weights,
             network,
             auxiliary,
@@ -140,57 +143,19 @@ class NetworkLearner:
             epochs,
         )
 
-    def _finish(
-        self, fitting: Fitting, validation: Examples | None, digest: str, folder: Path | None
-    ) -> NetworkModel:
-        """Train what is left, and give the selected epoch's model."""
-        kept = CheckpointFile((folder or Path()) / CHECKPOINT_FILE)
-        kept_best = CheckpointFile((folder or Path()) / BEST_FILE)
-        values: list[float] = []
-        best: Best = {}, {"epoch": -1}
-        if folder is not None and (found := kept.read()) is not None:
-            check_digest(found[1]["digest"], digest, folder)
-            fitting.restore(found[0])
-            values = found[1]["values"]
-            best = kept_best.read() or best
-        rule = self.options.select
-        patience = fitting.method.epochs(self.options.patience or fitting.epochs)
-        while not _is_over(values, fitting.epochs, math.inf if rule == "last" else patience):
-            self.run.progress("training", len(values), fitting.epochs)
-            fitting.train_epoch(len(values))
-            value, better = _judge(fitting, validation, rule, values)
-            best = better or best
-            values.append(value)
-            if folder is not None:
-                if better is not None:
-                    kept_best.write(*better)
-                kept.write(fitting.state(), {"digest": digest, "values": values})
-        self.run.progress("training", fitting.epochs, fitting.epochs)
-        model = self._select(fitting, values, best, digest)
-        if folder is not None:
-            model.save(folder)
-            kept.delete()
-            kept_best.delete()
-        return model
-
-    def _select(
-        self, fitting: Fitting, values: list[float], best: Best, digest: str
-    ) -> NetworkModel:
-        """The model of the best epoch, or of the last."""
-        epoch = len(values) - 1
-        if self.options.select != "last":
-            fitting.network.load_state_dict(best[0])
-            epoch = best[1]["epoch"]
-        selection = Selection(self.options.select, epoch + 1, values[epoch])
+    def _finish(self, fitting: Fitting, history: History, digest: str) -> NetworkModel:
+        """The model, with its provenance and selection."""
+        value = history.values[history.epoch] if history.values else math.nan
         about = {
             **(fitting.settings.about or {}),
-            "selection": selection.describe(),
-            "values": [] if self.options.select == "last" else values,
-            "epochs": len(values),
+            "selection": Selection(self.options.select, history.epoch + 1, value).describe(),
+            "values": history.values,
+            "epochs": len(history.losses),
             "seed": self.run.seed,
             "digest": digest,
         }
-        fitting.settings = replace(fitting.settings, confidence=best[1].get("confidence"))
+        confidence = history.facts.get("confidence")
+        fitting.settings = replace(fitting.settings, confidence=confidence)
         return fitting.model(about)
 
     def _open(self, folder: Path) -> NetworkModel:
@@ -224,41 +189,6 @@ class NetworkLearner:
         return digest.hexdigest()
 
 
-def _judge(
-    fitting: Fitting, validation: Examples | None, rule: str, values: list[float]
-) -> tuple[float, Best | None]:
-    """Value of the rule now, and the network where it is better than all before."""
-    if validation is None or rule == "last":
-        return math.nan, None
-    probabilities = fitting.model().probabilities(validation)
-    value = RULES[rule](probabilities, validation)
-    if values and not value > max(values):
-        return value, None
-    weights = {
-        name: tensor.detach().cpu().clone() for name, tensor in fitting.network.state_dict().items()
-    }
-    facts = {"epoch": len(values), "confidence": _confidence(probabilities, validation)}
-    return value, (weights, facts)
-
-
-def _is_over(values: list[float], epochs: int, patience: float) -> bool:
-    """Whether all epochs are trained, or so many that were no better."""
-    if not values or len(values) >= epochs:
-        return len(values) >= epochs
-    return len(values) - 1 - int(np.argmax(values)) >= patience
-
-
-def _confidence(probabilities: Floats, images: Examples) -> dict[str, float] | None:
-    """Mean probability of each class in images of the class; None with several labels an image."""
-    if images.labels.ndim == 2:
-        return None
-    return {
-        name: float(probabilities[images.labels == at, at].mean())
-        for at, name in enumerate(images.classes)
-        if (images.labels == at).any()
-    }
-
-
 def _ranks(codes: IntArray) -> IntArray:
     """Codes without gaps: test images of further groups, which shift the others, change nothing."""
     _, ranks = np.unique(codes, return_inverse=True)
@@ -267,18 +197,13 @@ def _ranks(codes: IntArray) -> IntArray:
 
 def _check_examples(training: Examples) -> None:
     if len(training) < 2:
-        raise OptionError(
+        raise DataError(
             f"A network needs at least two training images, and there are {len(training)}. Choose "
             "a dataset or split with more."
         )
     labels = training.labels
     if labels.ndim == 1 and not ((labels >= 0) & (labels < len(training.classes))).all():
-        raise OptionError(
+        raise DataError(
             f"Labels must be from 0 to {len(training.classes) - 1}, one for each class, and are "
             f"from {labels.min()} to {labels.max()}."
         )
-
-
-def _check_same(model: NetworkModel, digest: str, folder: Path) -> NetworkModel:
-    check_digest(model.describe().get("digest", ""), digest, folder)
-    return model

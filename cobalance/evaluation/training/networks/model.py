@@ -38,7 +38,7 @@ class NetworkModel:
         return np.concatenate(rows) if rows else np.empty((0, len(settings.classes)))
 
     def features(self, images: Examples) -> Floats:
-        """What the last layer reads, shape (n_images, n_features)."""
+        """Inputs of the last layer, shape (n_images, n_features)."""
         rows = [
             self.classifier.run(pixels, features=True).double().cpu().numpy()
             for _, pixels in self._batches(images)

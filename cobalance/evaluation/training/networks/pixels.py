@@ -50,7 +50,7 @@ def whole(settings: ClassifierSettings) -> Fit:
     return lambda image, _: settings.squeeze(image)
 
 
-def varied(settings: ClassifierSettings, crop: float, flip: bool, draws: Floats) -> Fit:
+def make_variation(settings: ClassifierSettings, crop: float, flip: bool, draws: Floats) -> Fit:
     """Random crops and flips.
 
     Parameters

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Floats
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -45,7 +45,7 @@ class TfidfTexts:
 
         Raises
         ------
-        OptionError
+        DataError
             No text has a word that counts.
         """
         from sklearn.decomposition import TruncatedSVD
@@ -55,7 +55,7 @@ class TfidfTexts:
         try:
             weights = TfidfVectorizer(stop_words="english").fit_transform(texts)
         except ValueError as error:  # "empty vocabulary"
-            raise OptionError(
+            raise DataError(
                 f"{len(texts):,} texts have no words but English stop words and single characters. "
                 "Embed them by clip."
             ) from error

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from transformers import AutoTokenizer, BlipForConditionalGeneration, BlipImageP
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import tune
-from cobalance.evaluation.training.tuning.options import TuningOptions
+from cobalance.evaluation.training.tuning.fit import save_parts, tune
+from cobalance.evaluation.training.tuning.options import CaptionerOptions
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.vision import VisionModel, open_vision
 
@@ -76,10 +76,8 @@ class TunedCaptioner(ABC):
         """Nothing is to be kept in bounds."""
 
     def save(self, folder: Path) -> None:
-        """Save the model where whatever takes a BLIP of transformers can load it."""
-        with quiet():
-            for part in (self.vision.model, self.vision.processor, self.tokenizer):
-                part.save_pretrained(folder)
+        """Save the model in the form of transformers."""
+        save_parts(folder, self.vision.model, self.vision.processor, self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +108,12 @@ class BlipCaptioner(TunedCaptioner):
         return loss.float()
 
 
-def open_captioner(
-    options: TuningOptions, *, words: str = "gensynth", beams: int = 3, max_tokens: int = 30
+def tune_captioner(
+    options: CaptionerOptions, training: Examples, validation: Examples | None, run: Run
 ) -> BlipCaptioner:
-    """Open BLIP, in single precision.
+    """Open BLIP, in single precision, and fine-tune it on images and captions.
+
+    Further errors are those of `cobalance.evaluation.training.tuning.fit.tune`.
 
     Raises
     ------
@@ -125,16 +125,5 @@ def open_captioner(
     single = options.model_copy(update={"dtype": "float32"})
     vision = open_vision(single, BlipForConditionalGeneration, BlipImageProcessorPil, BLIP_REVISION)
     tokenizer = load_processor(AutoTokenizer, vision.checkpoint)
-    return BlipCaptioner(vision, tokenizer, words, beams, max_tokens)
-
-
-def tune_captioner(
-    options: TuningOptions, training: Examples, validation: Examples | None, run: Run, **chosen: Any
-) -> BlipCaptioner:
-    """Fine-tune BLIP on images and captions; `chosen` are the keywords of `open_captioner`.
-
-    Errors are those of `open_captioner` and `cobalance.evaluation.training.tuning.fit.tune`.
-    """
-    model = open_captioner(options, **chosen)
-    record = tune(model, options, training, validation, run)
-    return BlipCaptioner(model.vision, model.tokenizer, **chosen, about=record)
+    model = BlipCaptioner(vision, tokenizer, **options.search())
+    return replace(model, about=tune(model, options, training, validation, run))

@@ -1,8 +1,8 @@
 """CLIP, fine-tuned contrastively, and the classes that it finds without training on them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,16 @@ from transformers import CLIPTokenizer
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import tune
-from cobalance.evaluation.training.tuning.options import ClipOptions, TuningOptions
+from cobalance.evaluation.training.tuning.fit import save_parts, tune
+from cobalance.evaluation.training.tuning.options import ClipTuningOptions
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.clip import load_clip
-from cobalance.ingest.models.loading import load_processor, quiet
+from cobalance.ingest.models.loading import load_processor
 from cobalance.ingest.models.open_clip import load_open_clip
 from cobalance.ingest.models.options import ModelOptions
-from cobalance.ingest.models.prompts import prompt_for
+from cobalance.ingest.models.prompts import PHOTO, prompt_for
 from cobalance.ingest.models.vision import VisionModel
 
-PROMPT = "a photo of {concepts}"
 _LARGEST_SCALE = math.log(100)  # of the logits, as in the CLIP paper's section 2.5
 
 
@@ -45,7 +44,7 @@ class ZeroShotClip:
 
     vision: VisionModel
     tokenizer: CLIPTokenizer
-    prompt: str = PROMPT
+    prompt: str = PHOTO
     about: dict[str, Any] = field(default_factory=dict)
 
     def probabilities(self, images: Examples) -> Floats:
@@ -99,8 +98,8 @@ class ZeroShotClip:
             self.vision.model.logit_scale.clamp_(0, _LARGEST_SCALE)
 
     def save(self, folder: Path) -> None:
-        """Save the model where whatever takes a CLIP of transformers can load it."""
-        _save(folder, self.vision.model, self.vision.processor, self.tokenizer)
+        """Save the model in the form of transformers."""
+        save_parts(folder, self.vision.model, self.vision.processor, self.tokenizer)
 
     def _of_images(self, pixels: torch.Tensor) -> torch.Tensor:
         return functional.normalize(
@@ -120,7 +119,7 @@ class ZeroShotClip:
         return functional.normalize(found.pooler_output.float())
 
 
-def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
+def open_clip(options: ModelOptions) -> ZeroShotClip:
     """Open CLIP, in single precision, from files of transformers or of open_clip.
 
     Raises
@@ -130,7 +129,8 @@ def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
     JobBlockedError
         The model is missing, incomplete or of the wrong kind.
     """
-    if isinstance(options, ClipOptions) and options.layout == "open_clip":
+    prompt = options.prompt if isinstance(options, ClipTuningOptions) else PHOTO
+    if isinstance(options, ClipTuningOptions) and options.layout == "open_clip":
         return ZeroShotClip(*load_open_clip(options, options.weights_file), prompt)
     single = options.model_copy(update={"dtype": "float32"})
     vision = load_clip(single)
@@ -138,33 +138,17 @@ def open_clip(options: ModelOptions, prompt: str = PROMPT) -> ZeroShotClip:
 
 
 def tune_clip(
-    options: TuningOptions,
-    training: Examples,
-    validation: Examples | None,
-    run: Run,
-    prompt: str = PROMPT,
+    options: ClipTuningOptions, training: Examples, validation: Examples | None, run: Run
 ) -> ZeroShotClip:
     """Fine-tune CLIP on pairs of images and captions (Pinpoint Counterfactuals, section 4.4).
 
     Errors are those of `open_clip` and `cobalance.evaluation.training.tuning.fit.tune`.
     """
-    model = open_clip(options, prompt)
-    record = tune(model, options, training, validation, run)
-    return ZeroShotClip(model.vision, model.tokenizer, prompt, record)
-
-
-def text_table(model: ZeroShotClip, texts: Mapping[str, str]) -> dict[str, Floats]:
-    """Embeddings of named texts, such as the prompts of `person_preference`."""
-    return dict(zip(texts, model.embed_texts(list(texts.values())), strict=True))
+    model = open_clip(options)
+    return replace(model, about=tune(model, options, training, validation, run))
 
 
 def _rows(embeddings: torch.Tensor) -> Floats:
     values: Floats = embeddings.double().cpu().numpy()
     units: Floats = values / np.linalg.norm(values, axis=1, keepdims=True)
     return units
-
-
-def _save(folder: Path, *parts: Any) -> None:
-    with quiet():
-        for part in parts:
-            part.save_pretrained(folder)

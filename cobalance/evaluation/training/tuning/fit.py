@@ -12,23 +12,29 @@ import numpy as np
 import torch
 
 from cobalance.evaluation.training.examples import Examples
-from cobalance.evaluation.training.method import Run
-from cobalance.evaluation.training.networks.checkpoints import (
-    CheckpointFile,
+from cobalance.evaluation.training.loop import (
+    SMALLER,
+    Loop,
     Tensors,
+    add_prefix,
     check_digest,
+    check_finite,
+    cosine,
+    epoch_generator,
     optimiser_tensors,
-    prefixed,
+    reproducible,
     restore_optimiser,
     with_prefix,
+    without_single,
 )
+from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import choose_dtype, out_of_memory
-from cobalance.ingest.models.loading import load_model
+from cobalance.ingest.models.loading import load_model, quiet
 from cobalance.ingest.models.vision import VisionModel
 
 _ELSEWHERE = (
@@ -38,7 +44,6 @@ _ELSEWHERE = (
 """Options that do not decide the weights beside the pretrained ones, whose digest is known."""
 RECORD = "training.json"
 """Written last into a model's folder: where it is, the model is whole."""
-_SMALLER = "Use smaller batches, a smaller model, or bfloat16."
 
 
 class Tunable(Protocol):
@@ -99,106 +104,68 @@ def tune(
         check_digest(record["digest"], digest, folder)
         module = model.vision.model
         tuned = load_model(type(module), find_checkpoint(str(folder)), dtype=torch.float32)
-        _load(module, dict(_named(tuned)))
+        _load(module, _parameters_by_name(tuned))
         return record
-    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
-    with (
-        torch.random.fork_rng(devices),
-        torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True),
-    ):
-        record = _Tuning(model, options, pairs, held, run, digest, folder).train()
+    patience = options.patience or math.inf
+    loop = Loop(options.epochs, patience, digest, run.seed_folder, run.progress)
+    with reproducible():
+        history = loop.train(_Tuning(model, options, pairs, held, run.seed))
+    model.vision.model.eval()
+    record = {
+        "losses": history.losses,
+        "validation_losses": [-value for value in history.values],
+        "selection": {"rule": options.select, "epoch": history.epoch + 1},
+        "pairs": len(pairs),
+        "seed": run.seed,
+        "digest": digest,
+    }
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         model.save(folder)
         unfinished = folder / f"{RECORD}.unfinished"
         unfinished.write_text(json.dumps(record, indent=2), "utf-8")
         unfinished.replace(folder / RECORD)
-        for file in _checkpoints(folder):
-            file.delete()
+        loop.delete_checkpoints()
     return record
 
 
+def save_parts(folder: Path, *parts: Any) -> None:
+    """Save models, tokenizers and image processors, as transformers loads them."""
+    with quiet():
+        for part in parts:
+            part.save_pretrained(folder)
+
+
 def with_captions(images: Examples, what: str) -> Examples:
-    """The images that have captions; OptionError where these are fewer than two."""
+    """The images that have captions; DataError where these are fewer than two."""
     rows = np.flatnonzero([bool(some) for some in images.captions])
     if len(rows) < 2:
-        raise OptionError(
+        raise DataError(
             f"{len(rows)} of {len(images):,} {what} images have captions, and at least two are "
             "needed. Load the dataset with captions, or choose another."
         )
     return images.take(rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Tuning:
-    """A model that is being fine-tuned."""
+    """A model that is being fine-tuned; see `cobalance.evaluation.training.loop.Fit`."""
 
     model: Tunable
     options: TuningOptions
     training: Examples
     validation: Examples | None
-    run: Run
-    digest: str
-    folder: Path | None
+    seed: int
 
-    def train(self) -> dict[str, Any]:
-        """Train what is left, and leave the selected epoch's weights in the model."""
-        module = self.model.vision.model
-        optimiser = _optimiser(module, self.options)
-        losses: list[float] = []
-        values: list[float] = []
-        best: Tensors = {}
-        files = None if self.folder is None else _checkpoints(self.folder)
-        if files is not None and (found := files[0].read()) is not None:
-            check_digest(found[1]["digest"], self.digest, files[0].path.parent)
-            _load(module, with_prefix("model.", found[0]))
-            restore_optimiser(optimiser, with_prefix("optimiser.", found[0]))
-            losses, values = found[1]["losses"], found[1]["values"]
-            best = (files[1].read() or ({}, {}))[0]
-        while not self._is_over(losses, values):
-            epoch = len(losses)
-            self.run.progress("training", epoch, self.options.epochs)
-            loss = self._train_epoch(optimiser, epoch)
-            if self.validation is not None:
-                values.append(self._validation_loss(self.validation))
-                if values[-1] == min(values):
-                    best = {name: one.detach().cpu().clone() for name, one in _named(module)}
-                    if files is not None:
-                        files[1].write(best, {})
-            losses.append(loss)
-            if files is not None:
-                state = prefixed("model.", dict(_named(module)))
-                state |= prefixed("optimiser.", optimiser_tensors(optimiser))
-                facts = {"digest": self.digest, "losses": losses, "values": values}
-                files[0].write(state, facts)
-        self.run.progress("training", self.options.epochs, self.options.epochs)
-        if best:
-            _load(module, best)
-        module.eval()
-        selected = int(np.argmin(values)) if values else len(losses) - 1
-        return {
-            "losses": losses,
-            "validation_losses": values,
-            "selection": {"rule": self.options.select, "epoch": selected + 1},
-            "pairs": len(self.training),
-            "seed": self.run.seed,
-            "digest": self.digest,
-        }
+    def __post_init__(self) -> None:
+        self.optimiser = _optimiser(self.model.vision.model, self.options)
 
-    def _is_over(self, losses: list[float], values: list[float]) -> bool:
-        if not values or self.options.patience is None:
-            return len(losses) >= self.options.epochs
-        worse = len(values) - 1 - int(np.argmin(values))
-        return len(losses) >= self.options.epochs or worse >= self.options.patience
-
-    def _train_epoch(self, optimiser: torch.optim.Optimizer, epoch: int) -> float:
+    def train_epoch(self, epoch: int) -> float:
         """Train an epoch, from 0; return its mean loss."""
-        rng = np.random.default_rng([self.run.seed, 1, epoch])
-        torch.manual_seed(int(rng.integers(2**62)))
+        rng = epoch_generator(self.seed, 1, epoch)
         order, size = rng.permutation(len(self.training)), self.options.batch_size
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        if len(batches) > 1 and len(batches[-1]) == 1:  # nothing to tell one pair from
-            batches[-2:] = [np.concatenate(batches[-2:])]
+        batches = without_single(batches)
         draws = rng.random(len(self.training))
         captions = [
             some[int(draws[at] * len(some))] for at, some in enumerate(self.training.captions)
@@ -207,23 +174,40 @@ class _Tuning:
         module = self.model.vision.model.train()
         total, done = 0.0, len(batches) * epoch
         for rows, pixels in read_batches(self.training, batches, self._fit):
-            for group in optimiser.param_groups:
+            for group in self.optimiser.param_groups:
                 group["lr"] = learning_rate(self.options, done, steps)
-            with out_of_memory(f"training on {len(rows)} images", _SMALLER):
+            with out_of_memory(f"training on {len(rows)} images", SMALLER):
                 loss = self._loss(pixels, [captions[row] for row in rows])
-                optimiser.zero_grad(set_to_none=True)
+                self.optimiser.zero_grad(set_to_none=True)
                 torch.autograd.backward(loss)
-                optimiser.step()
+                self.optimiser.step()
             self.model.after_step()
             total += loss.item() * len(rows)
             done += 1
         module.eval()
-        if not math.isfinite(total):
-            raise OptionError(
-                f"The loss is not a finite number in epoch {epoch + 1}. Lower the learning rate, "
-                f"now {self.options.learning_rate:g}, or train in float32."
-            )
-        return total / len(self.training)
+        return check_finite(total / len(self.training), epoch, self.options.learning_rate)
+
+    def judge(self) -> tuple[float, dict[str, Any]] | None:
+        """The validation loss, with its sign turned."""
+        return None if self.validation is None else (-self._validation_loss(self.validation), {})
+
+    def weights(self) -> Tensors:
+        """Parameters by name, tied ones once."""
+        return _parameters_by_name(self.model.vision.model)
+
+    def load_weights(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put back the weights of an epoch."""
+        _load(self.model.vision.model, weights)
+
+    def state(self) -> Tensors:
+        """Weights, and the optimiser's state."""
+        optimiser = add_prefix("optimiser.", optimiser_tensors(self.optimiser))
+        return add_prefix("model.", self.weights()) | optimiser
+
+    def restore(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Resume from `state`."""
+        self.load_weights(with_prefix("model.", state))
+        restore_optimiser(self.optimiser, with_prefix("optimiser.", state))
 
     def _validation_loss(self, images: Examples) -> float:
         """Mean loss of each image with its first caption."""
@@ -257,7 +241,7 @@ def learning_rate(options: TuningOptions, step: int, steps: int) -> float:
     warm = round(options.warmup * steps)
     if step < warm:
         return options.learning_rate * (step + 1) / warm
-    return options.learning_rate * (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
+    return options.learning_rate * cosine(step - warm, steps - warm)
 
 
 def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.Optimizer:
@@ -269,23 +253,15 @@ def _optimiser(module: torch.nn.Module, options: TuningOptions) -> torch.optim.O
     return torch.optim.AdamW(groups, lr=options.learning_rate)
 
 
-def _named(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
-    """Parameters by name, those that are tied once."""
-    return [(name, values.detach()) for name, values in module.named_parameters()]
+def _parameters_by_name(module: torch.nn.Module) -> Tensors:
+    """Parameters by name, tied ones once."""
+    return {name: values.detach() for name, values in module.named_parameters()}
 
 
 def _load(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
     with torch.no_grad():
         for name, values in module.named_parameters():
             values.copy_(weights[name])
-
-
-def _checkpoints(folder: Path) -> tuple[CheckpointFile, CheckpointFile]:
-    """The last epoch's checkpoint, and the weights of the best epoch."""
-    return (
-        CheckpointFile(folder.parent / "checkpoint.safetensors"),
-        CheckpointFile(folder.parent / "best.safetensors"),
-    )
 
 
 def _held_out(validation: Examples | None) -> Examples:

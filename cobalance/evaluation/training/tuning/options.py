@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from cobalance.ingest.models.clip import CLIP
 from cobalance.ingest.models.options import ModelOptions
+from cobalance.ingest.models.prompts import PHOTO, check_template
 
 
 class TuningOptions(ModelOptions):
@@ -47,8 +48,8 @@ class TuningOptions(ModelOptions):
         return dtype
 
 
-class ClipOptions(TuningOptions):
-    """Which files of a CLIP are read.
+class ClipTuningOptions(TuningOptions):
+    """Options of the method clip.
 
     Parameters
     ----------
@@ -57,10 +58,24 @@ class ClipOptions(TuningOptions):
         `weights_file`.
     weights_file : str
         Name of the weights of open_clip, as safetensors.
+    prompt : str
+        The text of a class, with the class as its concept; see `cobalance.ingest.models.prompts`.
+    folder : str
+        Images with a subfolder for each class, as on the worker, to score the model with, too: as
+        ``class/image``, or ``class/group/image`` for recall by group; empty for none.
     """
 
     layout: Literal["transformers", "open_clip"] = "transformers"
+    model: str = CLIP
     weights_file: str = "open_clip_model.safetensors"
+    prompt: str = PHOTO
+    folder: str = ""
+
+    @field_validator("prompt")
+    @classmethod
+    def _check_prompt(cls, prompt: str) -> str:
+        check_template(prompt)
+        return prompt
 
 
 class CaptionerOptions(TuningOptions):
@@ -89,7 +104,7 @@ class CaptionerOptions(TuningOptions):
     scorer: str = CLIP
 
     def search(self) -> dict[str, Any]:
-        """What decides captions, and which groups they name, for a given model."""
+        """Options of decoding, and the words of groups."""
         return self.model_dump(include={"words", "beams", "max_tokens"})
 
 

@@ -32,7 +32,7 @@ IGNORED = -100  # a label that counts in no loss
 
 
 class PrefixConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
-    """Configuration of `PrefixModel`: those of its two models, and the length of the prefix."""
+    """Configuration of `PrefixModel`: its two models, and the length of the prefix."""
 
     model_type = "cobalance-prefix"
     sub_configs = {"vision_config": CLIPVisionConfig, "text_config": GPT2Config}  # noqa: RUF012
@@ -66,7 +66,7 @@ class PrefixModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.post_init()  # type: ignore[no-untyped-call]
 
     def prefix(self, pixels: torch.Tensor) -> torch.Tensor:
-        """What stands before the words, shape (n_images, prefix_length, size of a word)."""
+        """Embeddings before the words, shape (n_images, prefix_length, size of a word)."""
         with torch.no_grad():
             images = self.clip(pixel_values=pixels).image_embeds
         found: torch.Tensor = self.mapper(images)
@@ -106,7 +106,7 @@ class PrefixCaptioner(TunedCaptioner):
 
 
 def open_prefix_captioner(options: ClipCapOptions, seed: int = 0) -> PrefixCaptioner:
-    """Open CLIP and GPT-2, in single precision; what maps one to the other is random.
+    """Open CLIP and GPT-2 in single precision, with a random mapping between them.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.evaluate import order
-from cobalance.app.web.evaluate.numbers import cells_of
+from cobalance.app.web.evaluate.charts import cells_of
 from cobalance.app.web.state import access
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
@@ -28,8 +28,7 @@ from cobalance.graph.evaluations.writing import (
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered
 from cobalance.workflows.evaluate.results import name_rows
-from cobalance.workflows.evaluate.stored import write_predictions
-from cobalance.workflows.evaluate.stored_maps import write_maps
+from cobalance.workflows.evaluate.stored import write_maps, write_predictions
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, WriteDataset, shown_text
 

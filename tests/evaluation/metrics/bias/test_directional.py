@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.directional import directional_amplification
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 CARD = pd.DataFrame(
@@ -171,5 +171,5 @@ def test_both_directions_equal_brute_force(data: st.DataObject) -> None:
     ids=["none", "scores", "rows", "labels", "training"],
 )
 def test_labels_that_cannot_be_used_say_why(options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises((OptionError, DataError), match=message):
         directional_amplification([[1], [0]], ["a", "b"], **options)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits
 from cobalance.evaluation.metrics.bias.label_leakage import label_leakage, macro_f1, make_wrong
 from cobalance.evaluation.metrics.bias.leakage import leakage
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 RIGHT_THREE_TIMES = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]
@@ -94,7 +94,7 @@ def test_an_attacker_that_is_always_wrong_tells_as_much_when_folded() -> None:
 def test_probabilities_that_cannot_be_used_say_where(
     model: object, groups: list[object] | None, message: str
 ) -> None:
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(DataError, match=message):
         leakage(model, groups)  # type: ignore[arg-type]
 
 
@@ -219,7 +219,7 @@ def test_images_that_test_are_the_ones_that_are_named() -> None:
 def test_labels_that_cannot_be_attacked_say_why(
     predicted: list[list[float]], labels: list[list[int]], groups: list[str], message: str
 ) -> None:
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(DataError, match=message):
         label_leakage(predicted, labels, groups, rng=np.random.default_rng(0))
 
 

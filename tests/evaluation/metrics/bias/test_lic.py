@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions
 from cobalance.evaluation.metrics.bias.lic import lic
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 WORDS = {"man": "man", "woman": "woman"}
@@ -106,7 +106,7 @@ def test_what_cannot_be_used_says_why() -> None:
     told = captions(groups, 1)
     with pytest.raises(OptionError, match="captions have no column caption"):
         score(groups, told.drop(columns="caption"), told)
-    with pytest.raises(OptionError, match="of 0 groups"):
+    with pytest.raises(DataError, match="of 0 groups"):
         score(groups, told, told.head(0))
-    with pytest.raises(OptionError, match="needs 2"):
+    with pytest.raises(DataError, match="needs 2"):
         score({"0.jpg": "man", "1.jpg": "woman"}, told, told)

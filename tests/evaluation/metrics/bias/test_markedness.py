@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.bias.markedness import (
     prompt_similarities,
     self_similarity,
 )
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.metrics.bias.scored import value
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -90,15 +90,15 @@ def test_similarities_come_from_embeddings() -> None:
 
 def test_what_cannot_be_used_says_why() -> None:
     frame = pd.DataFrame({"person": [1.0], "man": [0.5]})
-    with pytest.raises(OptionError, match="no column for the group 'woman'"):
+    with pytest.raises(DataError, match="no column for the group 'woman'"):
         person_preference(frame, ["woman"])
     with pytest.raises(OptionError, match="no column 'human'"):
         person_preference(frame, ["man"], person="human")
-    with pytest.raises(OptionError, match="row 1, column man is NaN"):
+    with pytest.raises(DataError, match="row 1, column man is NaN"):
         person_preference(frame.assign(man=math.nan), ["man"])
     with pytest.raises(OptionError, match=r"embeddings\[1\] is zero"):
         self_similarity([(1, 0), (0, 0)])
-    with pytest.raises(OptionError, match="1 groups are given for 2"):
+    with pytest.raises(DataError, match="1 groups are given for 2"):
         self_similarity([(1, 0), (0, 1)], ["a"])
-    with pytest.raises(OptionError, match="2 dimensions and prompts 1"):
+    with pytest.raises(DataError, match="2 dimensions and prompts 1"):
         prompt_similarities([(1, 0)], {"person": (1,)})

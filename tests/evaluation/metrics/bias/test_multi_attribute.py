@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from tests.evaluation.metrics.bias.scored import value
 
 
@@ -129,7 +129,7 @@ def test_equals_brute_force(data: st.DataObject, against: str, min_size: int) ->
 
 
 def test_rows_that_do_not_match_say_so() -> None:
-    with pytest.raises(OptionError, match="predicted_groups has 1"):
+    with pytest.raises(DataError, match="predicted_groups has 1"):
         multi_attribute_amplification(
             [[1], [1]], ["a", "b"], predicted_labels=[[1], [0]], predicted_groups=["a"]
         )

@@ -92,12 +92,10 @@ def test_a_group_that_fair_shares_leave_out() -> None:
     ("options", "message"),
     [
         ({"k": 0}, "k is 0"),
-        ({"absent": "zero"}, "'skip' or 'one'"),
         ({"parity": {"a": 1.0}}, "no share of the group 'b'"),
         ({"parity": {"a": 0.2, "b": 0.2}}, "add up to 1"),
-        ({"parity": "fair"}, "'population', 'equal'"),
     ],
-    ids=["k", "absent", "missing", "sum", "word"],
+    ids=["k", "missing", "sum"],
 )
 def test_options_that_cannot_be_used_say_why(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):

@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.images.clusters import (
     salient_words,
 )
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 
 TOPICS = ("pizza on a table", "a wave at the beach", "a laptop on a desk")
 
@@ -115,10 +115,10 @@ def test_images_of_unknown_gender_are_no_group_of_a_cluster():
 def test_embeddings_that_do_not_fit_are_refused():
     captions, points, _ = planted(images=6, captions=1)
     rng = np.random.default_rng(0)
-    with pytest.raises(OptionError, match="6 captions have embeddings of the shape \\(5, 3\\)"):
+    with pytest.raises(DataError, match="6 captions have embeddings of the shape \\(5, 3\\)"):
         cluster_captions(captions, points[:5], rng, k=2)
     points[3, 0] = np.nan
-    with pytest.raises(OptionError, match="caption 3 is not finite"):
+    with pytest.raises(DataError, match="caption 3 is not finite"):
         cluster_captions(captions, points, rng, k=2)
     with pytest.raises(OptionError, match="6 images cannot be in 20 clusters"):
         cluster_captions(captions, np.ones((6, 3)), rng)

@@ -12,7 +12,7 @@ from cobalance.evaluation.metrics.images.distances import (
     frechet,
     kernel,
 )
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 
 
 def value(frame):
@@ -106,5 +106,5 @@ def test_subsets_are_drawn_by_the_generator():
     ],
 )
 def test_features_that_cannot_be_compared_are_refused(measure, real, generated, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(DataError, match=message):
         measure(real, generated)

@@ -14,8 +14,7 @@ from timm.models.vision_transformer import VisionTransformer  # noqa: E402
 from transformers import BlipTextConfig, BlipTextModel, CLIPImageProcessorPil  # noqa: E402
 
 from cobalance.evaluation.metrics import METRICS  # noqa: E402
-from cobalance.evaluation.metrics.image_set import ImageSet  # noqa: E402
-from cobalance.evaluation.metrics.metric import Inputs  # noqa: E402
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs  # noqa: E402
 from cobalance.evaluation.training.features import FEATURES  # noqa: E402
 from cobalance.generation.filters import FILTERS  # noqa: E402
 from cobalance.graph.errors import CobalanceError  # noqa: E402

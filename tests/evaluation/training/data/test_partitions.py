@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from cobalance.evaluation.training.data.partitions import PARTITIONS, in_partition
 from cobalance.evaluation.training.data.sets import training_set
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled, table
 
 W, M = "woman", "man"
@@ -77,12 +77,12 @@ def test_other_synthetic_images_and_names():
 
 def test_refusals():
     images = table([("a", W, None), ("b", M, "gone")])
-    with pytest.raises(OptionError, match="1 counterfactuals were made from, such as 'b'"):
+    with pytest.raises(DataError, match="1 counterfactuals were made from, such as 'b'"):
         in_partition(images, "c4")
     assert images[in_partition(images, "c1")]["image"].tolist() == ["a"]
     with pytest.raises(UnknownNameError, match="c11"):
         in_partition(images, "c11")
-    with pytest.raises(OptionError, match="not clear which of cat, dog"):
+    with pytest.raises(DataError, match="not clear which of cat, dog"):
         in_partition(table([("a", "cat", None), ("b", "dog", None)]), "c1")
     with pytest.raises(UnknownNameError, match="girl"):
         in_partition(images, "c1", women="girl")

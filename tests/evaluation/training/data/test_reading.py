@@ -3,16 +3,19 @@
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.training.data.dataset import read_dataset_images
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.export import TABLE, read_export_images
+from cobalance.evaluation.training.data.reading import (
+    TABLE,
+    read_dataset_images,
+    read_export_images,
+)
 from cobalance.evaluation.training.data.sets import LeakError, check_apart, training_set
 from cobalance.generation.export import export
 from cobalance.graph.database import schema
 from cobalance.graph.database.statements import merge_edges_statement
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.evaluation.training.images import png
 from tests.generation.export.conftest import HOSTILE, make_sample
@@ -135,5 +138,5 @@ def test_folders_that_are_no_exports_are_refused(tmp_path):
     with pytest.raises(InputError, match="in shards"):
         read_export_images(tmp_path)
     table.to_parquet(tmp_path / TABLE)
-    with pytest.raises(OptionError, match="outside of the folder"):
+    with pytest.raises(DataError, match="outside of the folder"):
         read_export_images(tmp_path).read("../secret.png", False)

@@ -5,17 +5,17 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.evaluation.training.data.hold_out import check_held_out, hold_out
-from cobalance.evaluation.training.data.images import joined
 from cobalance.evaluation.training.data.partitions import PARTITIONS
 from cobalance.evaluation.training.data.sets import (
     SETS,
     LeakError,
     check_apart,
-    equal_numbers,
+    check_held_out,
+    hold_out,
+    thin_synthetic,
     training_set,
 )
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.evaluation.training.images import labelled
 
 REBALANCED = (
@@ -46,29 +46,20 @@ def test_training_sets_of_a_rebalanced_dataset():
         "s_synthetic": ["a as man", "a as woman", "made anew"],
         "s_augment": ["a", "a as woman", "made anew"],
     }
-    with pytest.raises(OptionError, match="'zoo' has 1 images, and none for the training set 'syn"):
+    with pytest.raises(DataError, match="'zoo' has 1 images, and none for the training set 'syn"):
         training_set(labelled([("a", "cat", None)]), "synthetic")
     with pytest.raises(UnknownNameError, match="c9, real, s_augment"):
         training_set(images, "S_augment")
 
 
-def test_augmentations_get_equal_numbers_of_images():
+def test_synthetic_images_are_thinned_at_random():
     many = labelled([("r", "x", None), *((f"m{n}", "x", "r") for n in range(9))])
-    few = labelled([("r", "x", None), *((f"f{n}", "x", "r") for n in range(4))])
-    real = labelled([("r", "x", None)])
-    equal = equal_numbers({"many": many, "few": few, "real": real}, rng())
-    assert [len(images) for images in equal.values()] == [5, 5, 1]
-    assert ids(equal["few"]) == ids(few)
-    assert set(ids(equal["many"])) <= set(ids(many))
-    assert ids(equal["many"]) != ids(
-        equal_numbers({"m": many, "f": few}, np.random.default_rng(1))["m"]
-    )
-
-
-def test_images_of_two_datasets_are_read_from_where_they_are():
-    both = joined(labelled([("a", "x", None)]), labelled([("bbb", "x", "a")], "other"))
-    assert ids(both) == ["a", "bbb"]
-    assert [len(both.read(uri, False)) > 0 for uri in both.frame["uri"]] == [True, True]
+    some = thin_synthetic(many, 4, rng())
+    assert len(some) == 5
+    assert "r" in ids(some)
+    assert set(ids(some)) <= set(ids(many))
+    assert ids(some) != ids(thin_synthetic(many, 4, np.random.default_rng(1)))
+    assert ids(thin_synthetic(many, None, rng())) == ids(many)
 
 
 def test_synthetic_test_images_are_refused_with_their_ids():
@@ -138,10 +129,8 @@ def test_of_counterfactuals_alone_whole_sources_are_held_out():
     assert (len(validation), left_out) == (10, 0)
 
 
-def test_no_share_and_shares_that_hold_out_nothing():
+def test_shares_that_hold_out_nothing():
     images = labelled([("a", "x", None), ("b", "y", None)])
-    with pytest.raises(OptionError, match="validation_share is 1"):
-        hold_out(images, 1, rng())
     with pytest.raises(OptionError, match=r"A validation share of 0\.2 of 2 images holds out none"):
         hold_out(images, 0.2, rng())
     with pytest.raises(LeakError, match="such as 'a'"):

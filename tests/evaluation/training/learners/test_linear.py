@@ -19,7 +19,7 @@ from cobalance.evaluation.training.learners.regression import (
 from cobalance.evaluation.training.method import Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.run import Recipe, kept_model, predict, train_run
-from cobalance.graph.errors import MissingExtraError, OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, MissingExtraError, OptionError, UnknownNameError
 from tests.evaluation.training.images import examples, several_labels
 
 PIXELS = {"features_options": {"side_px": 8, "components": 10}}
@@ -174,20 +174,20 @@ def test_a_kept_model_predicts_the_same(make, tmp_path):
     assert kept_model(recipe, Run(4, tmp_path), images.classes) is None
     (file,) = tmp_path.rglob("*.npz")
     file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(OptionError, match=r"linear.npz is damaged. Delete it to train again"):
+    with pytest.raises(DataError, match=r"linear.npz is damaged. Delete it to train again"):
         kept_model(recipe, run, images.classes)
 
 
 def test_what_cannot_be_trained_on_is_refused():
     cats = examples().take(np.flatnonzero(examples().labels == 0))
-    with pytest.raises(OptionError, match="54 training images are all of the class 'cat'"):
+    with pytest.raises(DataError, match="54 training images are all of the class 'cat'"):
         train_run(Recipe(learner_options=PIXELS), Run(0), cats, None, cats)
-    with pytest.raises(OptionError, match="principal components need two"):
-        Recipe().prepare(cats.take(np.array([0])), Run(0))
+    with pytest.raises(DataError, match="principal components need two"):
+        LEARNERS.open("linear", {})(Run(0)).prepare(cats.take(np.array([0])))
     with pytest.raises(OptionError, match="c is"):
         Recipe(learner_options={"c": (0.0,)}).check()
     with pytest.raises(UnknownNameError, match=r"clip.*dinov2.*pixels"):
-        Recipe(learner_options={"features": "hog"}).prepare(cats, Run(0))
+        LEARNERS.open("linear", {"features": "hog"})
 
 
 def test_methods_of_networks_are_refused(monkeypatch):

@@ -9,7 +9,7 @@ from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.methods.class_balanced import class_weights
 from cobalance.evaluation.training.methods.group_dro import group_weights
 from cobalance.evaluation.training.run import Recipe, train_run
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.training.images import SIZES, examples, several_labels
 
 OWN = ("erm", "over-sampling", "sub-sampling", "upweight", "class-balanced", "group-dro", "jtt")
@@ -48,7 +48,7 @@ def test_balance_of_classes_needs_no_groups(name: str) -> None:
     by_group = METHODS.open(name)
     read = by_group.weights if name == "upweight" else lambda given: by_group.rows(given, rng())
     assert len(read(images)) >= 1
-    with pytest.raises(OptionError, match="12 of 12 is unknown, such as 'image"):
+    with pytest.raises(DataError, match="12 of 12 is unknown, such as 'image"):
         read(unknown)
 
 
@@ -182,7 +182,7 @@ def test_dfr_averages_balanced_refits_of_the_last_layer() -> None:
     ids=["none", "unknown groups", "group of one", "class missing"],
 )
 def test_dfr_says_what_its_held_out_images_lack(held, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises((OptionError, DataError), match=message):
         train_run(Recipe("dfr", learner_options=LINEAR), Run(0), examples(), held, examples())
 
 

@@ -10,7 +10,7 @@ import torch
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.networks.cam import grad_cam
 from cobalance.evaluation.training.networks.model import NetworkModel
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import Classifier, Network, open_backbone, width_of
 from cobalance.ingest.models.options import ModelOptions
 from tests.tiny.labelled import tiny_examples
@@ -129,9 +129,9 @@ def test_finds_the_only_thing_there() -> None:
 
 def test_refusals() -> None:
     model, images = untrained("test_resnet"), tiny_examples(2)
-    with pytest.raises(OptionError, match="one of 2 classes for each of 2 images, not 5"):
+    with pytest.raises(DataError, match="one of 2 classes for each of 2 images, not 5"):
         grad_cam(model, images, np.array([5, 0]))
-    with pytest.raises(OptionError, match="not 1 labels"):
+    with pytest.raises(DataError, match="not 1 labels"):
         grad_cam(model, images, np.array([0]))
-    with pytest.raises(OptionError, match="of one class an image"):
+    with pytest.raises(DataError, match="of one class an image"):
         grad_cam(model, images, np.array([[1, 0], [1, 1]]))

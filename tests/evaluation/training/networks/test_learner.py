@@ -20,7 +20,7 @@ from cobalance.evaluation.training.networks.model import NetworkModel, open_netw
 from cobalance.evaluation.training.networks.options import NetworkOptions
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.evaluation.training.run import TRAINED, Recipe, train_run
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import ConflictError, DataError, DivergedError, OptionError
 from tests.evaluation.training.networks.conftest import TINY, Train
 from tests.tiny.labelled import tiny_examples
 
@@ -152,7 +152,7 @@ def test_folder_keeps_the_model(train: Train, tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.probabilities(test), again.probabilities(test))
     opened = open_network(tmp_path / "seed-0/model", device="cpu")
     np.testing.assert_array_equal(model.probabilities(test), opened.probabilities(test))
-    with pytest.raises(OptionError, match="other data or settings"):
+    with pytest.raises(ConflictError, match="other data or settings"):
         train(folder=tmp_path, learning_rate=0.1)
 
 
@@ -164,7 +164,7 @@ def test_groups_of_other_test_images_change_nothing(tmp_path: Path) -> None:
     shifted = [replace(one, groups=3 * one.groups + 1) for one in (images, validation)]
     assert same(first, learner.fit(*shifted, Method()))
     other = replace(images, groups=images.groups[::-1].copy())
-    with pytest.raises(OptionError, match="other data or settings"):
+    with pytest.raises(ConflictError, match="other data or settings"):
         learner.fit(other, validation, Method())
 
 
@@ -175,10 +175,10 @@ def test_checkpoint_of_other_settings_is_refused(train: Train, tmp_path: Path) -
 
     with pytest.raises(InterruptedRunError):
         train(folder=tmp_path, progress=stop)
-    with pytest.raises(OptionError, match="other data or settings"):
+    with pytest.raises(ConflictError, match="other data or settings"):
         train(folder=tmp_path, epochs=3)
     (tmp_path / "seed-0/model/checkpoint.safetensors").write_bytes(b"cut short")
-    with pytest.raises(OptionError, match="Delete it to train from the start"):
+    with pytest.raises(DataError, match="Delete it to train from the start"):
         train(folder=tmp_path)
 
 
@@ -252,13 +252,13 @@ def test_refusals() -> None:
     learner = NetworkLearner(NetworkOptions(**TINY), Run(0))
     with pytest.raises(OptionError, match="by validation images, and there are none"):
         learner.fit(images, None, Method())
-    with pytest.raises(OptionError, match="at least two training images"):
+    with pytest.raises(DataError, match="at least two training images"):
         learner.fit(images.take(np.array([0])), images, Method())
     wrong = replace(images, classes=["red"])
-    with pytest.raises(OptionError, match="from 0 to 0, one for each class, and are from 0 to 1"):
+    with pytest.raises(DataError, match="from 0 to 0, one for each class, and are from 0 to 1"):
         learner.fit(wrong, wrong, Method())
     high = NetworkLearner(NetworkOptions(**{**TINY, "learning_rate": 1e30}), Run(0))
-    with pytest.raises(OptionError, match="Lower the learning rate"):
+    with pytest.raises(DivergedError, match="Lower the learning rate"):
         high.fit(images, images, Method())
     with pytest.raises(OptionError, match="no architecture 'resnet5O'"):
         NetworkLearner(NetworkOptions(**{**TINY, "model": "resnet5O"}), Run(0)).fit(

@@ -12,7 +12,7 @@ from cobalance.evaluation.training.method import Batch, Method, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.networks.learner import NetworkLearner
 from cobalance.evaluation.training.networks.options import NetworkOptions
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError
 from tests.evaluation.training.networks.conftest import TINY
 from tests.tiny.labelled import tiny_examples
 
@@ -178,9 +178,9 @@ def test_augmentations_have_equal_numbers_of_images(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["domain-independent", "domain-discriminative", "adversarial"])
 def test_domains_are_needed(name: str) -> None:
-    with pytest.raises(OptionError, match="two domains or more, and these are of one"):
+    with pytest.raises(DataError, match="two domains or more, and these are of one"):
         METHODS.open(name).prepare(examples(domains=[1, 1, 1, 1]))
-    with pytest.raises(OptionError, match="domain of each image, and that of 1 of 4 is unknown"):
+    with pytest.raises(DataError, match="domain of each image, and that of 1 of 4 is unknown"):
         METHODS.open(name).prepare(examples(domains=[0, -1, 1, 1]))
 
 

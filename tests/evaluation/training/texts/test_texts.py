@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, UnknownNameError
 
 TEXTS = ["A dog skis on snow", "a dog", "Pizza on the table; pizza!", "the"]
 
@@ -46,7 +46,7 @@ def test_more_words_are_reduced_along_their_largest_directions():
 
 
 def test_texts_without_words_and_unknown_names_are_refused():
-    with pytest.raises(OptionError, match="2 texts have no words"):
+    with pytest.raises(DataError, match="2 texts have no words"):
         TEXT_FEATURES.open("tfidf").read(["the", "?"], 0)
     with pytest.raises(UnknownNameError, match="Known: clip, tfidf"):
         TEXT_FEATURES.open("bert")

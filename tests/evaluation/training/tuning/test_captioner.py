@@ -40,8 +40,7 @@ def people(n_images: int = 24, seed: int = 0) -> Examples:
 
 def tune(settings: dict[str, Any], run: Run | None = None, **changed: Any) -> BlipCaptioner:
     options = CaptionerOptions(**{**settings, **changed})
-    chosen = options.model_dump(include={"words", "beams", "max_tokens"})
-    return tune_captioner(options, people(), people(8, 5), run or Run(0), **chosen)
+    return tune_captioner(options, people(), people(8, 5), run or Run(0))
 
 
 def same(a: BlipCaptioner, b: BlipCaptioner) -> bool:

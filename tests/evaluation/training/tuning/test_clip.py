@@ -21,16 +21,22 @@ from cobalance.evaluation.metrics.bias.markedness import (
 from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.folder import read_folder_images
+from cobalance.evaluation.training.data.reading import read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.methods.clip import ClipTuningOptions
 from cobalance.evaluation.training.presets import PRESETS
 from cobalance.evaluation.training.profiling import profile_folder, profile_groups
 from cobalance.evaluation.training.run import Recipe, Trained, predict, train_run
-from cobalance.evaluation.training.tuning.clip import ZeroShotClip, open_clip, text_table, tune_clip
-from cobalance.graph.errors import InputError, JobBlockedError, OptionError
+from cobalance.evaluation.training.tuning.clip import ZeroShotClip, open_clip, tune_clip
+from cobalance.evaluation.training.tuning.options import ClipTuningOptions
+from cobalance.graph.errors import (
+    ConflictError,
+    DataError,
+    InputError,
+    JobBlockedError,
+    OptionError,
+)
 from tests.tiny.captioned import captioned
 from tests.tiny.open_clip import save_as_open_clip
 from tests.tiny.vision import save_clip
@@ -121,7 +127,7 @@ def test_goes_on_to_equal_weights(
     assert [one.name for one in (tmp_path / "seed-0").iterdir()] == ["model"]
     kept = tune(run=Run(0, tmp_path), select=select)
     assert same(whole, kept)
-    with pytest.raises(OptionError, match="other data or settings"):
+    with pytest.raises(ConflictError, match="other data or settings"):
         tune(run=Run(0, tmp_path), select=select, learning_rate=1e-4)
     loaded = open_clip(ClipTuningOptions(model=str(tmp_path / "seed-0/model"), device="cpu"))
     assert same(whole, loaded)
@@ -236,8 +242,8 @@ def test_markedness_of_embeddings(tuned: ZeroShotClip) -> None:
     ]
     assert alike["man"] == pytest.approx(np.mean(pairs))
     prompts = {name: f"a photo of a {name}" for name in ("person", "man", "woman")}
-    cosines = prompt_similarities(embeddings, text_table(tuned, prompts))
     texts = tuned.embed_texts(list(prompts.values()))
+    cosines = prompt_similarities(embeddings, dict(zip(prompts, texts, strict=True)))
     np.testing.assert_allclose(cosines.to_numpy(), embeddings @ texts.T)
     shares = person_preference(cosines, people).set_index("group")["value"]
     won = [
@@ -262,7 +268,7 @@ def test_as_a_method(settings: dict[str, Any], tmp_path: Path) -> None:
 def test_refusals(settings: dict[str, Any], tmp_path: Path) -> None:
     few = replace(captioned(4), captions=[["a red square"], [], [], []])
     options = ClipTuningOptions(**settings)
-    with pytest.raises(OptionError, match="1 of 4 training images have captions"):
+    with pytest.raises(DataError, match="1 of 4 training images have captions"):
         tune_clip(options, few, None, Run(0))
     with pytest.raises(OptionError, match="0 of 4 training"):
         tune_clip(options, replace(few, captions=()), None, Run(0))

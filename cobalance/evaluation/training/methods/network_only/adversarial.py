@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
-from cobalance.evaluation.training.methods.network_only.domains import count_domains
+from cobalance.evaluation.training.methods.grouping import count_domains
 from cobalance.graph.options import Options
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Adversarial(Method):
         return torch.nn.Linear(n_features, n_domains)
 
     def losses(self, batch: Batch) -> "torch.Tensor":
-        """Loss of each image, shape (n_images,), with gradients for what this epoch trains alone.
+        """Loss of each image, shape (n_images,), with gradients for this epoch's half alone.
 
         The network's is that of the labels and α times the confusion loss: cross-entropy of the
         predicted domains with equal probabilities.

@@ -1,4 +1,4 @@
-"""What augmentations share: how many images an epoch has."""
+"""Base of augmentations: the number of images in an epoch."""
 
 from dataclasses import dataclass
 

@@ -44,7 +44,7 @@ class CutMix(Augmenting):
     alpha: float = 1.0
 
     def augment(self, images: "torch.Tensor") -> "tuple[torch.Tensor, tuple[torch.Tensor, float]]":
-        """Mixed images, and the rows of those that their boxes are from."""
+        """Mixed images, and the rows that their boxes are cut from."""
         import torch
         from torchvision.transforms import v2
 

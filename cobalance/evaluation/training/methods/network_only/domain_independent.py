@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
-from cobalance.evaluation.training.methods.network_only.domains import count_domains
+from cobalance.evaluation.training.methods.grouping import count_domains
 from cobalance.graph.options import Options
 
 if TYPE_CHECKING:

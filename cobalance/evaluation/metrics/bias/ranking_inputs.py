@@ -1,4 +1,4 @@
-"""Images in the order in which queries retrieve them, as the groups that they are of."""
+"""Inputs of ranking metrics: groups of ranked images, embeddings, and shares of groups."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,19 @@ import pandas as pd
 
 from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_rows
 from cobalance.evaluation.metrics.metric import Inputs, stack
-from cobalance.evaluation.metrics.scores import under
-from cobalance.evaluation.metrics.tables import by_run
+from cobalance.evaluation.metrics.tables import (
+    ROUNDING,
+    by_run,
+    count_column,
+    mean_score,
+    number_column,
+    score_rows,
+    text_column,
+    under,
+)
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError
 
 Ranking = Sequence[Any] | npt.NDArray[Any]
 BLOCK = 256  # queries ranked at a time
@@ -56,16 +64,16 @@ def rank_images(texts: npt.ArrayLike, images: npt.ArrayLike, groups: Sequence[An
     """
     of_texts, of_images = unit_rows(texts, "texts"), unit_rows(images, "images")
     if of_texts.shape[1] != of_images.shape[1]:
-        raise OptionError(
+        raise DataError(
             f"texts have {of_texts.shape[1]} dimensions and images {of_images.shape[1]}. Embed "
             "both with one model."
         )
     if len(groups) != len(of_images):
-        raise OptionError(
+        raise DataError(
             f"{len(groups)} groups are given for {len(of_images)} images. Give one for each."
         )
-    codes, names = _coded(groups)
-    return Rankings(names, _ranked(of_texts, of_images, codes))
+    codes, names = _code_groups(groups)
+    return Rankings(names, _rank_blocks(of_texts, of_images, codes))
 
 
 def read_rankings(ranked: Ranking | Rankings) -> Rankings:
@@ -76,18 +84,18 @@ def read_rankings(ranked: Ranking | Rankings) -> Rankings:
         isinstance(one, list | tuple | np.ndarray | pd.Series) for one in ranked
     )
     queries = [list(query) for query in (ranked if several else [ranked])]
-    codes, names = _coded([one for query in queries for one in query])
+    codes, names = _code_groups([one for query in queries for one in query])
     ends = np.cumsum([len(query) for query in queries])[:-1]
     return Rankings(names, np.split(codes, ends))
 
 
-def _coded(groups: Sequence[Any]) -> tuple[IntArray, list[str]]:
+def _code_groups(groups: Sequence[Any]) -> tuple[IntArray, list[str]]:
     column = pd.Series(list(groups), dtype=object).map(str, na_action="ignore")
     codes, names = pd.factorize(column, sort=True)
     return np.asarray(codes, dtype=np.int64), [str(name) for name in names]
 
 
-def _ranked(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iterator[IntArray]:
+def _rank_blocks(texts: FloatArray, images: FloatArray, codes: IntArray) -> Iterator[IntArray]:
     for start in range(0, len(texts), BLOCK):
         cosines = texts[start : start + BLOCK] @ images.T
         yield from codes[np.argsort(-cosines, axis=1, kind="stable")]
@@ -137,3 +145,80 @@ def groups_of_table(table: pd.DataFrame) -> list[list[str | None]]:
         [None if pd.isna(one) or one in ("", NONE) else str(one) for one in rows["group"]]
         for _, rows in ordered.groupby("query", sort=False)
     ]
+
+
+def skew_of_shares(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return ``max_skew`` or ``ndkl`` from the shares of groups among the best images.
+
+    Parameters
+    ----------
+    table : frame
+        ``group``, ``share`` (or counts) and ``parity``, by default the same for all groups; of
+        several rankings ``query``, and of several lengths ``k``. ``ndkl`` needs the shares among
+        the best 1, 2, ... k. A share of 0 adds nothing.
+
+    Raises
+    ------
+    InputError
+        A column is missing or cannot be used, shares or parities do not add up, or lengths are left
+        out.
+    """
+    groups = text_column(table, "group")
+    n_groups = len({*groups})
+    frame = pd.DataFrame(
+        {
+            "group": groups,
+            "share": number_column(table, "share"),
+            "fair": number_column(table, "parity") if "parity" in table else 1 / n_groups,
+            "query": text_column(table, "query") if "query" in table else "",
+            "k": count_column(table, "k") if "k" in table else 0,
+        }
+    )
+    twice = frame.duplicated(["query", "k", "group"])
+    if twice.any():
+        row = int(twice.to_numpy().argmax())
+        reason = f"the group {groups[row]!r} has a second share"
+        remedy = "Keep one, or tell rankings apart with query and k."
+        raise InputError("table", f"row {row + 1}", reason, remedy)
+    if metric == "ndkl":
+        values = [_ndkl(str(query), rows) for query, rows in frame.groupby("query", sort=False)]
+        return score_rows([mean_score("ndkl", values)])
+    rows_of = frame.groupby(["k", "query"], sort=False)
+    found: dict[Any, list[float]] = {}
+    for (k, _), rows in rows_of:
+        share, fair = _shares(rows)
+        found.setdefault(k, []).append(float(np.log(share / fair).max()))
+    return score_rows(
+        [mean_score(f"max_skew@{k}" if k else "max_skew", one) for k, one in found.items()]
+    )
+
+
+def _ndkl(query: str, rows: pd.DataFrame) -> float:
+    lengths = sorted(rows["k"].unique())
+    if lengths != [*range(1, len(lengths) + 1)]:
+        reason = f"has no shares among the best 1, 2, ... images{f' of {query!r}' if query else ''}"
+        remedy = "Give a column k with each number from 1, or choose max_skew."
+        raise InputError("table", None, reason, remedy)
+    weights = 1 / np.log2(np.array(lengths) + 1)
+    divergences = []
+    for _, of_length in rows.groupby("k"):
+        share, fair = _shares(of_length)
+        divergences.append(float(share @ np.log(share / fair)))
+    return float(divergences @ weights / weights.sum())
+
+
+def _shares(rows: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Shares and fair shares of the groups that are there."""
+    share, fair = (rows[name].to_numpy(np.float64) for name in ("share", "fair"))
+    where = f"row {rows.index[0] + 1}"
+    if not 0 < share.sum() < np.inf:
+        raise InputError("table", where, "shares add up to nothing", "Give shares or counts.")
+    if fair.sum() > 1 + ROUNDING:  # counts
+        fair = fair / fair.sum()
+    there = share > 0
+    if not (fair[there] > 0).all():
+        reason = "a group that is there has no parity"
+        raise InputError("table", where, reason, "Give fair shares that add up to 1.")
+    if abs(share.sum() - 1) > ROUNDING:
+        share = share / share.sum()
+    return share[there], fair[there]

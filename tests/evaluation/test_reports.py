@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from cobalance.evaluation.differences import mean_and_sd
-from cobalance.evaluation.reports.formats import REPORTS
-from cobalance.evaluation.reports.tables import RUN, SCORE, arrange
+from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
 
 HOSTILE = "a_b & 50% <script>alert(1)</script> \\input{x} $~^#\n"
 

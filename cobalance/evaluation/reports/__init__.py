@@ -1,1 +1,0 @@
-"""Reports of evaluations: tables of scores as CSV, Parquet, LaTeX and HTML."""

@@ -1,0 +1,163 @@
+"""Labelled images of a dataset in the graph, an export, or a folder with a subfolder a class."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.errors import DataError, InputError
+from cobalance.graph.jobs.merge import read_changed, read_sources
+from cobalance.graph.progress import Progress, silent
+from cobalance.ingest.images.image_file import ImageFileError
+
+
+def read_dataset_images(
+    store: GraphStore,
+    dataset: str,
+    read: Callable[[str, bool], bytes],
+    progress: Progress = silent,
+) -> LabelledImages:
+    """Read a dataset's images with class, concepts, and the sources of synthetic ones.
+
+    Parameters
+    ----------
+    read : callable
+        Takes an address and whether the image is synthetic, returns the file's content.
+
+    Raises
+    ------
+    NotFoundError, StaleError
+        There is no such dataset, or it is not complete.
+    """
+    annotations = read_annotations(store, dataset, progress)
+    images, mentions = annotations.images, annotations.mentions
+    concepts: list[dict[str, None]] = [{} for _ in range(len(images))]
+    for at, name in zip(mentions["image"].tolist(), mentions["concept"].tolist(), strict=True):
+        concepts[at][name] = None
+    sources = read_sources(store, dataset)
+    frame = images[["synthetic"]].reset_index(drop=True)
+    frame.insert(0, "image", images["id"].astype(object).to_numpy())
+    for name in ("class_name", "split", "uri"):
+        column = images[name].astype(object)
+        frame[name] = column.where(column.notna(), None).to_numpy()
+    frame["concepts"] = [list(names) for names in concepts]
+    frame["source"] = [sources.get(image) for image in frame["image"]]
+    changed = read_changed(store, dataset)
+    frame["changed"] = pd.Series([changed.get(one) for one in frame["image"]], dtype=object)
+    return LabelledImages(dataset, frame, read)
+
+
+TABLE = "manifest.parquet"
+_NEEDED = ("image_id", "label", "concepts", "split", "uri", "synthetic", "source", "key")
+
+
+def read_export_images(folder: Path) -> LabelledImages:
+    """Read the images of a folder that `cobalance.generation.export` has written.
+
+    Raises
+    ------
+    InputError
+        The folder has no table of images, or the table lacks a column.
+    """
+    path = folder / TABLE
+    if not path.is_file():
+        raise InputError(
+            str(folder),
+            None,
+            f"it has no {TABLE}",
+            "Give a folder that an export with images has written, or a dataset.",
+        )
+    try:
+        table = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            str(path), None, f"it cannot be read ({error})", "Export the dataset again."
+        ) from error
+    missing = [name for name in _NEEDED if name not in table.columns]
+    if missing:
+        raise InputError(
+            str(path), None, f"it has no column {missing[0]}", "Export the dataset again."
+        )
+    if table["key"].notna().any():
+        raise InputError(
+            str(path),
+            None,
+            "the images are in shards",
+            "Export the dataset as imagefolder, or give the dataset itself.",
+        )
+    frame = pd.DataFrame(
+        {
+            "image": table["image_id"],
+            "class_name": table["label"],
+            "concepts": [list(names) for names in table["concepts"]],
+            "split": table["split"],
+            "uri": table["uri"],
+            "synthetic": table["synthetic"].astype(bool),
+            "source": table["source"],
+        }
+    )
+    if "changed" in table.columns:
+        frame["changed"] = table["changed"].astype(object)
+    if "captions" in table.columns:
+        frame["captions"] = [listed(captions) for captions in table["captions"]]
+    root = folder.resolve()
+
+    def read(uri: str, synthetic: bool) -> bytes:
+        del synthetic
+        path = (root / uri).resolve()
+        if not path.is_relative_to(root):
+            raise DataError(
+                f"{folder} names an image outside of the folder: {uri}. Export it with copies of "
+                "its images."
+            )
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise ImageFileError(f"{path} cannot be read: {error.strerror}.") from error
+
+    return LabelledImages(str(folder), frame, read)
+
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
+
+
+def read_folder_images(folder: Path, *, labelled: bool = True) -> LabelledImages:
+    """Read the images of a folder, to test models on; a subfolder's name is its images' class.
+
+    Parameters
+    ----------
+    labelled : bool
+        Whether images need a class. If not, those that are in no subfolder are taken, too.
+
+    Raises
+    ------
+    InputError
+        There are no images, or none in subfolders.
+    """
+    pattern = "*/**/*" if labelled else "**/*"
+    paths = sorted(
+        path for path in folder.glob(pattern) if path.suffix.lower() in SUFFIXES and path.is_file()
+    )
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    if not names:
+        raise InputError(
+            str(folder),
+            None,
+            "it has no images in subfolders" if labelled else "it has no images",
+            "Give a folder with a subfolder for each class."
+            if labelled
+            else "Give a folder with images, such as .jpg, .png or .webp files.",
+        )
+    frame = pd.DataFrame({"image": names, "uri": names, "split": None, "synthetic": False})
+    frame["class_name"] = [name.partition("/")[0] if "/" in name else "" for name in names]
+    frame["concepts"] = [[] for _ in names]
+    frame["source"] = None
+
+    def read(uri: str, synthetic: bool) -> bytes:
+        del synthetic
+        return (folder / uri).read_bytes()
+
+    return LabelledImages(str(folder), frame, read)

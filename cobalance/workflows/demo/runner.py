@@ -1,0 +1,144 @@
+"""Runner of the demonstrations: folders, a queue, and jobs that resume."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.errors import CobalanceError, ConflictError, OptionError
+from cobalance.graph.jobs.lifecycle import retry_job
+from cobalance.graph.jobs.status import Job, list_jobs, read_job
+from cobalance.graph.private_files import make_folder
+from cobalance.graph.progress import Progress, silent
+from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.tasks.status import read_task
+from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.folders import Folders
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.work.run import run_here
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The store and the folders that a demonstration runs in; its output folder is made.
+
+    Raises
+    ------
+    OptionError
+        The output folder is not on this machine.
+    """
+
+    store: GraphStore
+    settings: Settings
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        if "://" in self.folders.output:
+            raise OptionError(
+                f"COBALANCE_OUTPUT is {self.folders.output}; the demonstration writes its pictures "
+                "there. Name a folder on this machine."
+            )
+        make_folder(self.place)
+
+    @property
+    def folders(self) -> Folders:
+        """The folders of the settings."""
+        return self.settings.folders()
+
+    @property
+    def place(self) -> Path:
+        """The output folder, as a path."""
+        return Path(self.folders.output).expanduser()
+
+    @property
+    def output(self) -> OutputFolder:
+        """The output folder, as jobs and evaluations write to it."""
+        return self.folders.open_output()
+
+    def pictures(self, name: str) -> Path:
+        """The folder of a demonstration's own pictures; their addresses begin with `prefix_of`."""
+        return self.place / "demo" / name
+
+    def check_leftovers(self, made_of: Mapping[str, str]) -> None:
+        """Refuse datasets that an earlier run made and that the new jobs cannot be merged into.
+
+        Parameters
+        ----------
+        made_of : mapping of str to str
+            For each dataset that is to be made, the one that it is made of.
+
+        Raises
+        ------
+        ConflictError
+            One is there without the other.
+        """
+        for left, name in made_of.items():
+            found = find_dataset(self.store, left)
+            if found is not None and find_dataset(self.store, name) is None:
+                raise ConflictError(
+                    f"{left!r} is left from an earlier demonstration, but {name!r} is gone. Drop "
+                    f"it, too: cobalance datasets drop {left}"
+                )
+
+    def earlier_job(self, dataset: str, seed: str) -> str | None:
+        """The job of an earlier run, requeued if it failed or was cancelled; None if none."""
+        for earlier in list_jobs(self.store, dataset):
+            if earlier.settings.get("seed") == seed:
+                if earlier.state in ("failed", "cancelled"):
+                    retry_job(self.store, earlier.id)
+                return earlier.id
+        return None
+
+    def run_jobs(self, jobs: Collection[str], progress: Progress) -> list[Job]:
+        """Run jobs until all are done.
+
+        Raises
+        ------
+        CobalanceError
+            One has failed or was cancelled.
+        """
+        self._run(jobs, progress)
+        ended = [read_job(self.store, job) for job in jobs]
+        for job in ended:
+            _check_done(f"job {job.id}", job.state, job.error)
+        return ended
+
+    def run_tasks(self, tasks: Collection[str], progress: Progress) -> None:
+        """Run tasks until all are done, as `run_jobs`."""
+        self._run(tasks, progress)
+        for task in tasks:
+            ended = read_task(self.store, task)
+            _check_done(f"{ended.kind} {task}", ended.state, ended.error)
+
+    def _run(self, jobs: Collection[str], progress: Progress) -> None:
+        home = self.settings.cobalance_home.expanduser().absolute()
+        run_here(self.settings, jobs, f"sqlite:///{home / 'demo' / 'queue.sqlite'}", progress)
+
+    def ask(self, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
+        """Answer of a saved query."""
+        saved = CATALOGUE[query]
+        bound = saved.bind({"dataset": dataset, **parameters})
+        return pd.DataFrame(self.store.read(saved.text, **bound), columns=list(saved.columns))
+
+
+def prefix_of(name: str) -> str:
+    """Prefix of the addresses of a demonstration's pictures.
+
+    Examples
+    --------
+    >>> prefix_of("digits")
+    'demo/digits/'
+    """
+    return f"demo/{name}/"
+
+
+def _check_done(name: str, state: str, error: str | None) -> None:
+    if state != "done":
+        raise CobalanceError(
+            f"The {name} is {state}, and not done. {error or ''} When that is mended, run the "
+            "demonstration again; it goes on from there."
+        )
