@@ -55,7 +55,7 @@ def study_results(
 
 
 def answer_shares(
-    answers: pd.DataFrame, pairs: pd.DataFrame, groups: Sequence[str], confidence: float = 0.95
+    answers: pd.DataFrame, pairs: pd.DataFrame, groups: Sequence[str]
 ) -> pd.DataFrame:
     """The share of each answer to each question, over all pairs and by the group asked for.
 
@@ -72,12 +72,10 @@ def answer_shares(
                 (question.key, ALL, group, answer, int((chosen == answer).sum()), len(chosen))
                 for answer in question.choices_among(groups)
             ]
-    return _shares(SHARE, rows, confidence)
+    return _shares(SHARE, rows)
 
 
-def agreement(
-    answers: pd.DataFrame, pairs: pd.DataFrame, people: Sequence[str], confidence: float = 0.95
-) -> pd.DataFrame:
+def agreement(answers: pd.DataFrame, pairs: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
     """How often the group that people see is the one asked for, the original's, and in both alike.
 
     GenSynth (appendix D) gives the first two for each annotator. Somebody who cannot tell does not
@@ -109,7 +107,7 @@ def agreement(
             of_person = counts.to_numpy() & ((names == person) | (person == ALL))
             right = int((hits.to_numpy() & of_person).sum())
             rows.append((question, person, ALL, "", right, int(of_person.sum())))
-        frames.append(_shares(measure, rows, confidence))
+        frames.append(_shares(measure, rows))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -142,14 +140,12 @@ def alphas(answers: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     return _frame(rows)
 
 
-def _shares(
-    measure: str, rows: Sequence[tuple[str, str, str, str, int, int]], confidence: float
-) -> pd.DataFrame:
+def _shares(measure: str, rows: Sequence[tuple[str, str, str, str, int, int]]) -> pd.DataFrame:
     """Shares with their intervals, of rows of question, person, group, answer, hits and n."""
     hits, n = (np.array([row[at] for row in rows], dtype=np.float64) for at in (4, 5))
     with np.errstate(invalid="ignore"):
         values = hits / n
-    low, high = wilson(hits, n, confidence)
+    low, high = wilson(hits, n)
     found = zip(rows, values, low, high, strict=True)
     return _frame([(measure, *row[:4], value, *limits, row[5]) for row, value, *limits in found])
 

@@ -78,18 +78,6 @@ class Digits:
     def __len__(self) -> int:
         return len(self.table)
 
-    @property
-    def out_of_distribution(self) -> npt.NDArray[np.bool_]:
-        """Whether background and thing both agree with the other class."""
-        rows = self.table
-        return ~(rows["background_agrees"] | rows["thing_agrees"]).to_numpy()
-
-    @property
-    def in_distribution(self) -> npt.NDArray[np.bool_]:
-        """Whether background and thing both agree with the class, as in most training images."""
-        rows = self.table
-        return (rows["background_agrees"] & rows["thing_agrees"]).to_numpy()
-
     def annotations(self, *, regions: bool = False, folder: str = "") -> Annotations:
         """Annotations of the images; background and thing are the concepts.
 

@@ -34,7 +34,6 @@ def leakage(
     groups: Sequence[Any] | npt.NDArray[Any] | None = None,
     *,
     data: Probabilities | None = None,
-    data_groups: Sequence[Any] | npt.NDArray[Any] | None = None,
     score: LeakageScore = "confidence",
 ) -> pd.DataFrame:
     r"""Return the leakage of attackers that guess groups: from predictions less from true labels.
@@ -51,9 +50,8 @@ def leakage(
         Each attacker's probabilities: a frame with the columns ``group`` and ``p_<group>``, and
         ``n`` where a row stands for several images; a frame with a column for each group; or an
         array, of shape (n_images,) with the probability of the second of two groups.
-    groups, data_groups : sequence, length n_images, optional
+    groups : sequence, length n_images, optional
         True groups, where frames have no column ``group``: names, or columns of arrays from 0.
-        Without `data_groups` both attackers saw the same images in the same order.
     score : {"confidence", "accuracy", "folded"}
         ``"accuracy"`` counts each right image as 1; ``"folded"`` is .5 + \|accuracy - .5\|, as
         Wang et al. [1]_ compute it, so that an attacker that is always wrong tells as much.
@@ -91,8 +89,7 @@ def leakage(
     """
     attacks = {"model": _read(model, groups, "model")}
     if data is not None:
-        own = groups if data_groups is None else data_groups
-        attacks["data"] = _read(data, own, "data")
+        attacks["data"] = _read(data, groups, "data")
     scores, estimates = [], {}
     for name, attack in attacks.items():
         estimates[name] = attack.estimate(score)

@@ -7,10 +7,9 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.graph.errors import DataError, OptionError, check_known
+from cobalance.graph.errors import DataError, check_known
 
 Kept = Literal["changed", "same", "any"]
-GROUP, IMAGE = ("class_name", "label"), ("image", "image_id")
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,7 @@ fully synthetic (section 10), and c4 and c5 are in that order.
 """
 
 
-def in_partition(
-    images: pd.DataFrame, name: str, *, women: str = "", men: str = ""
-) -> "pd.Series[bool]":
+def in_partition(images: pd.DataFrame, name: str) -> "pd.Series[bool]":
     """Which images are in a partition (Pinpoint Counterfactuals, section 4.4, table 2).
 
     c1, c2 and c3 are the real images of women, of men, and of both. The next four have the real
@@ -69,10 +66,8 @@ def in_partition(
     images : pandas.DataFrame
         ``image``, ``class_name`` (the group that it shows), ``synthetic``, and ``source``: the
         image that it was made from. ``changed``, whether a counterfactual shows another group than
-        its source, is told by the class of the source where the column is missing or empty. The
-        table of an export, ``manifest.parquet``, has all of them, as ``image_id`` and ``label``.
-    women, men : str
-        The two classes; by default those whose names say so, such as ``woman`` and ``male``.
+        its source, is told by the class of the source where the column is missing or empty. Women
+        and men are the classes whose names say so, such as ``woman`` and ``male``.
 
     Returns
     -------
@@ -83,10 +78,9 @@ def in_partition(
     Raises
     ------
     UnknownNameError
-        There is no such partition, or class.
-    OptionError
-        A column is missing, it is not clear which classes are women and men, or of a counterfactual
-        whether it changed.
+        There is no such partition.
+    DataError
+        It is not clear which classes are women and men, or whether a counterfactual changed.
 
     Examples
     --------
@@ -97,11 +91,8 @@ def in_partition(
     """
     check_known("partition", [name], PARTITIONS)
     partition = PARTITIONS[name]
-    for column in ("synthetic", "source"):
-        if column not in images:
-            raise DataError(f"The images have no column {column!r}. Add it.")
-    groups = images[_column(images, GROUP)].astype("str")
-    women, men = women_and_men(groups.unique(), women, men)
+    groups = images["class_name"].astype("str")
+    women, men = women_and_men(groups.unique())
     synthetic = images["synthetic"].astype(bool)
     real_of = [group for group, has in ((women, partition.women), (men, partition.men)) if has]
     found = ~synthetic & groups.isin(real_of)
@@ -111,38 +102,26 @@ def in_partition(
             continue
         of_group = synthetic & groups.eq(group) & _is_edited(images)
         if kept != "any":
-            changed = (
-                _is_changed(images, synthetic & groups.isin([women, men]))
-                if (changed is None)
-                else changed
-            )
+            if changed is None:
+                changed = _is_changed(images, synthetic & groups.isin([women, men]))
             of_group &= changed if kept == "changed" else ~changed
         found |= of_group
     return found
 
 
-def women_and_men(classes: Collection[str], women: str = "", men: str = "") -> tuple[str, str]:
-    """The classes of women and of men: those given, or those whose names say so.
+def women_and_men(classes: Collection[str]) -> tuple[str, str]:
+    """The classes of women and of men, by their names.
 
     Examples
     --------
     >>> women_and_men(["male", "dog", "female"])
     ('female', 'male')
     """
-    given = [name for name in (women, men) if name]
-    check_known("class", given, sorted(classes))
-    if len(given) == 2:
-        if women == men:
-            raise OptionError(f"Women and men are both {women!r}. Name two classes.")
-        return women, men
-    named = {
-        group: [one for one in classes if _group_named(one) == group] for group in ("woman", "man")
-    }
-    found = [[own] if own else named[group] for own, group in ((women, "woman"), (men, "man"))]
+    found = [[one for one in classes if _group_named(one) == of] for of in ("woman", "man")]
     if any(len(names) != 1 for names in found):
         raise DataError(
             "Partitions need a class of women and one of men, and it is not clear which of "
-            f"{', '.join(sorted(classes)) or 'no classes'} they are. Name both."
+            f"{', '.join(sorted(classes)) or 'no classes'} they are. Name them so."
         )
     return found[0][0], found[1][0]
 
@@ -156,13 +135,6 @@ def _group_named(class_name: str) -> str | None:
     return next(iter(groups)) if len(groups) == 1 else None
 
 
-def _column(images: pd.DataFrame, names: tuple[str, ...]) -> str:
-    found = [name for name in names if name in images]
-    if not found:
-        raise DataError(f"The images have no column {names[0]!r}. Add it.")
-    return found[0]
-
-
 def _is_edited(images: pd.DataFrame) -> "pd.Series[bool]":
     """Which images were made by editing one: those told to be, or else those with a source."""
     if "changed" in images and images["changed"].notna().any():
@@ -173,7 +145,7 @@ def _is_edited(images: pd.DataFrame) -> "pd.Series[bool]":
 def _is_changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
     """Whether images show another group than their source; false where that is not wanted."""
     wanted = wanted & _is_edited(images)
-    ids, groups = images[_column(images, IMAGE)], images[_column(images, GROUP)].astype("str")
+    ids, groups = images["image"], images["class_name"].astype("str")
     of_source = images["source"].map(dict(zip(ids, groups, strict=True)))
     changed = of_source.ne(groups).astype(object).where(of_source.notna(), None)
     if "changed" in images:
