@@ -105,7 +105,7 @@ class Shortcuts:
         )
 
     @classmethod
-    def from_imbalances(cls, table: pd.DataFrame) -> "Shortcuts":
+    def from_imbalances(cls, table: pd.DataFrame, *, each: bool = False) -> "Shortcuts":
         """Take the concepts whose log odds ratio has an interval without 0.
 
         Parameters
@@ -113,12 +113,14 @@ class Shortcuts:
         table : pandas.DataFrame
             From `cobalance.graph.diagnosis.imbalance.imbalance_table`; rows of several concepts are
             left out.
+        each : bool
+            Whether each concept is a shortcut of its own. By default all are one shortcut,
+            ``"concepts"``, so that an image belongs to one group.
 
         Returns
         -------
         Shortcuts
-            A concept goes with the class that shows it at the highest rate. All are one shortcut,
-            ``"concepts"``, so that an image belongs to one group.
+            A concept goes with the class that shows it at the highest rate.
 
         Raises
         ------
@@ -133,6 +135,8 @@ class Shortcuts:
             )
         pairs = zip(leaning["concepts"], leaning["highest_rate"], strict=True)
         found = {concept: str(owner) for (concept,), owner in pairs}
+        if each:
+            return cls({concept: {name: (concept,)} for concept, name in found.items()})
         together = {
             name: tuple(concept for concept, owner in found.items() if owner == name)
             for name in sorted({*found.values()})

@@ -83,7 +83,12 @@ def test_leaning_concepts_become_one_shortcut():
     table = imbalances([100, 100], cow=[40, 2], sign=[1, 30], sky=[50, 52], alley=[9, 40])
     shortcuts = Shortcuts.from_imbalances(table)
     assert shortcuts.concepts == {"concepts": {"a": ("cow",), "b": ("sign", "alley")}}
-    each = Shortcuts({"cow": {"a": ("cow",)}, "sign": {"b": ("sign",)}, "alley": {"b": ("alley",)}})
+    each = Shortcuts.from_imbalances(table, each=True)
+    assert each.concepts == {
+        "cow": {"a": ("cow",)},
+        "sign": {"b": ("sign",)},
+        "alley": {"b": ("alley",)},
+    }
     groups = shortcut_groups(images(("a", ("cow", "sky")), ("b", ("cow",)), ("a", ("sky",))), each)
     assert groups["cow"].tolist() == ["common", "uncommon", "none"]
 
