@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast, get_origin
+from typing import Any, Literal, cast, get_origin
 
 import pandas as pd
 import streamlit as st
@@ -114,15 +114,7 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 help="Whose real images are predicted. By default the dataset that was rebalanced.",
             )
         test_split = _choose_split(current, test or usual or (train[0] if train else None))
-        shortcuts = st.segmented_control(
-            "Shortcuts",
-            (_LEANING, _FILE, _NONE),
-            default=_LEANING,
-            required=True,
-            **in_url("evaluate_shortcuts"),
-            help="They make the groups, of which scores are given and which methods balance.",
-        )
-        sent = send_shortcuts() if shortcuts == _FILE else None
+        shortcuts, is_whole = _choose_shortcuts()
         with st.expander("Validation and options"):
             validation, validation_split = _choose_validation(current, names, train)
             learner_options = choose_learner_options(preset)
@@ -138,11 +130,25 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
         test_split=test_split,
         validation=validation,
         validation_split=validation_split,
-        shortcuts="none" if shortcuts == _NONE else sent,
+        shortcuts=shortcuts,
         learner_options=learner_options,
         method_options=method_options,
     )
-    return order, shortcuts != _FILE or sent is not None
+    return order, is_whole
+
+
+def _choose_shortcuts() -> tuple[Shortcuts | Literal["none"] | None, bool]:
+    """Draw the choice of shortcuts; also whether a file that is to be sent was."""
+    chosen = st.segmented_control(
+        "Shortcuts",
+        (_LEANING, _FILE, _NONE),
+        default=_LEANING,
+        required=True,
+        **in_url("evaluate_shortcuts"),
+        help="They make the groups, of which scores are given and which methods balance.",
+    )
+    sent = send_shortcuts() if chosen == _FILE else None
+    return "none" if chosen == _NONE else sent, chosen != _FILE or sent is not None
 
 
 def _purposes(registry: Iterable[str], purpose: Callable[[str], str]) -> str:
