@@ -141,7 +141,7 @@ def web_app_command(purpose: str) -> tuple[str, str]:
 
 
 def full_parts(found: "FullDemo") -> Parts:
-    """The imbalances of the first seed before and after, what was made, and accuracies."""
+    """Imbalances of the first seed before and after, the jobs' results, and accuracies."""
     from cobalance.workflows.demo.full import accuracy_table, made_table
 
     first = found.results[0]
@@ -184,7 +184,7 @@ def full_commands(found: "FullDemo") -> Commands:
 
 
 def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
-    """What was planned, left out, chosen and made, and that it is equally frequent."""
+    """The plan, the choice of candidates, and counts that are equal in all groups."""
     from cobalance.generation.recipes import RECIPES
     from cobalance.workflows.demo.counterfactual import CONSENT, MAKING, RECIPE, count_table
     from cobalance.workflows.demo.scenes import GROUPS, SECOND_FIGURES_PX
@@ -277,7 +277,7 @@ def _verdict(outcome: "Outcome") -> str:
 
 
 def annotate_parts(found: "AnnotateDemo") -> Parts:
-    """What was proposed, labelled and checked, and the imbalances before and after."""
+    """Proposals, labels and the audit, and the imbalances before and after."""
     from cobalance.workflows.demo.annotate import (
         PEOPLE,
         RARE,

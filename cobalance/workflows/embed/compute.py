@@ -68,7 +68,7 @@ def order_embeddings(
 
 
 def embedding_tasks(folders: Folders) -> dict[str, RunTask]:
-    """What executes the tasks of embeddings, by their kind."""
+    """Functions that execute tasks of embeddings, by kind."""
     return {KIND: partial(_embed, folders)}
 
 
@@ -115,7 +115,7 @@ def _describe_unread(unread: Mapping[int, str]) -> str:
 
 
 def _examples(folders: Folders, images: pd.DataFrame, unread: dict[int, str]) -> Examples:
-    """The images, of which those that cannot be read are black and noted in `unread` by row."""
+    """The images; unreadable ones are black and noted in `unread` by row."""
     read = pixel_reader(folders)
     ids, files = images["id"].tolist(), [*zip(images["uri"], images["synthetic"], strict=True)]
 

@@ -1,4 +1,4 @@
-"""`cobalance evaluate predict`, `show`, `export` and `delete`: what evaluations found."""
+"""`cobalance evaluate predict`, `show`, `export` and `delete`: results of evaluations."""
 
 from pathlib import Path
 from typing import Annotated

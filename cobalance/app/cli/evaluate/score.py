@@ -208,7 +208,7 @@ def _with_images(
 
 
 def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -> Scored:
-    """Scores, with what metrics warn of as notes."""
+    """Scores; warnings of metrics become notes."""
     from cobalance.workflows.evaluate.score import score_tables
 
     with warnings.catch_warnings(record=True) as said:

@@ -1,4 +1,4 @@
-"""What training on jobs' results changed, before and after."""
+"""Scores before and after training on jobs' results."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def show(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]
 def changes_of(
     store: GraphStore, dataset: str, _stamps: Sequence[tuple[object, ...]]
 ) -> pd.DataFrame:
-    """The saved query ``what-helped``; cached reads depend on when evaluations were scored."""
+    """Answer of the saved query ``what-helped``, cached until an evaluation is scored."""
     query, bound = bind_named(store, QUERY, {"dataset": dataset})
     return store.read_frame(query.text, **bound)
 

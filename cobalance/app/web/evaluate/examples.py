@@ -84,7 +84,7 @@ def show(current: CurrentDataset, scored: Sequence[Evaluation], labels: dict[str
 def judged_images(
     _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
 ) -> pd.DataFrame:
-    """An evaluation's test images with what was predicted; cached until it is scored anew.
+    """An evaluation's test images with its predictions, cached until it is scored anew.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _draw(current: CurrentDataset, one: Evaluation, chosen: pd.DataFrame) -> Non
 def _pictures(
     one: Evaluation, ids: Sequence[str], uris: dict[str, str | None]
 ) -> Callable[[str, int], Picture] | None:
-    """What renders an image with its regions, given its size in pixels; None without files."""
+    """Function that renders an image with its regions at a size; None without files."""
     settings = session.settings()
     if not settings.folders().image_roots() or not any(
         isinstance(uri, str) for uri in uris.values()

@@ -30,7 +30,7 @@ _OF_DATASET, _OF_TABLE = "This dataset", "The table itself"
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """A scored table; `shortcuts` is None where the groups are the table's own."""
+    """A scored table; `shortcuts` is None where the table has groups itself."""
 
     inputs: Inputs
     scored: Scored

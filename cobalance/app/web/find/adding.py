@@ -34,7 +34,7 @@ _ERROR = "_embeddings_error"
 
 
 def show_first(current: CurrentDataset) -> None:
-    """Draw what embeddings are for, and how a dataset gets them."""
+    """Draw the purpose of embeddings, and the ways to get them."""
     empty_state(
         "No embeddings yet",
         "Vectors of the images, from any model, show which are alike. Have a worker compute them, "
@@ -149,7 +149,7 @@ def _file_form(current: CurrentDataset) -> None:
 
 
 def _suffix(sent: Any) -> str:
-    """What a sent file is read as."""
+    """Format of a sent file."""
     suffix = Path(sent.name).suffix.lower()
     return suffix if suffix in SUFFIXES else SUFFIXES[0]
 

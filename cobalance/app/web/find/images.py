@@ -1,4 +1,4 @@
-"""Images by their ids, in a grid, with what tags them."""
+"""Images by their ids, in a grid, with fields to tag them."""
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +17,7 @@ MOST = 100
 
 
 def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
-    """Draw images in a grid, with a lightbox, and what tags them.
+    """Draw images in a grid, with a lightbox and fields to tag them.
 
     Parameters
     ----------

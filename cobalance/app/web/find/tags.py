@@ -1,4 +1,4 @@
-"""The tags of a dataset: what they do, their images, and the count that follows them."""
+"""Tags of a dataset: their roles, images, and the count that follows them."""
 
 import streamlit as st
 

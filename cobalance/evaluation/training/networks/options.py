@@ -21,7 +21,18 @@ Rule = Literal[
 """What selects the epoch; see `cobalance.evaluation.training.selection`."""
 
 
-class NetworkOptions(ModelOptions):
+class TrainingOptions(ModelOptions):
+    """Options of models that are trained, whose precision has no float16."""
+
+    @field_validator("dtype")
+    @classmethod
+    def _check_dtype(cls, dtype: str) -> str:
+        if dtype == "float16":
+            raise ValueError("gradients underflow in float16; use bfloat16, which needs no scaling")
+        return dtype
+
+
+class NetworkOptions(TrainingOptions):
     """Options of the learner network.
 
     Parameters
@@ -69,10 +80,3 @@ class NetworkOptions(ModelOptions):
     schedule: Literal["constant", "cosine"] = "cosine"
     select: Rule = "loss"
     patience: int | None = Field(default=None, ge=1)
-
-    @field_validator("dtype")
-    @classmethod
-    def _check_dtype(cls, dtype: str) -> str:
-        if dtype == "float16":
-            raise ValueError("gradients underflow in float16; use bfloat16, which needs no scaling")
-        return dtype

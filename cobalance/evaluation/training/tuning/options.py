@@ -4,12 +4,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from cobalance.evaluation.training.networks.options import TrainingOptions
 from cobalance.ingest.models.clip import CLIP
-from cobalance.ingest.models.options import ModelOptions
 from cobalance.ingest.models.prompts import PHOTO, check_template
 
 
-class TuningOptions(ModelOptions):
+class TuningOptions(TrainingOptions):
     """Model, optimisation and selection.
 
     Parameters
@@ -39,13 +39,6 @@ class TuningOptions(ModelOptions):
     weight_decay: float = Field(default=0.1, ge=0, allow_inf_nan=False)
     select: Literal["last", "loss"] = "last"
     patience: int | None = Field(default=None, ge=1)
-
-    @field_validator("dtype")
-    @classmethod
-    def _check_dtype(cls, dtype: str) -> str:
-        if dtype == "float16":
-            raise ValueError("gradients underflow in float16; use bfloat16, which needs no scaling")
-        return dtype
 
 
 class ClipTuningOptions(TuningOptions):
