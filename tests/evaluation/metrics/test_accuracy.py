@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.accuracy import (
 from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import DataError, InputError, OptionError
+from cobalance.graph.errors import InputError, OptionError
 from tests.evaluation.tables import frame_f, one_row_an_image
 
 STATES = ("common", "uncommon", "none")
@@ -159,7 +159,7 @@ def test_too_many_shortcuts_are_refused():
 
 
 def test_a_metric_says_what_it_needs():
-    with pytest.raises(DataError, match="worst_group needs predictions; given: captions"):
+    with pytest.raises(OptionError, match="worst_group needs predictions; given: captions"):
         METRICS.open("worst_group")(Inputs(captions=pd.DataFrame()))
 
 

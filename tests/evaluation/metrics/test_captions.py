@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.captions import PREFIX, caption_cosines, clip_
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.graph.errors import CobalanceError, DataError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from tests.evaluation.metrics.bias.scored import value
 from tests.generation.filters.making import noise, request
 from tests.tiny.vision import save_clip
@@ -116,5 +116,5 @@ def test_meteor_without_its_package_says_what_to_install(monkeypatch: pytest.Mon
 
 def test_a_table_without_captions_says_so() -> None:
     table = pd.DataFrame({"image": ["a"], "words": ["A dog"]})
-    with pytest.raises(OptionError, match="captions have no column caption"):
+    with pytest.raises(DataError, match="captions have no column caption"):
         meteor(table, table)

@@ -7,7 +7,7 @@ from cobalance.evaluation.metrics.artefact_shift import artefact_shift
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.metrics.ratios import caption_predictions, fold_ratio, ratio
 from cobalance.evaluation.predictions import check_predictions
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import DataError, InputError, OptionError
 
 TABLE_3 = {
     "original": ((3.5, 3.0, 14.3), (3.1, 2.6, 16.1), (2.3, 2.5, 8.7), (2.3, 2.4, 4.4)),
@@ -85,7 +85,7 @@ def test_groups_must_be_clear():
     table = counts(man=3, woman=4, person=5)
     with pytest.raises(OptionError, match="Set first and second, such as man and woman"):
         ratio(table)
-    with pytest.raises(OptionError, match="the group 'mann'"):
+    with pytest.raises(DataError, match="the group 'mann'"):
         ratio(table, "mann", "woman")
 
 

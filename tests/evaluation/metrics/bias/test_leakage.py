@@ -11,7 +11,7 @@ from scipy.stats import binom
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits
 from cobalance.evaluation.metrics.bias.label_leakage import label_leakage, macro_f1, make_wrong
 from cobalance.evaluation.metrics.bias.leakage import leakage
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError
 from tests.evaluation.metrics.bias.scored import value
 
 RIGHT_THREE_TIMES = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]
@@ -179,13 +179,13 @@ def test_splits_are_disjoint_balanced_and_of_all_groups(
     if len(counts) < 2 or min(counts.values()) < 3:
         try:
             found = list(splits)
-        except OptionError:
+        except DataError:
             return
         counts = {code: n for code, n in counts.items() if n}
     else:
         try:
             found = list(splits)
-        except OptionError:  # the share leaves fewer than two to train with
+        except DataError:  # the share leaves fewer than two to train with
             assert min(counts.values()) - max(1, round(min(counts.values()) * share)) < 2
             return
     for split in found:

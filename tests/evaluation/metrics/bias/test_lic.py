@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions
 from cobalance.evaluation.metrics.bias.lic import lic
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError
 from tests.evaluation.metrics.bias.scored import value
 
 WORDS = {"man": "man", "woman": "woman"}
@@ -104,7 +104,7 @@ def test_phrases_and_possessives_are_masked() -> None:
 def test_what_cannot_be_used_says_why() -> None:
     groups = people(20, 0)
     told = captions(groups, 1)
-    with pytest.raises(OptionError, match="captions have no column caption"):
+    with pytest.raises(DataError, match="captions have no column caption"):
         score(groups, told.drop(columns="caption"), told)
     with pytest.raises(DataError, match="of 0 groups"):
         score(groups, told, told.head(0))

@@ -96,7 +96,7 @@ def test_what_cannot_be_used_says_why() -> None:
         person_preference(frame, ["man"], person="human")
     with pytest.raises(DataError, match="row 1, column man is NaN"):
         person_preference(frame.assign(man=math.nan), ["man"])
-    with pytest.raises(OptionError, match=r"embeddings\[1\] is zero"):
+    with pytest.raises(DataError, match=r"embeddings\[1\] is zero"):
         self_similarity([(1, 0), (0, 0)])
     with pytest.raises(DataError, match="1 groups are given for 2"):
         self_similarity([(1, 0), (0, 1)], ["a"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobalance.evaluation.metrics.images.cam import cam_energy
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError
 
 
 def test_shares_by_group():
@@ -33,7 +33,7 @@ def test_maps_without_activation_and_empty_masks_are_left_out_but_their_groups_s
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(OptionError, match="1 maps, 2 masks are given"):
+    with pytest.raises(DataError, match="1 maps, 2 masks are given"):
         cam_energy([np.ones((2, 2))], [np.ones((2, 2))] * 2)
     with pytest.raises(DataError, match="shape \\(2, 2\\), and its mask \\(3, 2\\)"):
         cam_energy([np.ones((2, 2))], [np.ones((3, 2))])

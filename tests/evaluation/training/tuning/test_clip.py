@@ -270,7 +270,7 @@ def test_refusals(settings: dict[str, Any], tmp_path: Path) -> None:
     options = ClipTuningOptions(**settings)
     with pytest.raises(DataError, match="1 of 4 training images have captions"):
         tune_clip(options, few, None, Run(0))
-    with pytest.raises(OptionError, match="0 of 4 training"):
+    with pytest.raises(DataError, match="0 of 4 training"):
         tune_clip(options, replace(few, captions=()), None, Run(0))
     with pytest.raises(OptionError, match="there are none"):
         tune_clip(options.model_copy(update={"select": "loss"}), captioned(), None, Run(0))
