@@ -58,9 +58,10 @@ _SETTINGS = """\
 
 # Settings of jobs
 
-`cobalance enqueue --set NAME=VALUE` sets one of these; repeat it. `--settings FILE` reads them from
-TOML, with a table such as `[making]` for what stands before the point. Values are as in TOML; a
-word needs no quotes. None means that it is not set, as by default where none is named."""
+`cobalance enqueue --set NAME=VALUE` sets one of these, as often as needed. `--settings FILE` reads
+them from a TOML file, in which the part before the point names a table, such as `[making]`. Values
+are written as in TOML; a word needs no quotes. None in a description means that nothing is set,
+which is the default where the table names no other."""
 
 
 def job_settings() -> str:
