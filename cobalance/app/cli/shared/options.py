@@ -3,11 +3,11 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
@@ -56,24 +56,29 @@ def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
     return option
 
 
-_STORE = "cobalance.store"  # in the context of the command under way
+_KEPT: ContextVar[GraphStore | None] = ContextVar("the store of the command", default=None)
 
 
 def kept_store(context: typer.Context) -> GraphStore:
     """Open the store that the environment names, until the command ends."""
-    if _STORE not in context.meta:
+    store = _KEPT.get()
+    return context.find_root().with_resource(_keep_store()) if store is None else store
+
+
+@contextmanager
+def _keep_store() -> Iterator[GraphStore]:
+    with ExitStack() as stack:
         with progress_bars() as progress:
-            opened = open_store(Settings.from_environment(), progress)
-        context.meta[_STORE] = context.find_root().with_resource(opened)
-    store: GraphStore = context.meta[_STORE]
-    return store
+            store = stack.enter_context(open_store(Settings.from_environment(), progress))
+        token = _KEPT.set(store)
+        stack.callback(_KEPT.reset, token)
+        yield store
 
 
 @contextmanager
 def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
     """Open the store that the environment names, or the command's own, with progress bars."""
-    context = click.get_current_context(silent=True)
-    kept = None if context is None else context.meta.get(_STORE)
+    kept = _KEPT.get()
     with progress_bars() as progress:
         if kept is not None:
             yield kept, progress
