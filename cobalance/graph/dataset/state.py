@@ -1,7 +1,7 @@
 """State of a dataset: complete and mined or not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pandas as pd
@@ -61,14 +61,9 @@ class DatasetState:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
         """Build the state from the properties of a dataset's node."""
-        names = ("digest", "cooccurrence_digest", "cliques_digest", "mining", "renaming_to")
-        kept = ("sample", "sample_seed", "images_at")
         mined = (properties.get("mined_classes", ()), properties.get("mined_images", ()))
-        return cls(
-            name=properties["name"],
-            mined_classes=tuple(zip(*mined, strict=True)),
-            **{name: properties.get(name) for name in (*names, *kept)},
-        )
+        values = {field.name: properties.get(field.name) for field in fields(cls)}
+        return cls(**values | {"mined_classes": tuple(zip(*mined, strict=True))})
 
     @property
     def kept(self) -> dict[str, int | str | None]:

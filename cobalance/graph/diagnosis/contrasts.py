@@ -1,4 +1,8 @@
-"""Differences between classes in their concepts: residuals, the strongest contrast, skew."""
+"""Differences between classes in their concepts: residuals, the strongest contrast, skew.
+
+All are functions of ``counts``, int array, shape (n_concepts, n_classes), the images of each class
+that show the concept, and ``class_sizes``, int array, shape (n_classes,), all images of each class.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +23,6 @@ def standardized_residuals(counts: IntArray, class_sizes: IntArray) -> FloatArra
     Each concept has a table of its own: images with and without it, in each class. If class and
     concept are independent, a residual is about normal with variance 1, whatever the margins. With
     two classes the residuals of both differ in their signs alone.
-
-    Parameters
-    ----------
-    counts : int array, shape (n_concepts, n_classes)
-        Images of each class that show the concept.
-    class_sizes : int array, shape (n_classes,)
-        All images of each class.
 
     Returns
     -------
@@ -82,13 +79,6 @@ def strongest_contrast(counts: IntArray, class_sizes: IntArray) -> Contrast | No
     error, where that is above 0: so a class of few images wins by large differences alone. Of pairs
     that differ equally the first in class order is returned. None where fewer than two classes have
     images.
-
-    Parameters
-    ----------
-    counts : int array, shape (n_concepts, n_classes)
-        Images of each class that show the concept.
-    class_sizes : int array, shape (n_classes,)
-        All images of each class.
 
     Notes
     -----

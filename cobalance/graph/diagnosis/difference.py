@@ -21,8 +21,6 @@ def differences(
     second: IntArray,
     second_sizes: IntArray,
     classes: Sequence[str],
-    *,
-    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Return how the association of cliques with classes differs between two sets of images.
 
@@ -34,8 +32,6 @@ def differences(
         All images of each class, in either set.
     classes : sequence of str
         Names by code.
-    confidence : float
-        Of the intervals, between 0 and 1.
 
     Returns
     -------
@@ -44,8 +40,8 @@ def differences(
           furthest above and below what one change of the odds in all classes explains; missing
           where there is no difference, or none can be told
         - ``log_odds_difference``, ``_low``, ``_high``: the log odds ratio between these two classes
-          in the second set less that in the first (natural logarithm), with Wald's interval; half
-          an image is added to all eight cells where one is empty
+          in the second set less that in the first (natural logarithm), with Wald's interval of 95%;
+          half an image is added to all eight cells where one is empty
         - ``p_value``, ``test`` (category): of no difference; ``q_value``: Benjamini-Hochberg over
           all rows
 
@@ -82,7 +78,7 @@ def differences(
     eight = eight + np.where(eight.min(axis=1, initial=1, keepdims=True) == 0, 0.5, 0.0)
     logs: FloatArray = np.full((len(first), 3), np.nan)
     middle = np.log(eight) @ np.array([1, -1, -1, 1, -1, 1, 1, -1])
-    wide = norm.isf((1 - confidence) / 2) * np.sqrt((1 / eight).sum(axis=1))
+    wide = norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
     logs[rows] = np.stack([middle, middle - wide, middle + wide], axis=1)
     logs[(found.tests != NONE) & ~known, 0] = 0.0
     names = pd.Index(list(classes))

@@ -10,13 +10,13 @@ from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.association import class_rates, homogeneity_test, q_values
 from cobalance.graph.diagnosis.difference import differences
+from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.errors import OptionError, check_known
 
 FIRST, SECOND = "first_", "second_"
 """After ``count_`` or ``rate_`` and before a class's name: the split's columns."""
 HOLDS = ("both", "first", "second", "opposite", "none")
-MAX_Q_VALUE = 0.05
 
 
 def compare_splits(

@@ -10,13 +10,13 @@ import pandas as pd
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import class_rates
+from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.own_effect import own_effects
 from cobalance.graph.errors import OptionError
 
 MOST = 20
 """Rows of a summary, by default: one screen."""
-MAX_Q_VALUE = 0.05
 SEED = 0
 
 

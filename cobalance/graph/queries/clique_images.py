@@ -48,7 +48,7 @@ def count_in_images(
     return store.read_frame(query.text, **bound)
 
 
-def read_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:
+def list_image_concepts(store: GraphStore, dataset: str, image: str) -> list[str]:
     """Return the concepts of one image, sorted; none for an image that is not there."""
     rows = store.read(queries.IMAGE_CONCEPTS, dataset=dataset, image=image)
     return [row["concept"] for row in rows]

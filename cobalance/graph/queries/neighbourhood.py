@@ -12,13 +12,11 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.names import check_names, state_with_names
 from cobalance.graph.diagnosis.imbalance import COUNT
-from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset
 from cobalance.graph.records import plain_values
 
 Kind = Literal["concept", "class"]
-KINDS: tuple[Kind, ...] = ("concept", "class")
 
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REPLACEMENT = "\ufffd"
@@ -81,11 +79,8 @@ def read_neighbourhood(
     NotFoundError, StaleError
         As from `CountedDataset.of`.
     UnknownNameError
-        No such kind, class or concept.
+        No such class or concept.
     """
-    check_known("kind of node", [kind], KINDS)
-    if limit < 1:
-        raise OptionError(f"The limit is {limit} neighbours a node; give 1 or more.")
     counted = CountedDataset.of(store, dataset)
     asked = list(dict.fromkeys([centre, *expanded] if kind == "concept" else expanded))
     classes = [centre] if kind == "class" else []

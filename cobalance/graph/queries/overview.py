@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import pandas as pd
 
@@ -11,13 +10,7 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import check_names
 from cobalance.graph.diagnosis.contrasts import skew
-from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset, class_counts
-
-Order = Literal["images", "skew"]
-ORDERS: tuple[Order, ...] = ("images", "skew")
-
-_BY_ORDER = {"images": "frequent-concepts", "skew": "skewed-concepts"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,7 +21,7 @@ class Overview(ClassSizes):
     ----------
     concepts : pandas.DataFrame
         ``concept``, ``images``, and ``count_<class>``: the images of each class with it. The
-        included ones first, then in the order that was asked for.
+        included ones first, then by images.
     edges : pandas.DataFrame
         ``concept_1``, ``concept_2``, ``images`` with both, and ``count_<class>``: the images of
         each class with both, see `pair_class_sizes`. The strongest first.
@@ -55,49 +48,27 @@ def read_overview(
     *,
     max_concepts: int = 80,
     max_edges: int = 200,
-    order: Order = "images",
-    search: str | None = None,
     include: Sequence[str] = (),
-    left: Sequence[str] = (),
-    right: Sequence[str] = (),
 ) -> Overview:
-    """Read a dataset's main concepts and the strongest edges between them.
+    """Read a dataset's most frequent concepts and the strongest edges between them.
 
     Parameters
     ----------
     max_concepts, max_edges : int
         The most to show, 1 or more.
-    order : str
-        Which concepts are the main ones: the most frequent (``"images"``), or those whose rates
-        on two sides differ most surely (``"skew"``), by the z statistic of two proportions. The
-        largest skews alone would be those of concepts with a single image.
-    search : str or None
-        Only concepts with this in their name, in any case.
     include : sequence of str
         Concepts that are always shown, even if they are more than `max_concepts`.
-    left, right : sequences of str
-        The classes of the two sides, for the order by skew; by default the first class by name,
-        and all others.
 
     Raises
     ------
     NotFoundError, StaleError
         As from `CountedDataset.of`.
     UnknownNameError
-        No such order, class or concept.
+        No such concept.
     """
-    check_known("order", [order], ORDERS)
-    if min(max_concepts, max_edges) < 1:
-        raise OptionError(
-            f"An overview of {max_concepts} concepts and {max_edges} edges; give 1 or more of each."
-        )
     counted = CountedDataset.of(store, dataset)
     always = list(dict.fromkeys(include))
-    options: dict[str, Any] = {"search": search or "", "always": always, "limit": max_concepts}
-    if order == "skew":
-        check_known("class", [*left, *right], counted.class_sizes)
-        options |= {"left": list(left), "right": list(right)}
-    rows = counted.ask(_BY_ORDER[order], **options)
+    rows = counted.ask("frequent-concepts", search="", always=always, limit=max_concepts)
     concepts = counted.concept_frame(rows, ["concept", "images"])
     if missing := set(always).difference(concepts["concept"]):
         check_names(store, dataset, {schema.CONCEPT: sorted(missing)})

@@ -14,7 +14,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.tables import draw_table, grid
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.graph.queries.clique_images import read_clique_images, read_image_concepts
+from cobalance.graph.queries.clique_images import list_image_concepts, read_clique_images
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.regions import read_regions
 from cobalance.workflows.concept_graph.colors import class_colors
@@ -163,7 +163,7 @@ def _one_class(
         label=f"Images of {class_name}",
         row_px=look.row_px,
         overlay=look.boxes,
-        caption=lambda name: f"{class_name}: {', '.join(current.read(read_image_concepts, name))}",
+        caption=lambda name: f"{class_name}: {', '.join(current.read(list_image_concepts, name))}",
     )
     return [*found["id"]]
 
