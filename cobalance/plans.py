@@ -21,7 +21,7 @@ from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import UnknownNameError, render
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 from cobalance.words import in_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from cobalance.graph.database.local.home import write_private
 from cobalance.graph.errors import MachineError, needs_extra
-from cobalance.graph.private_files import make_folder
+from cobalance.graph.files import make_folder
 
 if TYPE_CHECKING:
     from cobalance.ingest.stored.output_folder import OutputFolder

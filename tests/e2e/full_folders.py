@@ -22,7 +22,7 @@ from cobalance.graph.errors import (
     MachineError,
     StoreUnavailableError,
 )
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.load.sources import temporary_files

@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.private_files import make_file, make_folder
+from cobalance.graph.files import make_file, make_folder
 from cobalance.graph.safe_text import mask_credentials
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from filelock import FileLock
 
 from cobalance.graph.errors import MachineError, Setting
-from cobalance.graph.private_files import make_folder
+from cobalance.graph.files import make_folder
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import IO, Any
 from fsspec.core import url_to_fs
 
 from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OptionError, Setting
-from cobalance.graph.private_files import make_folder
+from cobalance.graph.files import make_folder
 
 _OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oci", "memory"}
 _TEMPORARY = ".tmp"

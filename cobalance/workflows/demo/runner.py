@@ -10,9 +10,9 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import CobalanceError, ConflictError, OptionError
+from cobalance.graph.files import make_folder
 from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
-from cobalance.graph.private_files import make_folder
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.tasks.status import read_task

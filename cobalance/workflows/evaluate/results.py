@@ -14,7 +14,7 @@ from cobalance.evaluation.reports import REPORTS, RUN, SCORE, arrange
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.evaluations.reading import Evaluation, name_settings, read_scores
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import read_saved_predictions
 

@@ -14,9 +14,9 @@ import msgspec
 from cobalance.generation.export import ExportOptions
 from cobalance.generation.export.writing.overwriting import MARKER
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.files import replacing
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress
-from cobalance.graph.whole_files import replacing
 from cobalance.graph.wording import inflect
 from cobalance.workflows.export.job import export_job
 from cobalance.workflows.folders import Folders

@@ -13,7 +13,7 @@ from cobalance.generation.export.writing.staging import staged
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.errors import DataError, OptionError, Setting, UnknownNameError, needs_extra
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 from cobalance.workflows.export_graph.neo4j_csv import import_command, neo4j_files
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 

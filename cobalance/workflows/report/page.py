@@ -11,8 +11,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.errors import ConflictError, OptionError, Setting, render
+from cobalance.graph.files import replacing
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.whole_files import replacing
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text

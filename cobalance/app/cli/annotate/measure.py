@@ -21,7 +21,7 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 from cobalance.graph.wording import inflect
 
 if TYPE_CHECKING:

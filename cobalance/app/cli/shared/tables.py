@@ -17,8 +17,8 @@ from rich.table import Table
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
-from cobalance.graph.whole_files import replacing
 from cobalance.workflows.cells import cell_text, to_csv, to_json
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image

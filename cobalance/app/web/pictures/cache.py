@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from cobalance.graph.errors import CobalanceError
-from cobalance.graph.whole_files import replacing
+from cobalance.graph.files import replacing
 
 LIMIT_BYTES = 2_000_000_000
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.evaluation.training.examples import Pixels
-from cobalance.graph.private_files import make_file, make_folder
+from cobalance.graph.files import make_file, make_folder
 
 Singles = npt.NDArray[np.float32]
 _TABLE = "CREATE TABLE IF NOT EXISTS features (image BLOB PRIMARY KEY, found BLOB, digest BLOB)"

@@ -12,7 +12,7 @@ from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.learners.regression import Head, head_probabilities
 from cobalance.graph.errors import DataError
-from cobalance.graph.private_files import make_file, make_folder
+from cobalance.graph.files import make_file, make_folder
 
 FILE = "linear.npz"
 _OWN = ("weight", "bias", "mean", "spread")
