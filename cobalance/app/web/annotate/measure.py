@@ -1,4 +1,4 @@
-"""Labels of a run, or proposed attributes, compared with ground truth."""
+"""Labels or proposals against ground truth, and generated images against their training set."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,19 +8,20 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.measuring.truth import GroundTruth, read_mapping, read_truth
-from cobalance.app.web.annotate.runs import chosen_name
+from cobalance.app.web.annotate.runs import run_title
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import id_in_url, in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import show_error, viewer_note
+from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import to_csv
+from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 from cobalance.workflows.label.measure import (
     Measured,
     measure_run,
@@ -37,14 +38,14 @@ _RUN, _TRUTH, _KEPT = "measure_run", "measure_truth", "_measured"
 _NUMBERS = ("auc", "precision", "recall", "f1")
 
 
-def show(current: CurrentDataset) -> None:
+def show_measure(current: CurrentDataset) -> None:
     """Draw what is compared with what, and the result."""
     runs = [
         one
         for one in list_runs(current.store, current.name)
         if one.kind == "label" and one.state in ("done", "accepted", "rejected")
     ]
-    names = {one.id: chosen_name(one) for one in runs}
+    names = {one.id: run_title(one) for one in runs}
     datasets = sorted(session.datasets()["dataset"])
     with st.container(border=True):
         left, right = st.columns(2)
@@ -178,3 +179,104 @@ def _draw_vocabulary(current: CurrentDataset, truth: GroundTruth) -> None:
             help="Principal components that hold 95% of the variance of what was proposed.",
         )
     st.caption(f"Names match above a cosine of 0.8, compared by {escape(compared_by)}.")
+
+
+_GENERATED, _OF_REAL, _OF_GENERATED = "compare_generated", "compare_real_run", "compare_run"
+
+
+def show_compare(current: CurrentDataset) -> None:
+    """Draw the choice of the generated dataset and of runs, and the table."""
+    others = [name for name in sorted(session.datasets()["dataset"]) if name != current.name]
+    if not others:
+        empty_state(
+            "There is only one dataset",
+            "Load the images that a generator has made as another one, on the **Datasets** page.",
+        )
+        return
+    with st.container(border=True), st.container(horizontal=True):
+        generated = st.selectbox(
+            "Generated dataset",
+            others,
+            index=None,
+            placeholder="choose one",
+            **in_url(_GENERATED, others),
+            width=280,
+            help="The dataset of the page is its training set.",
+        )
+        runs = (
+            _choose_run(current, current.name, "Labels of this dataset", _OF_REAL),
+            _choose_run(current, generated, "Labels of the generated one", _OF_GENERATED),
+        )
+    if generated is None:
+        st.caption("Choose a generated dataset to see what the generator makes more or less often.")
+        return
+    folder = OutputFolder(session.settings().folders().output)
+    try:
+        found = compare_generator(
+            current.store,
+            folder,
+            current.name,
+            generated,
+            real_run=runs[0],
+            generated_run=runs[1],
+        )
+    except CobalanceError as error:
+        show_error(error)
+        return
+    _draw(found, current.name, generated)
+
+
+def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: str) -> str | None:
+    """The run whose labels are compared; None for the dataset's concepts."""
+    runs = () if dataset is None else list_runs(current.store, dataset)
+    names = {
+        one.id: run_title(one)
+        for one in runs
+        if one.kind == "label" and one.state in ("done", "accepted", "rejected")
+    }
+    chosen: str | None = st.selectbox(
+        label,
+        list(names),
+        index=None,
+        placeholder="its concepts",
+        format_func=lambda one: names.get(one, one),
+        **id_in_url(key, names),
+        width=280,
+        help="Take runs of the same annotator for both.",
+    )
+    return chosen
+
+
+def _draw(found: GeneratorComparison, real: str, generated: str) -> None:
+    def percent(label: str, form: str = "%.1f") -> object:
+        return st.column_config.NumberColumn(label, format=form, width=110)
+
+    draw_table(
+        found.table,
+        520,
+        {
+            "category": st.column_config.TextColumn("Category", width=130),
+            "attribute": st.column_config.TextColumn("Attribute", width=180),
+            "real": percent("Real, %"),
+            "generated": percent("Generated, %"),
+            "difference": percent("Difference", "%+.1f"),
+            "low": percent("95% from", "%+.1f"),
+            "high": percent("to", "%+.1f"),
+            "n_real": None,
+            "n_generated": None,
+        },
+        key="_generator_rows",
+        alt="Attributes of real and of generated images",
+    )
+    first = found.table.iloc[0]
+    st.caption(
+        f"Percentages of {first['n_real']:,} images of {escape(shorten(real))} and of "
+        f"{first['n_generated']:,} of {escape(shorten(generated))}. The difference is in "
+        "percentage points: below 0 the generator makes more of it."
+    )
+    if found.left_out:
+        listed = ", ".join(shorten(one) for one in found.left_out[:20])
+        st.caption(f"Looked for in one alone, left out: {escape(listed)}.")
+    for note in found.notes:
+        st.caption(escape(note))
+    download("CSV", lambda: to_csv(found.table), "shift.csv", key="_generator_csv")

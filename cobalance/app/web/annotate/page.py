@@ -1,17 +1,17 @@
 """Page Annotate: what models propose and label, what people decide of it, and what it is worth."""
 
-from cobalance.app.web.annotate import compare, extract, label, measure, propose, review, runs
+from cobalance.app.web.annotate import label, measure, propose, review, runs
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.controls import choose_view
 
 PARTS = {
     "Runs": runs.show,
-    "Propose": propose.show,
+    "Propose": propose.show_propose,
     "Review": review.show,
     "Label": label.show,
-    "Extract": extract.show,
-    "Measure": measure.show,
-    "Compare": compare.show,
+    "Extract": propose.show_extract,
+    "Measure": measure.show_measure,
+    "Compare": measure.show_compare,
 }
 
 

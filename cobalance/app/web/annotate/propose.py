@@ -1,26 +1,142 @@
-"""Form that has a language model propose attributes of the dataset's domain."""
+"""Forms that have a language model propose attributes, or find concepts in captions."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from cobalance.annotation.proposing.cost import chat_cost
 from cobalance.annotation.proposing.options import ProposeOptions, preset_names, read_preset
-from cobalance.app.web.annotate.asking import choose_model, order_button, show_command, usage_of
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state import session
-from cobalance.app.web.state.access import user_name
+from cobalance.app.web.state import session, tasks
+from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.widgets.messages import (
+    empty_state,
+    errors_kept,
+    show_kept_error,
+    viewer_note,
+)
+from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.recipes.recipe import FormField
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
+from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
+from cobalance.workflows.label.propose import (
+    ENDPOINT,
+    ENDPOINT_HOW,
+    LOCAL,
+    ProposeOrder,
+    available_models,
+    open_embedder,
+    open_model,
+    propose_attributes,
+)
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel
+
+
+Work = Callable[["ChatModel", Progress], str]
+"""Asks a model; returns a sentence for the user."""
+_PROBLEM = "_asking_problem"
+
+
+def _choose_model() -> str | None:
+    """Draw the choice of the language model; None where there is none, which is said."""
+    offered = available_models(session.settings())
+    if not offered:
+        st.caption(
+            ":orange[:material/warning:] This app has no language model to ask. "
+            f"{ENDPOINT_HOW} With the extra `models` installed it runs one itself."
+        )
+        return None
+    if ENDPOINT not in offered:
+        st.caption(ENDPOINT_HOW)
+    chosen: str = st.segmented_control(
+        "Language model",
+        offered,
+        default=offered[0],
+        required=True,
+        format_func=_name,
+        **choice_in_url("annotate_model"),
+    )
+    if chosen == ENDPOINT:
+        st.caption("Chosen by whoever runs this app. It gets texts, never images.")
+    else:
+        st.caption("Runs in this app, which takes long without a GPU; nothing leaves the machine.")
+    return chosen
+
+
+def _name(which: str) -> str:
+    settings = session.settings()
+    model = settings.cobalance_chat_model
+    if which == LOCAL:
+        own = model is not None and settings.cobalance_chat_url is None
+        return f"{shorten(model or '', 60)} here" if own else "Qwen3-VL-2B here"
+    return f"{shorten(model or 'the model', 60)} at an address"
+
+
+def _draw_order_button(label: str, key: str, which: str | None, work: Work, *, ready: bool) -> None:
+    """Draw the button that has a model asked in the background, and the state of that task.
+
+    Parameters
+    ----------
+    key : str
+        Of the task.
+    which : str or None
+        From `_choose_model`.
+    ready : bool
+        Whether the form is filled in.
+    """
+    show_kept_error(_PROBLEM)
+    running = show_task(key)
+    st.button(
+        label,
+        type="primary",
+        key=f"_order {key}",
+        disabled=running or which is None or not ready or not may_edit(),
+        on_click=_start,
+        args=(label, key, which, work),
+    )
+    viewer_note("have a language model asked")
+
+
+def _start(label: str, key: str, which: str, work: Work) -> None:
+    with errors_kept(_PROBLEM):
+        settings = session.settings()
+
+        def open_and_ask(progress: Progress) -> str:
+            progress("open the language model", 0, None)
+            return work(open_model(settings, which), progress)
+
+        tasks.start(key, label, open_and_ask)
+
+
+def _describe_usage(asked: int, kept: int, tokens_in: int, tokens_out: int) -> str:
+    """What an order took, as a sentence."""
+    return (
+        f"{asked:,} replies asked for, {kept:,} kept from before; "
+        f"{tokens_in:,} tokens in, {tokens_out:,} out."
+    )
+
+
+def _show_command(command: str) -> None:
+    """Draw the command that does the same in a terminal."""
+    with st.expander("The same in a terminal"):
+        st.code(command, language="shell", wrap_lines=True)
+        st.caption(
+            "It runs a model on that machine. The command's help says how to ask one at an "
+            "OpenAI-compatible address instead."
+        )
+
 
 _EXAMPLE = "a photo of a bird"
 _PRESETS = {"default": "Default", "gelda": "GELDA's own"}
@@ -41,7 +157,7 @@ _FIELDS = (
 _FLAGS = {"llm_prompts": "--llm-prompts", "sensitive": "--sensitive"}
 
 
-def show(current: CurrentDataset) -> None:
+def show_propose(current: CurrentDataset) -> None:
     """Draw the form, what the order takes, and how far it is."""
     with st.container(border=True):
         left, right = st.columns(2)
@@ -63,7 +179,7 @@ def show(current: CurrentDataset) -> None:
                 "the rounds.",
             )
         with right:
-            which = choose_model()
+            which = _choose_model()
         with st.expander("Numbers and options"), st.container(horizontal=True):
             usual = read_preset(preset).model_dump()
             changes = draw_options(_FIELDS, ProposeOptions, usual, f"propose_{preset}_")
@@ -75,7 +191,7 @@ def show(current: CurrentDataset) -> None:
     )
     order = ProposeOrder(current.name, caption, options)
     name = user_name()
-    folder = session.settings().folders().open_output()
+    folder = OutputFolder(session.settings().folders().output)
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         embed, compared_by = open_embedder()
@@ -94,11 +210,13 @@ def show(current: CurrentDataset) -> None:
         return (
             f"{inflect(done.attributes, 'attributes')} wait under “Review”, {done.flagged} of them "
             f"flagged.{left_out} "
-            + usage_of(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
+            + _describe_usage(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
         )
 
-    order_button("Propose attributes", f"propose {current.name}", which, work, ready=bool(caption))
-    show_command(_command(current.name, caption or _EXAMPLE, preset, changes))
+    _draw_order_button(
+        "Propose attributes", f"propose {current.name}", which, work, ready=bool(caption)
+    )
+    _show_command(_command(current.name, caption or _EXAMPLE, preset, changes))
 
 
 def _command(dataset: str, caption: str, preset: str, changes: Mapping[str, Any]) -> str:
@@ -115,4 +233,57 @@ def _command(dataset: str, caption: str, preset: str, changes: Mapping[str, Any]
     return (
         f"cobalance annotate cost {shlex.join(costs)}\n"
         f"cobalance annotate propose {shlex.join(words)} --local"
+    )
+
+
+def show_extract(current: CurrentDataset) -> None:
+    """Draw the form, what the order takes, and how far it is."""
+    captions = session.settings().folders().captions
+    with st.container(border=True):
+        left, right = st.columns(2)
+        with left:
+            limit: int | None = st.number_input(
+                "Only the first images, by id",
+                1,
+                None,
+                None,
+                **number_in_url("extract_limit"),
+                placeholder="all with a caption",
+            )
+        with right:
+            which = _choose_model()
+    order = ExtractOrder(current.name, captions, limit)
+    try:
+        images, questions = current.read(_count_captions, limit)
+    except DataError as error:  # no captions
+        empty_state("No captions to read", escape(error.render(in_app)))
+        return
+    st.markdown(
+        f"**{questions:,} questions**, one for each different caption of "
+        f"{inflect(images, 'images')}. A concept counts where its words stand in the caption, and "
+        "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
+    )
+    name = user_name()
+    folder = OutputFolder(session.settings().folders().output)
+
+    def work(chat: "ChatModel", progress: Progress) -> str:
+        done = extract_concepts(
+            current.store, folder, chat, order, created_by=name, progress=progress
+        )
+        usage = done.usage
+        return (
+            f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')};"
+            f" {done.inferred:,} that no caption names are left out. Accept the run under “Runs”. "
+            + _describe_usage(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
+        )
+
+    _draw_order_button("Find concepts", f"extract {current.name}", which, work, ready=True)
+    limited = [] if limit is None else ["--limit", str(limit)]
+    _show_command(f"cobalance annotate extract {shlex.join([current.name, *limited])} --local")
+
+
+def _count_captions(store: GraphStore, dataset: str, limit: int | None) -> tuple[int, int]:
+    """Images with captions, and how many captions differ."""
+    return count_captions(
+        store, ExtractOrder(dataset, session.settings().folders().captions, limit)
     )

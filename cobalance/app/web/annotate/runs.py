@@ -52,7 +52,7 @@ def show(current: CurrentDataset) -> None:
     show_task(_task(current.name))
     refreshing(REFRESH_S if active else None)(_draw)(current.name, _states(found))
     ids = [one.id for one in found]
-    names = {one.id: chosen_name(one) for one in found}
+    names = {one.id: run_title(one) for one in found}
     chosen = st.selectbox(
         "Run",
         ids,
@@ -70,8 +70,8 @@ def show(current: CurrentDataset) -> None:
         thresholds.show(current, run)
 
 
-def chosen_name(run: AnnotationRun) -> str:
-    """What a choice of runs calls one."""
+def run_title(run: AnnotationRun) -> str:
+    """Title of a run in a choice of runs."""
     return f"{run.kind} · {shorten(run.model, 40)} · {run.id[:6]}"
 
 
