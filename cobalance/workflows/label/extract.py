@@ -1,12 +1,10 @@
 """Have a language model find concepts in a dataset's captions, as a run of labels."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,14 +15,15 @@ from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSett
 from cobalance.annotation.language.chat import ChatModel, in_order
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.extract import QUESTION, Extracted, extract, singular_names
-from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
+from cobalance.graph.annotations.runs import change_settings, end_run, read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import Action, CobalanceError, DataError, NotFoundError
+from cobalance.graph.errors import Action, CobalanceError, DataError
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.label.propose import describe_chat, start_run
 
 CHUNK_IMAGES = 1000
 _ENDED = ("done", "accepted", "rejected")
@@ -41,7 +40,7 @@ class ExtractOrder:
 
 @dataclass(frozen=True)
 class ExtractedRun:
-    """What came of an order.
+    """Result of an order to extract.
 
     Parameters
     ----------
@@ -101,8 +100,21 @@ def extract_concepts(
         No image has a caption, or none names what the model finds.
     """
     images = _read_captions(store, order)
-    settings = _settings(chat, order, len(images))
-    run = _start(store, chat, order, settings, images, created_by)
+    settings = LabelSettings(
+        annotator="extract",
+        options={**describe_chat(chat), "limit": order.limit},
+        rule="threshold",
+        threshold=0.5,
+        images=len(images),
+        chunk_images=CHUNK_IMAGES,
+    )
+    content = settings.model_dump(mode="json")
+    prompt = hashlib.sha256(QUESTION.encode()).hexdigest()
+    asked = [images["id"].tolist(), images["captions"].tolist()]
+    decides = (content, prompt, asked)
+    run = start_run(
+        store, chat, order.dataset, "caption", content, prompt, *decides, created_by=created_by
+    )
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     captions = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
     known: dict[str, Extracted] = {}
@@ -172,59 +184,6 @@ def _read_captions(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
             ".",
         )
     return found.head(order.limit) if order.limit is not None else found
-
-
-def _settings(chat: ChatModel, order: ExtractOrder, images: int) -> LabelSettings:
-    described = chat.describe()
-    model = {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
-    return LabelSettings(
-        annotator="extract",
-        options={**model, "limit": order.limit},
-        rule="threshold",
-        threshold=0.5,
-        images=images,
-        chunk_images=CHUNK_IMAGES,
-    )
-
-
-def _start(
-    store: GraphStore,
-    chat: ChatModel,
-    order: ExtractOrder,
-    settings: LabelSettings,
-    images: pd.DataFrame,
-    created_by: str,
-) -> str:
-    """Create the run of these captions and this model, unless there is one; return its id."""
-    prompt = hashlib.sha256(QUESTION.encode()).hexdigest()
-    content: Mapping[str, Any] = settings.model_dump(mode="json")
-    captions = [images["id"].tolist(), images["captions"].tolist()]
-    earlier = 0  # runs of datasets that had this name when they were given
-    while True:
-        text = json.dumps([order.dataset, earlier, content, prompt, captions], sort_keys=True)
-        run = hashlib.sha256(text.encode()).hexdigest()[:16]
-        try:
-            if read_run(store, run).dataset == order.dataset:
-                return run
-            earlier += 1
-        except NotFoundError:
-            break
-    described = chat.describe()
-    known = {
-        name: str(described[name])
-        for name in ("revision", "weights_sha256", "licence")
-        if described.get(name)
-    }
-    new = NewRun(
-        "caption",
-        str(described["model"]),
-        content,
-        prompt_sha256=prompt,
-        scores_uri=f"annotations/{run}",
-        id=run,
-        **known,
-    )
-    return create_run(store, order.dataset, new, created_by=created_by)
 
 
 def _write(

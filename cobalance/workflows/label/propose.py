@@ -14,7 +14,14 @@ from cobalance.annotation.proposing.guards import Embed, flag_attributes, ngram_
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
 from cobalance.graph.annotations.attributes import save_attributes
-from cobalance.graph.annotations.runs import NewRun, change_settings, create_run, end_run, read_run
+from cobalance.graph.annotations.runs import (
+    NewRun,
+    RunKind,
+    change_settings,
+    create_run,
+    end_run,
+    read_run,
+)
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.errors import (
@@ -40,7 +47,7 @@ BY_LETTERS = "groups of letters"
 
 @dataclass(frozen=True)
 class ProposeOrder:
-    """What to propose attributes for.
+    """Order to propose attributes for a dataset.
 
     Parameters
     ----------
@@ -58,7 +65,7 @@ class ProposeOrder:
 
 @dataclass(frozen=True)
 class Proposed:
-    """What came of an order.
+    """Result of an order to propose.
 
     Parameters
     ----------
@@ -120,7 +127,7 @@ def open_local(model: str | None = None) -> ChatModel:
 
 
 def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
-    """What near synonyms are found by, and its name.
+    """Open what compares names for near synonyms; return it with its name.
 
     Parameters
     ----------
@@ -161,16 +168,59 @@ def _has_clip() -> bool:
     return True
 
 
-def run_id(chat: ChatModel, order: ProposeOrder, earlier: int = 0) -> str:
-    """The id of an order's run: the same order has the same one, and finds its replies.
+def start_run(
+    store: GraphStore,
+    chat: ChatModel,
+    dataset: str,
+    kind: RunKind,
+    settings: Mapping[str, Any],
+    prompt: str,
+    *order: object,
+    created_by: str,
+) -> str:
+    """Create the run of an order to a language model unless there is one; return its id.
+
+    The same order has the same id, and finds its replies.
 
     Parameters
     ----------
-    earlier : int
-        Datasets that had this name when the order was given, and have another one now.
+    prompt : str
+        SHA-256 of the questions.
+    *order : object
+        What decides the id beside the dataset; anything that JSON can hold.
     """
-    described = json.dumps([order.dataset, earlier, _settings(chat, order)], sort_keys=True)
-    return hashlib.sha256(described.encode()).hexdigest()[:16]
+    earlier = 0  # datasets that had this name when the order was given, and have another one now
+    while True:
+        text = json.dumps([dataset, earlier, *order], sort_keys=True)
+        run = hashlib.sha256(text.encode()).hexdigest()[:16]
+        try:
+            if read_run(store, run).dataset == dataset:
+                return run
+            earlier += 1
+        except NotFoundError:
+            break
+    described = chat.describe()
+    known = {
+        name: str(described[name])
+        for name in ("revision", "weights_sha256", "licence")
+        if described.get(name)
+    }
+    new = NewRun(
+        kind,
+        str(described["model"]),
+        settings,
+        prompt_sha256=prompt,
+        scores_uri=f"annotations/{run}",
+        id=run,
+        **known,
+    )
+    return create_run(store, dataset, new, created_by=created_by)
+
+
+def describe_chat(chat: ChatModel) -> dict[str, Any]:
+    """Settings that name a language model: model, and URL and revision where known."""
+    described = chat.describe()
+    return {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
 
 
 def propose_attributes(
@@ -211,7 +261,12 @@ def propose_attributes(
     if not order.caption.strip():
         raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
     classes = list(class_sizes(store, order.dataset))
-    run = _start(store, chat, order, created_by)
+    options = order.options.model_dump(mode="json")
+    settings = {"caption": order.caption, **describe_chat(chat), **options}
+    prompt = hashlib.sha256(order.options.questions.model_dump_json().encode()).hexdigest()
+    run = start_run(
+        store, chat, order.dataset, "propose", settings, prompt, settings, created_by=created_by
+    )
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     try:
         proposal = propose(transcript, order.caption, order.options, progress, at_once=at_once)
@@ -228,45 +283,9 @@ def propose_attributes(
         "tokens_out": usage.tokens_out,
     }
     known = {"usage": spent, "left_out": proposal.left_out, "compared_by": compared_by}
-    change_settings(store, run, {**_settings(chat, order), **known})
+    change_settings(store, run, {**settings, **known})
     looked_at = sum(bool(one.flags) for one in attributes)
     return Proposed(run, len(attributes), looked_at, proposal.left_out, usage, compared_by)
-
-
-def _start(store: GraphStore, chat: ChatModel, order: ProposeOrder, created_by: str) -> str:
-    """Create the order's run, unless there is one; return its id."""
-    earlier = 0
-    run = run_id(chat, order)
-    try:
-        while read_run(store, run).dataset != order.dataset:
-            earlier += 1
-            run = run_id(chat, order, earlier)
-    except NotFoundError:
-        described = chat.describe()
-        known = {
-            name: str(described[name])
-            for name in ("revision", "weights_sha256", "licence")
-            if described.get(name)
-        }
-        questions = order.options.questions.model_dump_json()
-        new = NewRun(
-            "propose",
-            str(described["model"]),
-            _settings(chat, order),
-            prompt_sha256=hashlib.sha256(questions.encode()).hexdigest(),
-            scores_uri=f"annotations/{run}",
-            id=run,
-            **known,
-        )
-        create_run(store, order.dataset, new, created_by=created_by)
-    return run
-
-
-def _settings(chat: ChatModel, order: ProposeOrder) -> Mapping[str, Any]:
-    described = chat.describe()
-    options = order.options.model_dump(mode="json")
-    model = {name: described[name] for name in ("model", "url", "revision") if described.get(name)}
-    return {"caption": order.caption, **model, **options}
 
 
 ENDPOINT, LOCAL = "endpoint", "local"
