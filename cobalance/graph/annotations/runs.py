@@ -163,16 +163,23 @@ def create_run(
     return new.id
 
 
+def _set_run(
+    store: GraphStore,
+    run: str,
+    states: Sequence[RunState],
+    values: Mapping[str, Any],
+    *,
+    ends: bool = False,
+    decides: bool = False,
+) -> bool:
+    """Write properties of a run in one of some states; whether it was."""
+    given = {"states": list(states), "values": ANNOTATION_RUN.check(dict(values))}
+    return bool(store.write(statements.SET_RUN, run=run, ends=ends, decides=decides, **given))
+
+
 def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None:
-    """Record what is known of a run's model only once it is loaded, such as its weights' digest."""
-    store.write(
-        statements.SET_RUN,
-        run=run,
-        states=["queued", "running", "failed", "done", "accepted", "rejected"],
-        values=ANNOTATION_RUN.check(dict(values)),
-        ends=False,
-        decides=False,
-    )
+    """Record properties of a run's model that are known once it is loaded, such as a digest."""
+    _set_run(store, run, ("queued", "running", "failed", "done", "accepted", "rejected"), values)
 
 
 def change_settings(store: GraphStore, run: str, settings: Mapping[str, Any]) -> None:
@@ -182,29 +189,16 @@ def change_settings(store: GraphStore, run: str, settings: Mapping[str, Any]) ->
 
 def end_run(store: GraphStore, run: str, *, error: str = "") -> None:
     """Mark a run as done, or as failed for a reason."""
-    store.write(
-        statements.SET_RUN,
-        run=run,
-        states=["queued", "running", "failed"],
-        values={"state": "failed" if error else "done", "error": error},
-        ends=True,
-        decides=False,
-    )
+    values = {"state": "failed" if error else "done", "error": error}
+    _set_run(store, run, ("queued", "running", "failed"), values, ends=True)
 
 
 def decide_run(
     store: GraphStore, run: str, state: Literal["accepted", "rejected"], decided_by: str = ""
 ) -> bool:
     """Accept or reject a run that is done; whether it was one. See `graph.annotations.found`."""
-    rows = store.write(
-        statements.SET_RUN,
-        run=run,
-        states=["done", "accepted", "rejected"],
-        values={"state": state, "decided_by": decided_by},
-        ends=False,
-        decides=True,
-    )
-    return bool(rows)
+    values = {"state": state, "decided_by": decided_by}
+    return _set_run(store, run, ("done", "accepted", "rejected"), values, decides=True)
 
 
 def cancel_run(store: GraphStore, run: str) -> None:
@@ -212,27 +206,13 @@ def cancel_run(store: GraphStore, run: str) -> None:
     read_run(store, run)
     for task in store.read(statements.RUN_TASKS, run=run):
         cancel_task(store, task["id"])
-    store.write(
-        statements.SET_RUN,
-        run=run,
-        states=["queued", "running"],
-        values={"state": "cancelled"},
-        ends=True,
-        decides=False,
-    )
+    _set_run(store, run, ("queued", "running"), {"state": "cancelled"}, ends=True)
 
 
 def retry_run(store: GraphStore, run: str) -> int:
     """Queue a run's failed and cancelled tasks again; how many. Raises NotFoundError."""
     read_run(store, run)
-    store.write(
-        statements.SET_RUN,
-        run=run,
-        states=["cancelled", "failed"],
-        values={"state": "queued", "error": ""},
-        ends=False,
-        decides=False,
-    )
+    _set_run(store, run, ("cancelled", "failed"), {"state": "queued", "error": ""})
     tasks = store.read(statements.RUN_TASKS, run=run)
     return sum(retry_task(store, task["id"]) for task in tasks)
 

@@ -31,7 +31,8 @@ RETURN j {{.id, .dataset, .plan, .state, .settings, .extra, .created_by, .error,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
   j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)},
     best_of: coalesce(j.best_of, 1)}} AS counts,
-  workers, dataset_changed"""
+  workers, dataset_changed
+ORDER BY job.created_at DESC, job.id"""
 _NEWEST = "WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
 
 JOB = Statement("One job.", f"MATCH (j:Job {{id: $job}}){_SUMMARY}")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -155,15 +155,14 @@ class Job:
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:
-    """List a dataset's jobs, newest first; those of all datasets for None."""
+    """List the jobs of a dataset, or of all for None; newest first."""
     rows = store.read(
         reads.JOBS if dataset is None else reads.JOBS_OF_DATASET,
         dataset=dataset,
         limit=limit,
         alive_ms=int(ALIVE_S * 1000),
     )
-    jobs = [_job(row) for row in rows]
-    return sorted(jobs, key=lambda job: (job.created_at or _NEVER, job.id), reverse=True)
+    return [_job(row) for row in rows]
 
 
 def read_job(store: GraphStore, job: str) -> Job:
@@ -237,9 +236,6 @@ def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
         that of `best_of` candidates where the best is chosen. Newest first.
     """
     return store.read_frame(reads.SPEEDS, limit=limit)
-
-
-_NEVER = datetime.fromtimestamp(0, UTC)
 
 
 def _job(row: Row) -> Job:

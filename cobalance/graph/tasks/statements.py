@@ -99,7 +99,8 @@ _FIELDS = (
 )
 TIMES = ("created_at", "started_at", "stage_at", "updated_at", "ended_at")
 _TASK = ", ".join([*(f".{name}" for name in _FIELDS), *(f"{n}: t.{n}.epochMillis" for n in TIMES)])
-_RETURN = f"{_SUMMARY}RETURN t {{{_TASK}, workers: workers, hosts: hosts}} AS task"
+_RETURN = f"""{_SUMMARY}RETURN t {{{_TASK}, workers: workers, hosts: hosts}} AS task
+ORDER BY task.created_at DESC, task.id"""
 _NEWEST = "WITH t ORDER BY t.created_at DESC, t.id LIMIT $limit"
 
 READ_TASK = Statement("One task.", f"MATCH (t:Task {{id: $task}}){_RETURN}")

@@ -105,16 +105,14 @@ def read_task(store: GraphStore, task: str) -> Task:
 
 
 def list_tasks(store: GraphStore, dataset: str | None = None, *, limit: int = 100) -> list[Task]:
-    """List a dataset's tasks, newest first; those of all datasets for None."""
+    """List the tasks of a dataset, or of all for None; newest first."""
     rows = store.read(
         statements.TASKS if dataset is None else statements.TASKS_OF_DATASET,
         dataset=dataset,
         limit=limit,
         alive_ms=int(ALIVE_S * 1000),
     )
-    tasks = [_task(row["task"]) for row in rows]
-    times = {task.id: task.created_at.timestamp() if task.created_at else 0.0 for task in tasks}
-    return sorted(tasks, key=lambda task: (-times[task.id], task.id))
+    return [_task(row["task"]) for row in rows]
 
 
 def active_tasks(store: GraphStore) -> list[ActiveTask]:
