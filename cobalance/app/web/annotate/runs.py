@@ -129,11 +129,11 @@ def _describe(run: AnnotationRun) -> None:
 
 def _buttons(run: AnnotationRun) -> None:
     """Draw what can be done with a run as it is."""
-    actions: dict[str, Callable[[], None]] = {}
+    actions: dict[str, Callable[[], object]] = {}
     if run.state in _ACTIVE and run.chunks:
         actions["Cancel"] = lambda: cancel_run(session.store(), run.id)
     if run.state in ("failed", "cancelled") and run.chunks:
-        actions["Run again"] = lambda: _ignore(retry_run(session.store(), run.id))
+        actions["Run again"] = lambda: retry_run(session.store(), run.id)
     if run.kind != "propose" and run.state in ("done", "rejected"):
         actions["Accept"] = lambda: _decide(run, accepted=True)
     if run.kind != "propose" and run.state in ("done", "accepted"):
@@ -160,14 +160,10 @@ def _buttons(run: AnnotationRun) -> None:
             )
 
 
-def _do(action: Callable[[], None]) -> None:
+def _do(action: Callable[[], object]) -> None:
     with errors_kept(_PROBLEM):
         require_editor()
         action()
-
-
-def _ignore(_: object) -> None:
-    """Take a value that nobody needs."""
 
 
 def _decide(run: AnnotationRun, *, accepted: bool) -> None:
