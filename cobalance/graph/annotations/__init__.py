@@ -1,1 +1,1 @@
-"""Annotation runs, the attributes that they propose, and what accepted ones find in images."""
+"""Annotation runs, proposed attributes, and labels of accepted runs."""

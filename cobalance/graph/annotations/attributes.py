@@ -1,4 +1,4 @@
-"""Attributes that were proposed for a dataset, and what people decided of them."""
+"""Proposed attributes of a dataset, and the decisions on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,13 +52,13 @@ class ProposedAttribute:
 
     @property
     def key(self) -> AttributeKey:
-        """What identifies it in its dataset."""
+        """Key in its dataset."""
         return self.category, self.name
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person decides of an attribute.
+    """Decision on an attribute.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Decision:
 
 
 def save_attributes(store: GraphStore, run: str, attributes: Sequence[ProposedAttribute]) -> None:
-    """Write the attributes that a run proposes; what people decided of known ones stays."""
+    """Write proposed attributes; decisions on known ones stay."""
     rows = [
         {
             "key": list(one.key),
@@ -187,7 +187,7 @@ def decide_attributes(
 def write_flags(
     store: GraphStore, dataset: str, flags: Mapping[AttributeKey, Sequence[str]]
 ) -> None:
-    """Write why people should look at attributes, in place of what was written before."""
+    """Replace the reasons why people should review attributes."""
     rows = [{"key": list(key), "flags": list(reasons)} for key, reasons in flags.items()]
     store.write(statements.WRITE_FLAGS, dataset=dataset, rows=rows)
 

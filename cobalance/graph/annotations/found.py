@@ -1,4 +1,4 @@
-"""What accepted runs found in images: FOUND edges, and the CONTAINS edges derived from them."""
+"""Labels of accepted runs: FOUND edges, and the CONTAINS edges derived from them."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Create annotation runs, follow them, and decide whether what they found counts.
+"""Create, follow, accept and reject annotation runs.
 
 A run is ``queued`` while its tasks wait or run, then ``done``; a person ``accepted`` or
 ``rejected`` it since. Of a run that asks a language model the state is ``running`` meanwhile, and
@@ -202,7 +202,7 @@ def decide_run(
 
 
 def cancel_run(store: GraphStore, run: str) -> None:
-    """Cancel a run's tasks; what they have scored stays. Raises NotFoundError."""
+    """Cancel a run's tasks; their scores stay. Raises NotFoundError."""
     read_run(store, run)
     for task in store.read(statements.RUN_TASKS, run=run):
         cancel_task(store, task["id"])
@@ -224,7 +224,7 @@ def delete_run(store: GraphStore, run: str) -> None:
 
 
 def read_run(store: GraphStore, run: str) -> AnnotationRun:
-    """Read a run; NotFoundError if there is none of that id."""
+    """Read a run; raises NotFoundError."""
     rows = store.read(statements.RUN, run=run)
     if not rows:
         raise NotFoundError("annotation run", run)
@@ -234,7 +234,7 @@ def read_run(store: GraphStore, run: str) -> AnnotationRun:
 def list_runs(
     store: GraphStore, dataset: str | None = None, *, limit: int = 1000
 ) -> list[AnnotationRun]:
-    """List annotation runs, newest first; those of all datasets for None."""
+    """List the annotation runs of a dataset, or of all for None; newest first."""
     return [_run(row) for row in store.read(statements.RUNS, dataset=dataset, limit=limit)]
 
 

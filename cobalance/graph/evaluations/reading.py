@@ -83,12 +83,12 @@ class Evaluation:
 
     @property
     def row(self) -> tuple[str | None, ...]:
-        """What tells rows of tables apart; evaluations of one row are its seeds."""
+        """Key of a row in tables; evaluations of one row differ by their seeds."""
         return self.train, self.training_set, self.test, self.method, *self.settings_list
 
 
 def name_settings(found: Sequence[Evaluation]) -> dict[str, str]:
-    """What the settings of evaluations are called, by id: the learner, and what tells it apart.
+    """Shortest distinct names of the settings of evaluations, by id.
 
     That is what others of the same learner do not have, or of a method's own, of the same method.
     """
@@ -107,7 +107,7 @@ def name_settings(found: Sequence[Evaluation]) -> dict[str, str]:
 def list_evaluations(
     store: GraphStore, dataset: str | None = None, *, limit: int = 1000
 ) -> list[Evaluation]:
-    """List evaluations, newest first; those of all datasets for None.
+    """List the evaluations of a dataset, or of all for None; newest first.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def list_evaluations(
 
 
 def read_evaluation(store: GraphStore, evaluation: str) -> Evaluation:
-    """Read an evaluation; NotFoundError if there is none of that id."""
+    """Read an evaluation; raises NotFoundError."""
     rows = store.read(statements.EVALUATION_OF_ID, evaluation=evaluation)
     if not rows:
         raise NotFoundError("evaluation", evaluation)
@@ -147,7 +147,7 @@ def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:
 
 
 def origin_of(store: GraphStore, dataset: str) -> str | None:
-    """The dataset of the job whose images a dataset has; None where there is none."""
+    """The original of a rebalanced dataset; None of any other."""
     rows = store.read(statements.ORIGIN, dataset=dataset)
     return str(rows[0]["dataset"]) if rows else None
 

@@ -130,7 +130,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 def list_settings(
     method: str, settings: Mapping[str, Any], other_methods: Collection[str]
 ) -> list[str]:
-    """Settings in words, the learner first; what `other_methods` have not begins with the method.
+    """Describe settings, the learner first; an option that `other_methods` lack names its method.
 
     Mappings, such as shortcuts, are told apart by six digits of their SHA-256.
 
@@ -176,7 +176,7 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
 
 
 def save_predictions_uri(store: GraphStore, evaluation: str, uri: str) -> None:
-    """Record where an evaluation's predictions are; NotFoundError if there is none."""
+    """Record the URI of an evaluation's predictions; raises NotFoundError."""
     if not store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri):
         raise NotFoundError("evaluation", evaluation)
 

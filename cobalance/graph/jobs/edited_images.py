@@ -1,4 +1,4 @@
-"""Images that a job edits, each with what was made of it for all groups, side by side."""
+"""Edited images of a job, each with its candidates by group."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _FIRST_WINDOW, _LARGEST_WINDOW = 64, 4096  # queries that are looked at together
 
 @dataclass(frozen=True)
 class EditedGroup:
-    """What was made of an image for one group.
+    """Candidates that show an image edited for one group.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class EditedImage:
 
     @property
     def mask_uri(self) -> str | None:
-        """Where the mask of what was edited is, of the first candidate that has one."""
+        """URI of the edit mask, from the first candidate that has one."""
         made = (one for group in self.groups for one in group.candidates)
         return next((one.mask_uri for one in made if one.mask_uri is not None), None)
 

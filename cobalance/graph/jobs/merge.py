@@ -103,7 +103,7 @@ def read_sources(store: GraphStore, dataset: str) -> dict[str, str]:
 
 
 def read_changed(store: GraphStore, dataset: str) -> dict[str, bool]:
-    """For each edited image of a dataset, whether it shows another group than what was edited.
+    """Whether each edited image of a dataset shows another group than its original.
 
     Images of which that is not known are left out.
     """
@@ -112,7 +112,7 @@ def read_changed(store: GraphStore, dataset: str) -> dict[str, bool]:
 
 
 def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
-    """Read what a job asks of the images that it edits, and what came of it, in the job's order."""
+    """Read a job's edits with their accepted candidates, in the job's order."""
     rows = store.read(reads.COUNTERFACTUALS, job=job)
     return [Counterfactual(**row | {"images": tuple(sorted(row["images"]))}) for row in rows]
 

@@ -139,7 +139,7 @@ def settle_queries(
 
 @dataclass(frozen=True)
 class KeptCandidates:
-    """What is left of a query whose other candidates were dropped.
+    """Remaining candidates of a query that dropped the others.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class KeptCandidates:
 
 
 def read_kept(store: GraphStore, job: str, queries: Sequence[int]) -> list[KeptCandidates]:
-    """Read what is left of queries, by position, as far as any of them dropped candidates."""
+    """Read the remaining candidates of queries that dropped some, by position."""
     found = []
     for some in batches([query_id(job, query) for query in queries]):
         rows = store.read(reads.KEPT, job=job, queries=some)

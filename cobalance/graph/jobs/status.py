@@ -166,7 +166,7 @@ def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> li
 
 
 def read_job(store: GraphStore, job: str) -> Job:
-    """Read a job; NotFoundError if there is none of that id."""
+    """Read a job; raises NotFoundError."""
     rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
     if not rows:
         raise NotFoundError("job", job)

@@ -1,1 +1,1 @@
-"""What people note of a dataset: tags that become concepts or exclusions, notes, saved views."""
+"""Tags that become concepts or exclusions, notes, and saved views of a dataset."""

@@ -61,7 +61,7 @@ def with_tags(mentions: Iterable[StoredMention], tags: Iterable[str]) -> list[St
 
 @dataclass(frozen=True)
 class _Pending:
-    """What differs between tags and counts: ids, and rows of images that come back."""
+    """Images whose counts do not follow their tags yet."""
 
     left_out: list[str]
     brought_back: list[dict[str, Any]]
@@ -86,7 +86,7 @@ def pending_tags(store: GraphStore, dataset: str) -> TagChanges:
 
 
 def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) -> TagChanges:
-    """Make a dataset's images show what tags say, and leave out those that tags leave out.
+    """Apply a dataset's tags to its counts: add concepts, leave images out, bring them back.
 
     Tags, notes and annotations of images that are left out stay, and come back with them. Where
     nothing has changed since tags were applied last, nothing is written, and what was mined stays

@@ -14,7 +14,7 @@ MAX_QUERY = 20_000  # characters
 def save_view(
     store: GraphStore, dataset: str, view: str, page: str, query: str, *, by: str = ""
 ) -> None:
-    """Save a page's link under a name, in place of what had the name before.
+    """Save a page's link under a name; an earlier view of that name is replaced.
 
     Parameters
     ----------
@@ -57,5 +57,5 @@ def rename_view(store: GraphStore, dataset: str, view: str, new: str) -> None:
 
 
 def delete_view(store: GraphStore, dataset: str, view: str) -> None:
-    """Delete a saved view; nothing happens where there is none."""
+    """Delete a saved view, if it exists."""
     store.write(statements.DELETE_VIEW, dataset=dataset, view=view)

@@ -1,4 +1,4 @@
-"""Tags and notes that people give images; what a tag does to counts is applied separately."""
+"""Tags and notes of images; `applying` makes counts follow them."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -52,7 +52,7 @@ def untag_images(store: GraphStore, dataset: str, tag: str, ids: Sequence[str]) 
 
 
 def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
-    """Say what a tag does: ``tag``, ``concept`` or ``exclude``.
+    """Set the role of a tag: ``tag``, ``concept`` or ``exclude``.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
 
 
 def delete_tag(store: GraphStore, dataset: str, tag: str) -> None:
-    """Delete a tag, and take it from its images; UnknownNameError where there is none."""
+    """Delete a tag, and take it from its images; raises UnknownNameError."""
     tag = _require_tag(store, dataset, tag)
     store.write(statements.DELETE_TAG, dataset=dataset, tag=tag)
 
@@ -107,7 +107,7 @@ def marks_of_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.D
 
 
 def write_note(store: GraphStore, dataset: str, image: str, text: str, *, by: str = "") -> None:
-    """Write about an image, in place of what was written before; no text deletes that.
+    """Replace the note on an image; an empty text deletes it.
 
     Raises
     ------

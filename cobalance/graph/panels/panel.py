@@ -1,4 +1,4 @@
-"""Create, read and answer panels: what audits and studies have in common."""
+"""Create, read and answer audits and studies."""
 
 import json
 import uuid
@@ -54,7 +54,7 @@ P = TypeVar("P", bound=Panel)
 
 
 def read_panel(store: GraphStore, of: type[P], panel: str) -> P:
-    """Read an audit or a study; NotFoundError if there is none of that id."""
+    """Read an audit or a study; raises NotFoundError."""
     found = list_panels(store, of, id=panel)
     if not found:
         raise NotFoundError(of.kind.name, panel)
@@ -79,7 +79,7 @@ def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
 
 
 def read_answers(store: GraphStore, panel: Panel, person: str | None = None) -> pd.DataFrame:
-    """Read a panel's answers; all, or those of a person.
+    """Read a panel's answers, of one person or of all.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def read_answers(store: GraphStore, panel: Panel, person: str | None = None) -> 
 
 
 def save_answers(store: GraphStore, panel: Panel, answers: pd.DataFrame) -> None:
-    """Write what people answer, in place of earlier answers of theirs; all or nothing.
+    """Write answers in place of the same people's earlier ones, all or nothing.
 
     Parameters
     ----------

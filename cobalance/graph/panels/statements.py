@@ -1,4 +1,4 @@
-"""Named Cypher of audits, studies and their answers; derived from what they declare."""
+"""Named Cypher of audits, studies and their answers, derived from declarations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from cobalance.graph.database.statements import merge_clause
 
 @dataclass(frozen=True)
 class PanelKind:
-    """What audits and studies differ by in the graph.
+    """Declaration of audits, or of studies.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ ORDER BY panel.created_at DESC, panel.id""",
 
     @property
     def answers(self) -> Statement:
-        """Reads all answers of a panel, or those of one person."""
+        """Reads the answers of a panel, of one person or of all."""
         names = [name for name in self.columns if name != "person"]
         return Statement(
             f"{self.judges.start.label} nodes, all or those of one person.",

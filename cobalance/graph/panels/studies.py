@@ -135,6 +135,6 @@ def create_study(
 
 
 def close_study(store: GraphStore, study: str) -> None:
-    """Take no more answers of a study; NotFoundError if there is none."""
+    """Close a study, so that it takes no more answers; raises NotFoundError."""
     if not store.write(CLOSE_STUDY, study=study):
         raise NotFoundError("study", study)

@@ -144,7 +144,7 @@ def report_task(
 
 
 def end_task(store: GraphStore, task: str, attempt: int, *, note: str = "") -> None:
-    """Mark a running task as done; the note tells people what they should know of its result."""
+    """Mark a running task as done, with a note on its result for people."""
     store.write(statements.END_TASK, task=task, attempt=attempt, note=note)
 
 

@@ -97,7 +97,7 @@ class ActiveTask:
 
 
 def read_task(store: GraphStore, task: str) -> Task:
-    """Read a task; NotFoundError if there is none of that id."""
+    """Read a task; raises NotFoundError."""
     rows = store.read(statements.READ_TASK, task=task, alive_ms=int(ALIVE_S * 1000))
     if not rows:
         raise NotFoundError("task", task)

@@ -36,7 +36,7 @@ def decide_labels(
     decided_by: str = "",
     progress: Progress = silent,
 ) -> IngestReport:
-    """Accept or reject what a run found; the dataset's concepts are then those of accepted runs.
+    """Accept or reject a run, and update the dataset's concepts.
 
     Rejecting the last one brings the former dataset back.
 

@@ -1,4 +1,4 @@
-"""Measure a run's labels, and what was proposed, against ground truth."""
+"""Measure a run's labels and proposed attributes against ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Measured:
 
 
 def truth_of_dataset(store: GraphStore, dataset: str) -> GroundTruth:
-    """A dataset's own concepts as ground truth, without those that accepted runs have found.
+    """A dataset's own concepts as ground truth, without labels of accepted runs.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def measure_run(
 
 @dataclass(frozen=True)
 class VocabularyMeasured:
-    """Proposed attributes compared with those of ground truth.
+    """Proposed attributes compared with ground truth.
 
     Parameters
     ----------

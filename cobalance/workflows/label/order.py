@@ -1,4 +1,4 @@
-"""Order labelling runs: which attributes, by which annotator, of which images, at what cost."""
+"""Order labelling runs, and estimate their cost."""
 
 import logging
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ SEVERAL_ANYWAY = (
 
 @dataclass(frozen=True)
 class LabelOrder:
-    """What to label a dataset's images with.
+    """Order to label a dataset's images.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _concept(name: str, category: str, *, shared: bool) -> str:
 
 
 def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]:
-    """What to look for: the concepts of the order, or the accepted attributes of its level."""
+    """Attributes to look for: concepts of the order, or accepted attributes of its level."""
     if order.concepts:
         return [
             # a category of its own: it competes with the base caption alone
@@ -210,7 +210,7 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
 
 
 def _images(store: GraphStore, order: LabelOrder) -> pa.Table:
-    """The images to label, by id; OptionError if there are none with a file."""
+    """The images to label, by id; DataError if none has a file."""
     images = images_with_files(store, order.dataset, order.split)
     return pa.table(
         {

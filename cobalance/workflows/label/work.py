@@ -23,7 +23,7 @@ from cobalance.workflows.label.order import concepts_of
 
 
 def annotation_tasks(folders: Folders) -> dict[str, RunTask]:
-    """What executes the tasks of labelling runs, by their kind."""
+    """Functions that execute the tasks of labelling runs, by kind."""
     return {TASK_KIND: _Labelling(folders)}
 
 
@@ -128,7 +128,7 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
 
 
 def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: LabelSettings) -> int:
-    """Flag a run's attributes that no image shows, and take the flag from those that one shows.
+    """Update the flag on a run's attributes that no image shows.
 
     GELDA itself proposed "object detection", and found it in 0.0% of its images of cars.
 

@@ -20,7 +20,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Task:
-    """What a person sees of a task.
+    """A task as a person sees it.
 
     Nothing tells the class or label of an audited image, or the groups of a study and which image
     was edited.
@@ -64,7 +64,7 @@ def person_tasks(panel: Audit | Study, person: str, answers: pd.DataFrame) -> li
 
 
 def _list_questions(panel: Audit | Study, person: str) -> list[tuple[Key, Task]]:
-    """Tasks of a person without answers; each with what answers name it by, beside the person."""
+    """Keys and tasks of a person in order, without answers."""
     if isinstance(panel, Audit):
         labels = panel.labels_of(person)[["image", "concept", "uri"]].to_numpy().tolist()
         return [

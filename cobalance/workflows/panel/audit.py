@@ -117,7 +117,7 @@ def draw_audit(
 
 
 def _subjects(labels: "_Labels", sample: AuditSample, run: str) -> dict[str, tuple[str, ...]]:
-    """What is checked: the concepts of each concept or clique, by its name."""
+    """Concepts of each audited concept or clique, by its name."""
     check_known("concept", sample.concepts, labels.concepts)
     named = sample.concepts or (() if sample.cliques else labels.concepts)
     subjects: dict[str, tuple[str, ...]] = {name: (name,) for name in named}

@@ -53,7 +53,7 @@ def audit_imbalances(store: GraphStore, audit: Audit) -> pd.DataFrame:
 def query_verdicts(
     store: GraphStore, dataset: str, cliques: Cliques, queries: Sequence[GenerationQuery]
 ) -> list[Verdict | None] | None:
-    """What audits say of the imbalance that each query closes.
+    """Verdicts of audits on the imbalance that each query closes.
 
     It is that of the query's class and the class with the most images of its concepts.
 
@@ -138,7 +138,7 @@ class Corrections:
 
 
 def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
-    """Read what the audits of a dataset's accepted runs say; None where none is audited."""
+    """Read counts corrected by audits of a dataset's accepted runs; None without audits."""
     audits = list_panels(store, Audit, dataset=dataset)
     if not audits:
         return None
@@ -167,7 +167,7 @@ def read_corrections(store: GraphStore, dataset: str) -> Corrections | None:
 def imbalance_verdicts(
     store: GraphStore, dataset: str, cliques: pd.DataFrame
 ) -> list[Verdict | None] | None:
-    """What the audits of a dataset's accepted runs say of the imbalances of cliques.
+    """Verdicts of audits of a dataset's accepted runs on the imbalances of cliques.
 
     Parameters
     ----------

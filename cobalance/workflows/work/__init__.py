@@ -1,1 +1,1 @@
-"""Workers: what they run, here or in processes of their own, and tables of jobs and tasks."""
+"""Run workers, in this process or in others; tables of jobs and tasks."""

@@ -51,7 +51,7 @@ _running_here = (
 
 
 def worker_resources(settings: Settings) -> WorkerResources:
-    """Open what workers of this process need.
+    """Open the resources of workers in this process.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
 
 
 class _Segmenting(TypedDict, total=False):
-    """What `Sources` takes of a job's segmenters."""
+    """Arguments of `Sources` for a job's segmenters."""
 
     segment: Segment
     segmented_by: Mapping[str, Any]

@@ -36,7 +36,7 @@ def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
 
 
 def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
-    """A row for each task: what it is, state, progress, time left in its stage, workers."""
+    """A row for each task: kind, state, progress, time left in its stage, workers."""
     names = ["kind", "dataset", "state", "stage", "done", "total", "seconds_left"]
     names += ["extra", "workers", "hosts", "error"]
     rows = [

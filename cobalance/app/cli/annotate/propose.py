@@ -1,4 +1,4 @@
-"""`cobalance annotate propose` and `cost`: attributes by a language model, and what they take."""
+"""`cobalance annotate propose` and `cost`: attributes by a language model, and their cost."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

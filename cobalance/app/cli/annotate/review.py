@@ -165,12 +165,12 @@ def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:
 
 
 def accept(run: RunId) -> None:
-    """Make what a run found concepts of its dataset; its own annotations stay, and win."""
+    """Add a run's labels to its dataset's concepts; its own annotations stay, and win."""
     _decide(run, accepted=True)
 
 
 def reject(run: RunId) -> None:
-    """Leave out what a run found; the dataset is again as it was without it."""
+    """Remove a run's labels from its dataset."""
     _decide(run, accepted=False)
 
 

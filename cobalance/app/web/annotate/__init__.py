@@ -1,1 +1,1 @@
-"""The page Annotate: attributes and labels that models propose, and what people decide of them."""
+"""Page Annotate: attributes and labels by models, and decisions on them."""

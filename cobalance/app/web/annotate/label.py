@@ -22,7 +22,7 @@ _PROBLEM, _ORDERED = "_label_problem", "_labels_ordered"
 
 
 def show(current: CurrentDataset) -> None:
-    """Draw the form, and what was ordered with it."""
+    """Draw the form, and the order made with it."""
     order, concepts = _fields(current)
     show_kept_error(_PROBLEM)
     ordered = st.session_state.pop(_ORDERED, None)

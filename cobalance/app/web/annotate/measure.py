@@ -39,7 +39,7 @@ _NUMBERS = ("auc", "precision", "recall", "f1")
 
 
 def show_measure(current: CurrentDataset) -> None:
-    """Draw what is compared with what, and the result."""
+    """Draw the choices, and the result."""
     runs = [
         one
         for one in list_runs(current.store, current.name)

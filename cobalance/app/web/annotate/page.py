@@ -1,4 +1,4 @@
-"""Page Annotate: what models propose and label, what people decide of it, and what it is worth."""
+"""Page Annotate: propose, review, label, measure and compare."""
 
 from cobalance.app.web.annotate import label, measure, propose, review, runs
 from cobalance.app.web.state import session

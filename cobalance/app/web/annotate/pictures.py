@@ -19,7 +19,8 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.images.region_rows import SCHEMA
+from cobalance.ingest.images.region_file import SCHEMA
+from cobalance.ingest.stored.output_folder import OutputFolder
 
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone
@@ -65,8 +66,8 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
 
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
-    """Images of high, middling and low score: those of `Example`, ``concept``, ``uri``."""
-    folder = session.settings().folders().open_output()
+    """Images of high, middling and low score: fields of `Example`, ``concept``, ``uri``."""
+    folder = OutputFolder(session.settings().folders().output)
     settings = LabelSettings.read(
         next(one.settings for one in list_runs(store, dataset) if one.id == run)
     )

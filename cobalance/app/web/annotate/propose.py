@@ -50,7 +50,7 @@ _PROBLEM = "_asking_problem"
 
 
 def _choose_model() -> str | None:
-    """Draw the choice of the language model; None where there is none, which is said."""
+    """Draw the choice of the language model; None, with a caption, if none is available."""
     offered = available_models(session.settings())
     if not offered:
         st.caption(
@@ -121,7 +121,7 @@ def _start(label: str, key: str, which: str, work: Work) -> None:
 
 
 def _describe_usage(asked: int, kept: int, tokens_in: int, tokens_out: int) -> str:
-    """What an order took, as a sentence."""
+    """Describe the usage of an order."""
     return (
         f"{asked:,} replies asked for, {kept:,} kept from before; "
         f"{tokens_in:,} tokens in, {tokens_out:,} out."
@@ -158,7 +158,7 @@ _FLAGS = {"llm_prompts": "--llm-prompts", "sensitive": "--sensitive"}
 
 
 def show_propose(current: CurrentDataset) -> None:
-    """Draw the form, what the order takes, and how far it is."""
+    """Draw the form, its cost, and its progress."""
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
@@ -237,7 +237,7 @@ def _command(dataset: str, caption: str, preset: str, changes: Mapping[str, Any]
 
 
 def show_extract(current: CurrentDataset) -> None:
-    """Draw the form, what the order takes, and how far it is."""
+    """Draw the form, its cost, and its progress."""
     captions = session.settings().folders().captions
     with st.container(border=True):
         left, right = st.columns(2)

@@ -160,7 +160,7 @@ def _decide(dataset: str, decisions: list[Decision]) -> None:
 
 
 def _forget_target() -> None:
-    """Choose nothing to merge into: what was chosen is for another attribute."""
+    """Clear the merge target, which was chosen for another attribute."""
     if INTO in st.session_state:
         st.session_state[INTO] = None
 

@@ -1,4 +1,4 @@
-"""Annotation runs of the dataset: live progress, and what can be done with one."""
+"""Annotation runs of the dataset: live progress, and actions on one."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -128,7 +128,7 @@ def _describe(run: AnnotationRun) -> None:
 
 
 def _buttons(run: AnnotationRun) -> None:
-    """Draw what can be done with a run as it is."""
+    """Draw the buttons of a run in its state."""
     actions: dict[str, Callable[[], object]] = {}
     if run.state in _ACTIVE and run.chunks:
         actions["Cancel"] = lambda: cancel_run(session.store(), run.id)

@@ -1,4 +1,4 @@
-"""A job's candidates as a grid: verdicts, decided by keys or buttons, and what is known of each."""
+"""Grid of a job's candidates, with verdicts by key or button and details."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -212,7 +212,7 @@ def _turn(name: str, on: bool) -> None:
 def _pictures(
     candidate: Candidate, size_px: int, *, originals: bool
 ) -> tuple[Picture, Picture | None]:
-    """A candidate or its original, and the same with the edge of what was painted, if any was."""
+    """A candidate or its original, plain and with the outline of the painted region."""
     files = image_files()
     uri = candidate.source_uri if originals else candidate.uri
     plain = files.thumbnail(uri, size_px)
@@ -230,7 +230,7 @@ def _image(candidate: Candidate, words: FilterWords, *, originals: bool) -> Revi
 
 
 def _note(candidate: Candidate, words: FilterWords, problem: str | None) -> str:
-    """What is known of a candidate in a line."""
+    """Describe a candidate in a line."""
     who = by_whom(candidate) if candidate.verdict != "pending" else ""
     verdict = f"{candidate.verdict} {who}" if who else "being compared"
     if candidate.uri is None:

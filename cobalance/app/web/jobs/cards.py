@@ -34,7 +34,7 @@ def draw_badge(verdict: CandidateState) -> None:
 
 
 def draw_source(image: EditedImage, row_px: int) -> None:
-    """Draw the image that is edited, with the edge of what is painted anew."""
+    """Draw the original image, with the outline of the painted region."""
 
     def picture(size_px: int) -> Picture:
         return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
@@ -47,7 +47,7 @@ def draw_source(image: EditedImage, row_px: int) -> None:
 
 
 def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) -> None:
-    """Draw a candidate's picture, or say that there is none.
+    """Draw a candidate's picture, or a caption where its file was not kept.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
 
 
 def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:
-    """Draw the name of a group and its chosen candidate; give that, None if there is none."""
+    """Draw the name of a group and its chosen candidate; return that, or None."""
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
     chosen = group.chosen[0] if group.chosen else None
     if chosen is not None:

@@ -24,7 +24,7 @@ _STEPS = "_decided"
 
 @dataclass(frozen=True)
 class Step:
-    """What one key or click has changed of a job.
+    """Change of a job by one key or click, for undo.
 
     Parameters
     ----------

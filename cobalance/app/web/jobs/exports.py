@@ -76,7 +76,7 @@ def _plain(value: Any) -> str:
 
 
 def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
-    """Draw what the export holds: whether real images, flags of the command, and options."""
+    """Draw the choice of real images and options; return them, and flags of the command."""
     with st.container(horizontal=True, vertical_alignment="center"):
         real = st.checkbox("With the real images", value=True, **in_url("export_real"))
         skip = st.checkbox(

@@ -1,4 +1,4 @@
-"""What is known of a candidate: what was asked, how it was made, and who decided."""
+"""Details of a candidate: request, generation and decision."""
 
 import json
 from datetime import datetime
@@ -21,7 +21,7 @@ _SETTINGS = ("steps", "guidance_scale", "strength")  # of what backends are told
 
 
 def draw_details(job: Job, candidate: Candidate, words: FilterWords) -> None:
-    """Draw what is known of a candidate, with all of its provenance to download."""
+    """Draw the details of a candidate, with its provenance to download."""
     provenance = provenance_of(session.store(), candidate)
     facts = facts_of(job, candidate, provenance, words)
     st.table(
@@ -41,7 +41,7 @@ def draw_details(job: Job, candidate: Candidate, words: FilterWords) -> None:
 def facts_of(
     job: Job, candidate: Candidate, provenance: dict[str, Any], words: FilterWords
 ) -> dict[str, str]:
-    """What matters of a candidate, by what it is; unknown things are left out."""
+    """Details of a candidate by their titles, without unknown ones."""
     settings = provenance.get("settings") or {}
     told = [
         f"{name.replace('_', ' ')} {settings[name]}"

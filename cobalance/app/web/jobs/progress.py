@@ -44,7 +44,7 @@ def time_text(moment: datetime | None) -> str:
 
 
 def facts_of(job: Job) -> tuple[bool, bool]:
-    """The facts of a job that decide what the page around `draw_progress` shows."""
+    """Facts of a job that decide how the page around `draw_progress` looks."""
     return job.is_active, job.accepted > 0
 
 
@@ -147,7 +147,7 @@ def _head(job: Job) -> None:
 
 
 def _looks(job: Job) -> str | None:
-    """What people should know of the filters: that none looks for what was asked for."""
+    """Warning that no filter of a job looks for the requested content; None otherwise."""
     match filter_words(job).looks:
         case False:
             return (

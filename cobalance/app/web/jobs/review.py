@@ -176,7 +176,7 @@ def _candidates(job: str, image: EditedImage, group: EditedGroup, words: FilterW
 
 
 def _accept(job: str, image: EditedImage, on: int | None) -> None:
-    """Accept what is chosen for all groups, and go on to the next image."""
+    """Accept the chosen candidates of all groups, and go on to the next image."""
     chosen = [one.id for each in image.groups for one in each.chosen]
     decide_all(job, chosen, "accepted", image.position)
     if on is not None and PROBLEM not in st.session_state:
@@ -188,7 +188,7 @@ def _reject(job: str, image: EditedImage, group: EditedGroup) -> None:
 
 
 def _undo(job: str) -> None:
-    """Take back what the last key has changed, and go to where that was."""
+    """Undo the last key, and go back to its image."""
     place = undo(job)
     if place is not None:
         go_to(place)

@@ -21,7 +21,7 @@ _PROBLEM, _TABLE = "_task_problem", "_tasks_table"
 
 
 def show(dataset: str) -> None:
-    """Draw the tasks, with buttons to cancel and retry them; nothing where there is none."""
+    """Draw the tasks, if any, with buttons to cancel and retry them."""
     found = list_tasks(session.store(), dataset, limit=MOST_TASKS)
     if found:
         refreshing(REFRESH_S if any(one.is_active for one in found) else None)(_draw)(dataset)
@@ -50,7 +50,7 @@ def _draw(dataset: str) -> None:
 
 
 def _table(found: Sequence[Task]) -> Sequence[Task]:
-    """Draw a row for each task; give those that are chosen, or all."""
+    """Draw a row for each task; return the chosen ones, or all."""
     text = st.column_config.TextColumn
     shown = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Images that a job edits, with what was made of them for all groups side by side."""
+"""Edited images side by side: the original and a candidate of each group."""
 
 import streamlit as st
 

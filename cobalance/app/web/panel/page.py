@@ -44,7 +44,7 @@ def study() -> None:
 
 @dataclass(frozen=True)
 class _Frame:
-    """What the two pages differ by.
+    """Differences between the two pages.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _page(frame: _Frame) -> None:
 
 
 def _how_to_audit(store: GraphStore, dataset: str) -> str:
-    """Say what to run before there is something to check: for the newest run, if there is one."""
+    """Say how to draw the first audit, of the newest run if there is one."""
     runs = [run.id for run in list_runs(store, dataset) if run.has_labels]
     first = (
         "Have a model label images first, on the page Annotate or by `cobalance annotate "
