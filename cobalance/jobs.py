@@ -20,8 +20,9 @@ from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
-from cobalance.panels import Study, new_study
+from cobalance.panels import Study, list_names
 from cobalance.words import methods_speak_python
+from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import candidates_frame, jobs_frame
 
@@ -261,9 +262,8 @@ class Job(Generic[MadeDataset]):
         OptionError
             There are too few edits with files, or nobody is named.
         """
-        return new_study(
-            self.graph, self.id, people, pairs, overlap=overlap, seed=seed, words=words
-        )
+        sample = Sample(list_names(people), pairs, overlap, seed, tuple(words))
+        return Study(self.graph, draw_study(self.graph, self.id, sample).id)
 
     def studies(self) -> list[Study]:
         """The human studies of its images, the newest first."""

@@ -16,7 +16,7 @@ from cobalance.graph.panels.studies import Study as StudyRecord, close_study
 from cobalance.graph.wording import inflect
 from cobalance.words import methods_speak_python
 from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
-from cobalance.workflows.panel.study import Sample, draw_study, results_frame
+from cobalance.workflows.panel.study import results_frame
 from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 from cobalance.workflows.settings import Settings
 
@@ -189,26 +189,12 @@ def new_audit(
     from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
     sample = AuditSample(
-        _names(people), n, overlap, seed, _names(concepts), tuple(map(_names, cliques))
+        list_names(people), n, overlap, seed, list_names(concepts), tuple(map(list_names, cliques))
     )
     folder = settings.folders().open_output()
     return Audit(graph, draw_audit(graph, folder, run, sample).id)
 
 
-def new_study(
-    graph: GraphStore,
-    job: str,
-    people: Sequence[str] | str,
-    pairs: int | None = None,
-    *,
-    overlap: int | None = None,
-    seed: int = 0,
-    words: Sequence[str] = (),
-) -> Study:
-    """Draw a study of a job's edits; the parameters are those of `Job.study`."""
-    sample = Sample(_names(people), pairs, overlap, seed, tuple(words))
-    return Study(graph, draw_study(graph, job, sample).id)
-
-
-def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+def list_names(given: Sequence[str] | str) -> tuple[str, ...]:
+    """Names of a sequence, or a single name."""
     return (given,) if isinstance(given, str) else tuple(given)

@@ -117,31 +117,30 @@ def read_counterfactuals(store: GraphStore, job: str) -> list[Counterfactual]:
     return [Counterfactual(**row | {"images": tuple(sorted(row["images"]))}) for row in rows]
 
 
-def generated_annotations(
-    images: Iterable[AcceptedImage], split_of: Mapping[str, str | None], split: str | None = None
+def _annotate_generated(
+    images: Iterable[AcceptedImage], split_of: Mapping[str, str | None]
 ) -> Annotations:
     """Convert generated images to annotations.
+
+    Each is of the split of its source, so that none made from a test image is trained on; without a
+    source it is of the only split that real images have, or of `DEFAULT_SPLIT` where they have
+    several.
 
     Parameters
     ----------
     split_of : mapping of str to str or None
         The splits of the real images.
-    split : str or None
-        That of all generated ones. By default each is of the split of its source, so that none made
-        from a test image is trained on; without a source it is of the only split that real images
-        have, or of `DEFAULT_SPLIT` where they have several.
 
     Examples
     --------
     >>> made = AcceptedImage("generated/1", "bird", job="5f1c", source_image="7")
-    >>> next(generated_annotations([made], {"6": "train", "7": "test"}).records()).split
+    >>> next(_annotate_generated([made], {"6": "train", "7": "test"}).records()).split
     'test'
     """
     splits = set(split_of.values())
     usual = splits.pop() if len(splits) == 1 else DEFAULT_SPLIT
     return Annotations.from_records(
-        replace(image, split=split or split_of.get(image.source_image or "", usual))
-        for image in images
+        replace(image, split=split_of.get(image.source_image or "", usual)) for image in images
     )
 
 
@@ -152,7 +151,6 @@ def write_rebalanced(
     images: Sequence[AcceptedImage],
     *,
     real: Collection[str] | None = None,
-    split: str | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Write a job's dataset with its accepted images into another dataset.
@@ -170,8 +168,6 @@ def write_rebalanced(
         The accepted images that it is to have.
     real : collection of str or None
         Ids of the dataset's images that it is to have; None for all.
-    split : str or None
-        See `generated_annotations`.
 
     Raises
     ------
@@ -208,7 +204,7 @@ def write_rebalanced(
     new = [image for image in images if image.id not in there]
     kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
     if new:
-        made = generated_annotations(new, split_of, split)
+        made = _annotate_generated(new, split_of)
         both = _join(kept, _with_inherited(made, new, held))
     else:
         both = kept

@@ -88,7 +88,6 @@ def create_audit(
     tasks: pd.DataFrame,
     counts: pd.DataFrame,
     settings: Mapping[str, Any] | None = None,
-    created_by: str = "",
 ) -> str:
     """Create an audit of a run's labels, see `Audit`, and return its id.
 
@@ -106,7 +105,6 @@ def create_audit(
         run,
         people=people,
         settings=settings,
-        created_by=created_by,
         concepts=list(dict.fromkeys(plain_values(counts["concept"]))),
         labels=_text(labels, LABELS),
         tasks=_text(tasks, TASKS),

@@ -29,8 +29,6 @@ class Panel:
         Names, or addresses where people log in.
     settings : mapping
         What the sample was drawn with.
-    created_by : str
-        Who created it; empty without a login.
     created_at : datetime or None
         In UTC.
     """
@@ -41,7 +39,6 @@ class Panel:
     dataset: str
     people: tuple[str, ...]
     settings: Mapping[str, Any]
-    created_by: str
     created_at: datetime | None
 
     @classmethod
@@ -70,7 +67,6 @@ def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
             dataset=row["dataset"],
             people=tuple(row["people"]),
             settings=json.loads(row["settings"]),
-            created_by=row["created_by"] or "",
             created_at=utc_time(row["created_at"]),
             **of.parse(row),
         )
@@ -134,7 +130,6 @@ def create_panel(
     *,
     people: Sequence[str],
     settings: Mapping[str, Any] | None,
-    created_by: str,
     **properties: object,
 ) -> str:
     """Create an audit or a study, and return its id.
@@ -149,7 +144,6 @@ def create_panel(
         **properties,
         "people": list(people),
         "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
-        "created_by": created_by,
     }
     panel = uuid.uuid4().hex[:16]
     row = {"key": panel, "properties": kind.about.start.check(values)}

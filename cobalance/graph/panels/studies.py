@@ -109,7 +109,6 @@ def create_study(
     pairs: Sequence[StudyPair],
     assignments: Sequence[Assignment],
     settings: Mapping[str, Any] | None = None,
-    created_by: str = "",
 ) -> str:
     """Create a study of a job's images, and return its id.
 
@@ -127,7 +126,6 @@ def create_study(
         job,
         people=people,
         settings=settings,
-        created_by=created_by,
         groups=list(groups),
         pairs=json.dumps([asdict(pair) for pair in pairs], ensure_ascii=False),
         tasks=json.dumps([astuple(each) for each in assignments]),

@@ -51,15 +51,8 @@ class AuditSample:
     cliques: tuple[tuple[str, ...], ...] = ()
 
 
-def draw_audit(
-    store: GraphStore, folder: OutputFolder, run: str, sample: AuditSample, created_by: str = ""
-) -> Audit:
+def draw_audit(store: GraphStore, folder: OutputFolder, run: str, sample: AuditSample) -> Audit:
     """Create an audit of a run's labels, with a blind sample for each person.
-
-    Parameters
-    ----------
-    created_by : str
-        Who creates it; empty without a login.
 
     Raises
     ------
@@ -111,7 +104,6 @@ def draw_audit(
             "seed": sample.seed,
             CLIQUES: {name: list(of) for name, of in subjects.items() if len(of) > 1},
         },
-        created_by=created_by,
     )
     return read_panel(store, Audit, audit)
 

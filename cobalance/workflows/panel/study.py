@@ -55,13 +55,8 @@ class Sample:
     words: tuple[str, ...] = ()
 
 
-def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = "") -> Study:
+def draw_study(store: GraphStore, job: str, sample: Sample) -> Study:
     """Create a study of a job's accepted edits, with a blind sample for each person.
-
-    Parameters
-    ----------
-    created_by : str
-        Who creates it; empty without a login.
 
     Raises
     ------
@@ -97,7 +92,6 @@ def draw_study(store: GraphStore, job: str, sample: Sample, created_by: str = ""
             for row in zip(*(assigned[name].tolist() for name in assigned), strict=True)
         ],
         settings={"pairs": n, "overlap": overlap, "seed": sample.seed},
-        created_by=created_by,
     )
     return read_panel(store, Study, study)
 

@@ -54,8 +54,8 @@ def sees_men(task, pair):
 
 
 def test_from_a_job_to_results(store, job):
-    study = draw_study(store, job, Sample(PEOPLE, seed=5), created_by="eve")
-    assert (study.groups, study.people, study.created_by) == (GROUPS, PEOPLE, "eve")
+    study = draw_study(store, job, Sample(PEOPLE, seed=5))
+    assert (study.groups, study.people) == (GROUPS, PEOPLE)
     assert sorted(pair.original for pair in study.pairs) == [f"{at}" for at in range(IMAGES)]
     for pair in study.pairs:
         assert pair.own == GROUPS[int(pair.original) % 2]
