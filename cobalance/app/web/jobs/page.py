@@ -3,9 +3,15 @@
 import streamlit as st
 
 from cobalance.app.web.components.workers import draw_workers
-from cobalance.app.web.jobs import candidates, results, review, tasks, twins
+from cobalance.app.web.jobs import candidates, results, review, twins
 from cobalance.app.web.jobs.cards import count_edited_of
-from cobalance.app.web.jobs.progress import MOST_JOBS, draw_progress, facts_of, time_text
+from cobalance.app.web.jobs.progress import (
+    MOST_JOBS,
+    draw_progress,
+    draw_tasks,
+    facts_of,
+    time_text,
+)
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
@@ -28,7 +34,7 @@ def page() -> None:
     jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
     if not jobs:
         draw_workers()
-        tasks.show(current.name)
+        draw_tasks(current.name)
         if empty_state(
             "No job yet",
             "A job makes the images of a plan. Create one on the **Plan** page.",
@@ -55,7 +61,7 @@ def page() -> None:
         results.show(current, job)
     _show_images(job)
     if not _is_review(job):
-        tasks.show(current.name)
+        draw_tasks(current.name)
 
 
 def _title(job: Job) -> str:

@@ -1,26 +1,29 @@
-"""Live progress: the list of jobs, and the chosen job query by query."""
+"""Live progress: jobs, the chosen job query by query, and tasks such as evaluations."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components import job_form
+from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.jobs.cards import filter_words
-from cobalance.app.web.state import session
+from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
-from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
-from cobalance.graph.tasks.status import Task
+from cobalance.graph.tasks.status import Task, list_tasks
 from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
@@ -233,3 +236,91 @@ def _queries(job: Job) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.pagination(pages, **number_in_url("queries_page"), width=320)
             st.caption(inflect(total, "queries"))
+
+
+MOST_TASKS = 100
+_TASK_PROBLEM, _TABLE = "_task_problem", "_tasks_table"
+
+
+def draw_tasks(dataset: str) -> None:
+    """Draw the tasks, if any, with buttons to cancel and retry them."""
+    found = list_tasks(session.store(), dataset, limit=MOST_TASKS)
+    if found:
+        refreshing(REFRESH_S if any(one.is_active for one in found) else None)(_draw_all_tasks)(
+            dataset
+        )
+        if any(one.kind == KIND for one in found) and st.button(
+            "See the evaluations", key="_tasks_to_evaluate", icon=":material/analytics:"
+        ):
+            url.go_to("evaluate")
+
+
+def _draw_all_tasks(dataset: str) -> None:
+    with errors_in_fragment():
+        found = list_tasks(session.store(), dataset, limit=MOST_TASKS)
+        if not found:
+            rerun_page()  # they went with their dataset, or were deleted
+            return
+        show_kept_error(_TASK_PROBLEM)
+        with st.container(border=True, key="_tasks"):
+            active = sum(one.is_active for one in found)
+            st.markdown(f"**Tasks**: {len(found):,}, {active:,} of them queued or running")
+            chosen = _draw_task_table(found)
+            for one in chosen if len(chosen) < len(found) else ():
+                for remark in one.remarks:
+                    st.text(f"{one.id[:6]}: {remark}")
+            if may_edit():
+                _draw_task_buttons(chosen)
+
+
+def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
+    """Draw a row for each task; return the chosen ones, or all."""
+    text = st.column_config.TextColumn
+    shown = pd.DataFrame(
+        {
+            "kind": [one.kind for one in found],
+            "id": [one.id[:6] for one in found],
+            "state": [one.state for one in found],
+            "stage": [one.stage if one.is_active else "" for one in found],
+            "progress": [_task_percent(one) for one in found],
+            "left": [left_text(one) for one in found],
+            "worker": [", ".join(one.hosts) for one in found],
+            "message": [" ".join(one.remarks) for one in found],
+            "by": [one.created_by or "-" for one in found],
+        }
+    )
+    state = draw_table(
+        shown,
+        220,
+        {
+            "kind": text("Task", width=90),
+            "id": text("Id", width=65),
+            "state": text("State", width=80),
+            "stage": text("Stage", width=110),
+            "progress": percent_column(110),
+            "left": text("Time left", width=85, help="In this stage, at the rate so far."),
+            "worker": text("Worker", width=120),
+            "message": text("Message", width=280),
+            "by": text("By", width=80),
+        },
+        key=f"{_TABLE} {hash(tuple(one.id for one in found))}",  # rows are chosen by their place
+        on_select="rerun",
+        selection_mode="multi-row",
+        alt="Tasks",
+    )
+    if len(found) == MOST_TASKS:
+        st.caption(f"The {MOST_TASKS} newest tasks.")
+    rows = state.selection.get("rows") or []
+    return [found[row] for row in rows if row < len(found)] or found
+
+
+def _task_percent(one: Task) -> int:
+    if one.state == "done":
+        return 100
+    return int(100 * (one.done or 0) / one.total) if one.total else 0
+
+
+def _draw_task_buttons(chosen: Sequence[Task]) -> None:
+    active = [one.id for one in chosen if one.is_active]
+    ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
+    task_buttons("tasks", active, ended, _TASK_PROBLEM)
