@@ -69,14 +69,14 @@ def jobs(
             found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
             beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
             if tasks or beside:
-                write_tasks(beside[:limit], format_, output)
+                _write_tasks(beside[:limit], format_, output)
             if not tasks and (found or not beside):
                 _write_jobs(found[:limit], format_, output)
             if max(len(found), len(beside)) > limit:
                 note_limit(limit)
             return
-        if has_task(store, job):
-            write_tasks([read_task(store, job)], format_, output)
+        if _has_task(store, job):
+            _write_tasks([read_task(store, job)], format_, output)
             return
         one = read_job(store, job)
         queries = read_queries(store, job, limit=limit)
@@ -106,11 +106,25 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
         return
-    shown = _shortened(found)
+    columns: dict[str, list[Any]] = {
+        "job": [job.id for job in found],
+        "dataset": [job.dataset for job in found],
+        "plan": [job.plan for job in found],
+        "state": [job.state for job in found],
+        "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
+        "rejected": [job.rejected for job in found],
+    }
+    if any(job.pending for job in found):
+        columns["pending"] = [job.pending for job in found]
+    shown = pd.DataFrame(columns)
     if out.is_terminal and output is None:
         spare = ("plan", "rejected")
         shown = narrow_frame(shown, out.width, spare=spare, shortened="dataset")
     write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
+    _say_remarks(found)
+
+
+def _say_remarks(found: Sequence[Job | Task]) -> None:
     for one in found:
         for remark in one.remarks:
             notes.print(f"{one.id}: {remark}", markup=False)
@@ -161,7 +175,7 @@ def work(
 def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
-        is_task = has_task(store, job)
+        is_task = _has_task(store, job)
         state = cancel_task(store, job) if is_task else cancel_job(store, job)
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
     notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}", markup=False)
@@ -179,7 +193,7 @@ def retry(
 ) -> None:
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
     with opened_store() as (store, _):
-        if has_task(store, job):
+        if _has_task(store, job):
             queued_again = retry_task(store, job)
             state = read_task(store, job).state
             again = "it runs again." if queued_again else "there is nothing to retry."
@@ -201,22 +215,7 @@ def retry(
     notes.print(f"Job {job} is {found.state}: {again}", markup=False)
 
 
-def _shortened(found: list[Job]) -> pd.DataFrame:
-    """The columns that fit a terminal; other formats have all."""
-    columns: dict[str, list[Any]] = {
-        "job": [job.id for job in found],
-        "dataset": [job.dataset for job in found],
-        "plan": [job.plan for job in found],
-        "state": [job.state for job in found],
-        "accepted": [f"{job.accepted:,} of {job.wanted:,}" for job in found],
-        "rejected": [job.rejected for job in found],
-    }
-    if any(job.pending for job in found):
-        columns["pending"] = [job.pending for job in found]
-    return pd.DataFrame(columns)
-
-
-def has_task(store: GraphStore, name: str) -> bool:
+def _has_task(store: GraphStore, name: str) -> bool:
     """Whether an id is that of a task."""
     try:
         read_task(store, name)
@@ -225,7 +224,7 @@ def has_task(store: GraphStore, name: str) -> bool:
     return True
 
 
-def write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
+def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
     if format_ is not Format.TABLE:
         write_frame(tasks_frame(found), format_, output, out)
@@ -239,21 +238,19 @@ def write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> 
             "kind": [task.kind for task in found],
             "dataset": [task.dataset or "" for task in found],
             "state": [task.state for task in found],
-            "progress": [progress_text(task) for task in found],
+            "progress": [_progress_text(task) for task in found],
         }
     )
     if any(task.state == "running" for task in found):
-        shown["left"] = [left_text(task) for task in found]
+        shown["left"] = [_left_text(task) for task in found]
         shown["worker"] = [", ".join(task.hosts) for task in found]
     write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
-    for task in found:
-        for remark in task.remarks:
-            notes.print(f"{task.id}: {remark}", markup=False)
+    _say_remarks(found)
     if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
         notes.print(f"Next: cobalance evaluate show {found[0].id}", markup=False)
 
 
-def left_text(task: Task) -> str:
+def _left_text(task: Task) -> str:
     """How long a running task's stage still takes, where that is known."""
     if task.state != "running":
         return ""
@@ -262,7 +259,7 @@ def left_text(task: Task) -> str:
     return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 
-def progress_text(task: Task) -> str:
+def _progress_text(task: Task) -> str:
     """What a running task is at, such as ``train: 3 of 10``."""
     if task.state != "running" or not task.stage:
         return ""
