@@ -16,6 +16,7 @@ from cobalance.app.cli.shared.options import (
     out,
 )
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.marks.applying import TagChanges, apply_tags, pending_tags
 from cobalance.graph.marks.tags import (
@@ -53,7 +54,7 @@ def list_(
     """List a dataset's tags, what they do, and how many images have them."""
     with opened_store() as (store, _):
         frame = list_tags(store, dataset)
-        _say_pending(pending_tags(store, dataset), dataset)
+        _say_pending(store, dataset)
     write_frame(frame, format_, output, out)
 
 
@@ -87,9 +88,8 @@ def add(
         tagged = tag_images(store, dataset, tag, ids, by=by)
         if role is not None:
             set_role(store, dataset, tag, role)
-        pending = pending_tags(store, dataset)
-    notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
-    _say_pending(pending, dataset)
+        notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
+        _say_pending(store, dataset)
 
 
 @app.command()
@@ -100,9 +100,8 @@ def remove(
     ids = _ids(images, from_)
     with opened_store() as (store, _):
         untagged = untag_images(store, dataset, tag, ids)
-        pending = pending_tags(store, dataset)
-    notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
-    _say_pending(pending, dataset)
+        notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
+        _say_pending(store, dataset)
 
 
 @app.command("role")
@@ -114,8 +113,7 @@ def role_(
     """Say what a tag does to counts. Change it as often as you like: nothing is lost."""
     with opened_store() as (store, _):
         set_role(store, dataset, tag, role)
-        pending = pending_tags(store, dataset)
-    _say_pending(pending, dataset)
+        _say_pending(store, dataset)
 
 
 @app.command()
@@ -123,9 +121,8 @@ def delete(dataset: DatasetName, tag: _TagName) -> None:
     """Delete a tag; images that it left out come back."""
     with opened_store() as (store, _):
         delete_tag(store, dataset, tag)
-        pending = pending_tags(store, dataset)
-    notes.print(f"Deleted the tag {tag!r}.", markup=False)
-    _say_pending(pending, dataset)
+        notes.print(f"Deleted the tag {tag!r}.", markup=False)
+        _say_pending(store, dataset)
 
 
 @app.command()
@@ -133,7 +130,7 @@ def apply(dataset: DatasetName) -> None:
     """Make counts follow the tags, as `cobalance mine` does before it counts."""
     with opened_store() as (store, progress):
         changes = apply_tags(store, dataset, progress=progress)
-    done = _described(changes) or "No image changes"
+    done = _describe(changes) or "No image changes"
     notes.print(f"{done}.", markup=False)
 
 
@@ -167,7 +164,7 @@ def _ids(images: list[str] | None, file: Path | None) -> list[str]:
     return ids
 
 
-def _described(changes: TagChanges) -> str:
+def _describe(changes: TagChanges) -> str:
     parts = (
         (changes.changed, "change their concepts"),
         (changes.left_out, "are left out"),
@@ -176,9 +173,9 @@ def _described(changes: TagChanges) -> str:
     return ", ".join(f"{inflect(n, 'images')} {what}" for n, what in parts if n)
 
 
-def _say_pending(pending: TagChanges, dataset: str) -> None:
-    if pending:
+def _say_pending(store: GraphStore, dataset: str) -> None:
+    if pending := pending_tags(store, dataset):
         notes.print(
-            f"In the next count {_described(pending)}: cobalance mine {quote(dataset)}",
+            f"In the next count {_describe(pending)}: cobalance mine {quote(dataset)}",
             markup=False,
         )
