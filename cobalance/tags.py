@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.marks.applying import TagChanges, apply_tags
-from cobalance.graph.marks.tags import (
+from cobalance.graph.progress import Progress
+from cobalance.graph.tags.applying import TagChanges, apply_tags
+from cobalance.graph.tags.tags import (
     TagRole,
     delete_tag,
     images_of_tag,
@@ -17,7 +18,6 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.progress import Progress
 from cobalance.words import methods_speak_python
 
 

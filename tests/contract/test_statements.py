@@ -20,10 +20,10 @@ from cobalance.graph.jobs import (
     verdict_statements,
 )
 from cobalance.graph.jobs.counters import RECOUNT
-from cobalance.graph.marks import statements as mark_statements
 from cobalance.graph.panels import statements as panel_statements
 from cobalance.graph.queries import statements as query_statements
 from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.tags import statements as tag_statements
 from cobalance.graph.tasks import statements as task_statements
 
 
@@ -39,7 +39,7 @@ def named(*modules: ModuleType) -> dict[str, Statement]:
 ALL = named(
     *(database_statements, dataset_statements, query_statements),
     *(job_reads, job_statements, verdict_statements, task_statements, evaluation_statements),
-    *(panel_statements, annotation_statements, mark_statements),
+    *(panel_statements, annotation_statements, tag_statements),
 )
 PANELS = {
     f"{kind.name}: {each.purpose}": each

@@ -18,8 +18,8 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
-from cobalance.graph.marks.applying import TagChanges, apply_tags, pending_tags
-from cobalance.graph.marks.tags import (
+from cobalance.graph.tags.applying import TagChanges, apply_tags, pending_tags
+from cobalance.graph.tags.tags import (
     TagRole,
     delete_tag,
     images_of_tag,

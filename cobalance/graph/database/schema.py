@@ -6,8 +6,8 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE
 from cobalance.graph.database.declarations import Edge, Json, Node, Property
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 from cobalance.graph.database.job_nodes import ASKED, CANDIDATE, EDITED, JOB, JOB_QUERY
-from cobalance.graph.database.mark_nodes import EXCLUDED_IMAGE, IMAGE_NOTE, SAVED_VIEW, TAG
 from cobalance.graph.database.panel_nodes import AUDIT, AUDIT_ANSWER, STUDY, STUDY_ANSWER
+from cobalance.graph.database.tag_nodes import EXCLUDED_IMAGE, IMAGE_NOTE, SAVED_VIEW, TAG
 
 _DIGEST = Property("digest", int, "of its content, to find what has changed")
 _NAME = Property("name")

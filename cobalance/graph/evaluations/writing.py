@@ -13,7 +13,7 @@ import pandas as pd
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import ConflictError, NotFoundError, StoreError
+from cobalance.graph.errors import ConflictError, NotFoundError
 from cobalance.graph.evaluations import statements
 from cobalance.graph.tasks.lifecycle import task_row
 
@@ -210,10 +210,8 @@ def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> Non
         store.write_all(
             statements.SAVE_SCORES, len(rows), evaluation=evaluation, metrics=metrics, rows=rows
         )
-    except StoreError as error:
-        if type(error) is StoreError and not store.read(
-            statements.EVALUATION_OF_ID, evaluation=evaluation
-        ):
+    except ConflictError as error:
+        if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
             raise NotFoundError("evaluation", evaluation) from error
         raise
 

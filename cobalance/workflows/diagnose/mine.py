@@ -7,9 +7,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.marks.applying import apply_tags
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
+from cobalance.graph.tags.applying import apply_tags
 
 Engine = Literal["auto", "memory", "spark"]
 

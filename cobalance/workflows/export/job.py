@@ -21,9 +21,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.jobs.merge import generated_id
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.marks.applying import left_out_by_tags
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
+from cobalance.graph.tags.applying import left_out_by_tags
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions

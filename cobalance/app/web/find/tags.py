@@ -10,8 +10,8 @@ from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.messages import empty_state, errors_kept, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.marks.applying import apply_tags, pending_tags
-from cobalance.graph.marks.tags import delete_tag, images_of_tag, list_tags, set_role
+from cobalance.graph.tags.applying import apply_tags, pending_tags
+from cobalance.graph.tags.tags import delete_tag, images_of_tag, list_tags, set_role
 
 _ERROR = "_find_tags_error"
 

@@ -19,7 +19,8 @@ from cobalance.app.web.components.images.shown_images import (
     THUMBNAIL_PX,
     image_files,
 )
-from cobalance.app.web.jobs.cards import (
+from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
+from cobalance.app.web.jobs.job_cards import (
     MASK_EDGE,
     by_whom,
     describe_picture,
@@ -27,7 +28,6 @@ from cobalance.app.web.jobs.cards import (
     describe_scores,
     filter_words,
 )
-from cobalance.app.web.jobs.deciding import PROBLEM, decide_all, undo
 from cobalance.app.web.jobs.origin import draw_details
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import came_back

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.jobs.cards import by_whom, describe_request, describe_scores
+from cobalance.app.web.jobs.job_cards import by_whom, describe_request, describe_scores
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.theme import escape

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from cobalance.app.web.components.workers import draw_workers
-from cobalance.app.web.jobs import candidates, results, review, twins
-from cobalance.app.web.jobs.cards import count_edited_of
+from cobalance.app.web.jobs import candidates, edited_pairs, results, review
+from cobalance.app.web.jobs.job_cards import count_edited_of
 from cobalance.app.web.jobs.progress import (
     MOST_JOBS,
     draw_progress,
@@ -102,4 +102,4 @@ def _show_images(job: Job) -> None:
     st.subheader("Edited images", anchor=False)
     views = (SIDE_BY_SIDE, REVIEW, ALL) if may_edit() else (SIDE_BY_SIDE, ALL)
     view = choose_view("Way to look at them", views, _VIEW)
-    {SIDE_BY_SIDE: twins, REVIEW: review, ALL: candidates}[view].show(job)
+    {SIDE_BY_SIDE: edited_pairs, REVIEW: review, ALL: candidates}[view].show(job)

@@ -10,7 +10,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components import job_form
 from cobalance.app.web.components.workers import task_buttons
-from cobalance.app.web.jobs.cards import filter_words
+from cobalance.app.web.jobs.job_cards import filter_words
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit, require_editor
 from cobalance.app.web.state.refreshing import refreshing, rerun_page

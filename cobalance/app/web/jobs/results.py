@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.jobs import exports
-from cobalance.app.web.jobs.cards import count_edited_of
+from cobalance.app.web.jobs.job_cards import count_edited_of
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset

@@ -5,7 +5,9 @@ from functools import partial
 
 import streamlit as st
 
-from cobalance.app.web.jobs.cards import (
+from cobalance.app.web.jobs.deciding import PROBLEM, can_undo, decide_all, undo
+from cobalance.app.web.jobs.edited_pairs import choose_start, go_to
+from cobalance.app.web.jobs.job_cards import (
     count_edited_of,
     describe_rank,
     draw_badge,
@@ -15,8 +17,6 @@ from cobalance.app.web.jobs.cards import (
     filter_words,
     title_of,
 )
-from cobalance.app.web.jobs.deciding import PROBLEM, can_undo, decide_all, undo
-from cobalance.app.web.jobs.twins import choose_start, go_to
 from cobalance.app.web.state import session
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error

@@ -11,8 +11,8 @@ from PIL import Image
 from cobalance.app.web.find.map import box_of, in_box
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.marks.tags import list_notes, list_tags, tag_images
 from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tags.tags import list_notes, list_tags, tag_images
 from cobalance.graph.tasks.status import list_tasks
 from cobalance.ingest.embeddings.cosine import unit_vectors
 from cobalance.ingest.embeddings.stored import write_embeddings

@@ -8,7 +8,7 @@ from cobalance.app.web.state import access
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.marks.tags import (
+from cobalance.graph.tags.tags import (
     list_tags,
     marks_of_images,
     set_role,

@@ -8,7 +8,7 @@ import streamlit as st
 from cobalance.app.web.state import access, session
 from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
 from cobalance.app.web.widgets.theme import escape
-from cobalance.graph.marks.saved_views import delete_view, list_views, rename_view, save_view
+from cobalance.graph.tags.saved_views import delete_view, list_views, rename_view, save_view
 
 MENU = "_views"
 _ERROR = "_views_error"

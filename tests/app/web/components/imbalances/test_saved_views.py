@@ -5,7 +5,7 @@ import pytest
 from cobalance.app.web.components.imbalances import saved_views
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import ConflictError, DataError, OptionError
-from cobalance.graph.marks.saved_views import list_views, rename_view, save_view
+from cobalance.graph.tags.saved_views import list_views, rename_view, save_view
 from tests.app.conftest import Login, OpenPage
 
 

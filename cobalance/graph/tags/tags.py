@@ -8,8 +8,8 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import check_name, dataset_state
 from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.marks import statements
 from cobalance.graph.names import clean_name
+from cobalance.graph.tags import statements
 
 TagRole = Literal["tag", "concept", "exclude"]
 """What a tag does: nothing more, its images show it as a concept, or they are left out."""
@@ -22,7 +22,7 @@ def tag_images(
 ) -> int:
     """Give images a tag, which is made if it does not exist; return how many have been named.
 
-    Counts stay as they are, whatever the tag does: `cobalance.graph.marks.applying.apply_tags`
+    Counts stay as they are, whatever the tag does: `cobalance.graph.tags.applying.apply_tags`
     changes them.
 
     Raises

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from cobalance.app.web.jobs.cards import (
+from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
+from cobalance.app.web.jobs.job_cards import (
     by_whom,
     count_edited_of,
     describe_rank,
@@ -13,7 +14,6 @@ from cobalance.app.web.jobs.cards import (
     filter_words,
     title_of,
 )
-from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing

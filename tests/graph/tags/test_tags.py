@@ -13,8 +13,9 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.graph.marks.applying import apply_tags, pending_tags
-from cobalance.graph.marks.tags import (
+from cobalance.graph.records import Annotations, ImageRecord, Mention
+from cobalance.graph.tags.applying import apply_tags, pending_tags
+from cobalance.graph.tags.tags import (
     delete_tag,
     images_of_tag,
     list_notes,
@@ -25,7 +26,6 @@ from cobalance.graph.marks.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.conftest import HOSTILE
 
 RECORDS = [

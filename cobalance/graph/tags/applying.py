@@ -13,9 +13,9 @@ from cobalance.graph.dataset import statements as dataset_statements
 from cobalance.graph.dataset.read import annotations_of
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.marks import statements
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import IMAGE_COLUMNS
+from cobalance.graph.tags import statements
 
 TAG_SOURCE = "image tag"
 """The source of mentions that tags make."""
