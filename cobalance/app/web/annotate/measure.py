@@ -210,7 +210,7 @@ def show_compare(current: CurrentDataset) -> None:
     if generated is None:
         st.caption("Choose a generated dataset to see what the generator makes more or less often.")
         return
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     try:
         found = compare_generator(
             current.store,

@@ -19,8 +19,7 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.images.region_file import SCHEMA
-from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.ingest.images.region_rows import SCHEMA
 
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone
@@ -67,7 +66,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
     """Images of high, middling and low score: fields of `Example`, ``concept``, ``uri``."""
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     settings = LabelSettings.read(
         next(one.settings for one in list_runs(store, dataset) if one.id == run)
     )

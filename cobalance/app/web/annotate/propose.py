@@ -27,7 +27,6 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
 from cobalance.workflows.label.propose import (
     ENDPOINT,
@@ -191,7 +190,7 @@ def show_propose(current: CurrentDataset) -> None:
     )
     order = ProposeOrder(current.name, caption, options)
     name = user_name()
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         embed, compared_by = open_embedder()
@@ -264,7 +263,7 @@ def show_extract(current: CurrentDataset) -> None:
         "once the run is accepted. Replies are kept: the same order again goes on where it stopped."
     )
     name = user_name()
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         done = extract_concepts(

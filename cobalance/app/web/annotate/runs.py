@@ -267,7 +267,7 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
 
 def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
     """How many images a run finds each concept in, with some settings; see `label_summary`."""
-    folder = OutputFolder(session.settings().folders().output)
+    folder = session.settings().folders().open_output()
     return label_summary(ScoreFiles(folder, run), LabelSettings.model_validate_json(settings))
 
 
@@ -313,7 +313,7 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
 def _keep(run: str, changed: LabelSettings) -> None:
     with errors_kept(_THRESHOLDS_PROBLEM):
         require_editor()
-        folder = OutputFolder(session.settings().folders().output)
+        folder = session.settings().folders().open_output()
         has_threshold = changed.rule == "threshold"
         change_thresholds(
             session.store(),
