@@ -17,7 +17,7 @@ import pandas as pd
 from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.planning.source_selection import select_sources
 from cobalance.generation.recipes import RECIPES
-from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.group_words import combine_words
 from tests.memory import peak_mb
 
 SUBJECTS = (
@@ -62,7 +62,7 @@ def main() -> None:
         for recipe in ("resampled", "pinpoint", "gensynth"):
             options = RECIPES[recipe].plan
             assert options is not None
-            words = combined_words(options.words)
+            words = combine_words(options.words)
             started = time.process_time()
             sources = select_sources(images, texts, words.groups, options, words).sources
             chosen = time.process_time()

@@ -101,7 +101,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         else:
             write_sampled(store, dataset, annotations, Sample(sample, seed), **options)
         found = find_images(folders, annotations, data.file, progress=self.progress)
-        remarks = (render(found.described(), in_python),) if found.named else ()
+        remarks = (render(found.describe(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)
 
     def datasets(self) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.records import Annotations
-from cobalance.ingest.names import Coded, categorical, translated
+from cobalance.ingest.names import Coded, categorical, translate_codes
 
 TEXT = pa.large_string()
 
@@ -214,29 +214,29 @@ def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.Dat
         kept = slice(None) if sound.all() else np.flatnonzero(sound)
         new_code = np.array([number[name] for name in part.concept.names], dtype=np.int32)
         image.append(rows[kept])
-        concept.append(translated(part.concept.codes[kept], new_code))
+        concept.append(translate_codes(part.concept.codes[kept], new_code))
         n = len(image[-1])
         source.append(np.full(n, sources.index(part.source), dtype=np.int32))
         for name, columns in numbers.items():
-            columns.append(_picked(part.numbers.get(name), kept, n, np.array(np.nan)))
-        segmentations.append(_picked(part.segmentations, kept, n, np.array(None)))
+            columns.append(_pick(part.numbers.get(name), kept, n, np.array(np.nan)))
+        segmentations.append(_pick(part.segmentations, kept, n, np.array(None)))
         crowded = part.crowds
         crowds.append(np.zeros(n, dtype=bool) if crowded is None else crowded[kept])
     return pd.DataFrame(
         {
-            "image": _joined(image),
-            "concept": categorical(_joined(concept), names),
-            "source": categorical(_joined(source), sources),
-            **{name: _joined(columns) for name, columns in numbers.items()},
+            "image": _join(image),
+            "concept": categorical(_join(concept), names),
+            "source": categorical(_join(source), sources),
+            **{name: _join(columns) for name, columns in numbers.items()},
             # As a series: pandas would take 42 bytes a row to see what the objects are.
-            "segmentation": pd.Series(_joined(segmentations), dtype=object, copy=False),
-            **({"crowd": _joined(crowds)} if has_crowds else {}),
+            "segmentation": pd.Series(_join(segmentations), dtype=object, copy=False),
+            **({"crowd": _join(crowds)} if has_crowds else {}),
         },
         copy=False,
     )
 
 
-def _picked(
+def _pick(
     values: npt.NDArray[Scalar] | None,
     kept: IntArray | slice,
     n: int,
@@ -246,7 +246,7 @@ def _picked(
     return np.broadcast_to(missing, n) if values is None else values[kept]
 
 
-def _joined(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
+def _join(columns: Sequence[npt.NDArray[Scalar]]) -> npt.NDArray[Scalar]:
     return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 

@@ -176,13 +176,13 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
     mentions = annotations.mentions
     if options.concept_table is not None:
         table = read_concept_table(options.concept_table, problems)
-        concepts = apply_concept_table(_coded(mentions["concept"]), table, problems)
+        concepts = apply_concept_table(_to_coded(mentions["concept"]), table, problems)
         mentions = mentions.assign(concept=categorical(concepts.codes, concepts.names))
-    sound, notes = _kept_mentions(mentions, options)
+    sound, notes = _select_mentions(mentions, options)
     mentions = mentions if sound.all() else mentions[sound]
     images = annotations.images
     if options.rename_class:
-        images = images.assign(class_name=_renamed(images["class_name"], options))
+        images = images.assign(class_name=_rename_classes(images["class_name"], options))
     by_class = _among(images["class_name"], options.keep_class, "class")
     by_split = _among(images["split"], options.keep_split, "split")
     set_aside = dict(annotations.set_aside)
@@ -206,7 +206,7 @@ def refine(annotations: Annotations, options: ReadOptions, file: str) -> Annotat
     )
 
 
-def _kept_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolArray, list[str]]:
+def _select_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolArray, list[str]]:
     kept = mentions["concept"].notna().to_numpy()
     notes = []
     if not kept.all():
@@ -223,8 +223,8 @@ def _kept_mentions(mentions: pd.DataFrame, wanted: ReadOptions) -> tuple[BoolArr
     return kept, notes
 
 
-def _renamed(classes: "pd.Series[str]", wanted: ReadOptions) -> pd.Categorical:
-    column = _coded(classes)
+def _rename_classes(classes: "pd.Series[str]", wanted: ReadOptions) -> pd.Categorical:
+    column = _to_coded(classes)
     new = {clean_name(old): clean_name(name) for old, name in wanted.rename_class.items()}
     for old in new:
         if old not in column.names:
@@ -263,7 +263,7 @@ def _of_images(rows: pd.DataFrame, kept: BoolArray) -> pd.DataFrame:
     return rows.assign(image=new_row[rows["image"].to_numpy()]).reset_index(drop=True)
 
 
-def _coded(column: "pd.Series[str]") -> Coded:
+def _to_coded(column: "pd.Series[str]") -> Coded:
     return Coded(column.cat.codes.to_numpy().astype(np.int64), tuple(column.cat.categories))
 
 

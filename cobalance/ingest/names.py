@@ -123,7 +123,7 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     sound = sorted({name for name, fault in zip(cleaned, fault_of, strict=True) if fault is None})
     number = {name: code for code, name in enumerate(sound)}
     new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
-    codes = translated(raw_codes, new_code)
+    codes = translate_codes(raw_codes, new_code)
     missing = [*fault_of, "is empty"]
     faults = _Faults(np.flatnonzero(codes < 0), raw_codes, missing)
     is_empty = np.array([fault == "is empty" for fault in missing])
@@ -152,10 +152,10 @@ def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
     new_code = np.full(len(names) + 1, -1, dtype=np.min_scalar_type(-max(len(used), 1)))
     new_code[used] = np.arange(len(used))
     kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")
-    return pd.Categorical.from_codes(translated(codes, new_code), categories=kept)
+    return pd.Categorical.from_codes(translate_codes(codes, new_code), categories=kept)
 
 
-def translated(codes: IntArray, new_code: IntArray) -> IntArray:
+def translate_codes(codes: IntArray, new_code: IntArray) -> IntArray:
     """Look codes up, block by block: numpy would convert all to 64 bits at once."""
     found = np.empty(len(codes), dtype=new_code.dtype)
     for start in range(0, len(codes), BLOCK):

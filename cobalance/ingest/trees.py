@@ -65,7 +65,7 @@ class FileTree(ABC):
     def __init__(self, path: Path, most_files: int, most_bytes: int = MOST_BYTES) -> None:
         self.path, self._most_files, self._most_bytes = path, most_files, most_bytes
         self._spent = 0
-        self._stored = dict(self._checked(self._list()))
+        self._stored = dict(self._check(self._list()))
         self.names = sorted(self._stored)
 
     @abstractmethod
@@ -76,7 +76,7 @@ class FileTree(ABC):
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:
         """Open a file that is there."""
 
-    def _checked(self, files: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    def _check(self, files: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
         for number, (name, stored) in enumerate(files):
             if number == self._most_files:
                 raise self._error(None, f"has more than {number:,} files", "Split it.")
@@ -200,11 +200,11 @@ class _Counted(io.RawIOBase):
 
 class _Folder(FileTree):
     def _list(self) -> Iterator[tuple[str, Any]]:
-        def failed(error: OSError) -> None:
+        def fail(error: OSError) -> None:
             reason = f"cannot be read ({error.strerror or error})"
             raise self._error(None, reason, "Check its permissions.")
 
-        for parent, folders, names in os.walk(self.path, onerror=failed):
+        for parent, folders, names in os.walk(self.path, onerror=fail):
             folders[:] = [name for name in folders if not name.startswith(".")]
             here = Path(parent).relative_to(self.path)
             for name in names:
@@ -310,7 +310,7 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
     """
     with ExitStack() as stack:
         try:
-            tree = _opened(path, most_files, stack)
+            tree = _open_path(path, most_files, stack)
         except InputError:
             raise
         except _DAMAGE as error:
@@ -319,7 +319,7 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
         yield tree
 
 
-def _opened(path: Path, most_files: int, stack: ExitStack) -> FileTree:
+def _open_path(path: Path, most_files: int, stack: ExitStack) -> FileTree:
     if path.is_dir():
         return _Folder(path, most_files)
     kind = _archive_kind(path)

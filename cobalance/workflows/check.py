@@ -13,7 +13,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.errors import Action, DataError
 from cobalance.ingest.published import Key, Published, read_published
-from cobalance.ingest.tables.columns import listed
+from cobalance.ingest.tables.columns import shorten_list
 from cobalance.workflows.export_graph.tables import class_counts, dataset_incidence
 
 RESULTS = ("differs", "only published", "only here", "equal")
@@ -93,9 +93,9 @@ def describe_published(frame: pd.DataFrame, theirs: Published) -> str:
     text = f"{len(frame):,} rows: {', '.join(parts)}"
     pairs = theirs.names.items()
     if folded := [f"{name} as {ours}" for name, ours in pairs if ours not in (None, name)]:
-        text += f". In other letter case: {listed(folded)}"
+        text += f". In other letter case: {shorten_list(folded)}"
     if unknown := [name for name, ours in pairs if ours is None]:
-        text += f". Names that the dataset lacks: {listed(unknown)}"
+        text += f". Names that the dataset lacks: {shorten_list(unknown)}"
     return text
 
 

@@ -26,7 +26,7 @@ from cobalance.graph.records import Annotations, Mention
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.captions.credits import CREDITS, joined_credits
+from cobalance.ingest.captions.credits import CREDITS, join_credits
 from cobalance.ingest.captions.image_texts import (
     caption_files,
     read_image_texts,
@@ -197,7 +197,7 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
         return
     known = {str(row["id"]): {name: row[name] for name in CREDITS} for row in rows}
     told = [[known.get(one, {}) for one in pair if one is not None] for pair in sources]
-    texts = pd.DataFrame([joined_credits(one) for one in told], dtype=object)
+    texts = pd.DataFrame([join_credits(one) for one in told], dtype=object)
     texts.insert(0, "image", range(len(edited)))
     texts.insert(1, "captions", [list(image.captions) or None for image in edited])
     write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))

@@ -9,7 +9,7 @@ import pytest
 
 from cobalance.graph.errors import InputError, render
 from cobalance.graph.records import ImageRecord, Mention
-from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.concepts.vocabulary import load_vocabulary
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

@@ -223,7 +223,7 @@ def _load_file(
         else:
             report = write_sampled(store, name, annotations, sample, **given)
         found = find_images(folders, annotations, path, progress=progress)
-        told = render(found.described(), in_shell)
+        told = render(found.describe(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)
 
 

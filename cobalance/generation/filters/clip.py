@@ -17,7 +17,7 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import listed
+from cobalance.ingest.concepts.wording import join_names
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
@@ -77,7 +77,7 @@ def _says(found: Scored, options: ClipOptions) -> Said:
         asked = "what its caption or prompt says"
         missing = f"does not find {asked}"
     elif names_concepts and found.concepts:
-        asked = listed(found.concepts)
+        asked = join_names(found.concepts)
         one = len(found.concepts) == 1
         missing = f"finds no {asked}" if one else f"does not find all of {asked}"
     return describe_score(

@@ -14,7 +14,7 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import listed, readable
+from cobalance.ingest.concepts.wording import join_names, readable
 from cobalance.ingest.models.options import DetectorOptions
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ObjectsOptions(DetectorOptions):
 def _says(found: Scored, options: ObjectsOptions) -> Said:
     said = []
     if found.concepts:
-        names = listed(found.concepts)
+        names = join_names(found.concepts)
         said.append((found.score, names if len(found.concepts) == 1 else f"all of {names}"))
     if options.check_class and "class" in found.details:
         said.append((found.details["class"], class_text(options, found.class_name)))
@@ -155,7 +155,7 @@ class ObjectsFilter:
 
 
 def _with_scores(names: Sequence[str] | Mapping[str, float], scores: Mapping[str, float]) -> str:
-    return listed([f"{readable(name)} ({scores[name]:.2f})" for name in names])
+    return join_names([f"{readable(name)} ({scores[name]:.2f})" for name in names])
 
 
 def open_filter(options: ObjectsOptions) -> ObjectsFilter:

@@ -16,7 +16,7 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import listed, readable
+from cobalance.ingest.concepts.wording import join_names, readable
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import DetectorOptions
 
@@ -147,7 +147,7 @@ class SameObjectsFilter:
         if limit is None or score >= limit:
             return Judgement(score, accepted=True, details=details)
         changes = [
-            f"{what} {listed([readable(name) for name in names])}"
+            f"{what} {join_names([readable(name) for name in names])}"
             for what, names in (("lost", lost), ("added", added))
             if names
         ]

@@ -8,7 +8,7 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Asked, Said, Scored
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.concepts.wording import listed
+from cobalance.ingest.concepts.wording import join_names
 
 
 class FilterWords:
@@ -57,7 +57,7 @@ class FilterWords:
         named = () if self._edits else concepts
         if self._looks_for is None or ("concepts" if named else "class") in self._looks_for:
             return ""
-        return listed(named) or class_name
+        return join_names(named) or class_name
 
     def say(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.images.uris import unsigned
+from cobalance.ingest.images.uris import strip_secrets
 
 Row = dict[str, Any]
 """A row of the manifest: the columns of `cobalance.generation.output.manifest.MANIFEST_SCHEMA`."""
@@ -80,7 +80,7 @@ def new_row(
         "prompt": request.prompt,
         "seed": request.seed,
         "source_image": source.image_id if source else None,
-        "source_uri": unsigned(source.uri) if source else None,
+        "source_uri": strip_secrets(source.uri) if source else None,
         "source_class": request.source_class,
         "captions": list(request.captions) if request.source_class is not None else None,
         "mask_sha256": source.mask_sha256() if source else None,

@@ -41,7 +41,9 @@ class SourceCaptions:
     def __post_init__(self) -> None:
         check_known("group", self.groups, self._editor.groups)
 
-    def edited(self, captions: Sequence[str], class_name: str) -> tuple[dict[str, Any], str | None]:
+    def edit_caption(
+        self, captions: Sequence[str], class_name: str
+    ) -> tuple[dict[str, Any], str | None]:
         """The columns ``caption`` and ``captions`` of an image, and why it is left out, if it is.
 
         Of a caption that cannot be edited to all groups none is kept, so that the images of a
@@ -89,7 +91,7 @@ class SourceCaptions:
         texts = dict[str, str]()
         reasons = list[str]()
         for group in self._asked:
-            found = self._editor.edited(caption, group)
+            found = self._editor.edit_caption(caption, group)
             if found.text is None:
                 reasons.append(found.reason)
             else:

@@ -116,7 +116,7 @@ def select_sources(
                 reason = CHILDREN
         edited: dict[str, Any] = {}
         if reason is None and captions is not None:
-            edited, reason = captions.edited(written, row["class_name"])
+            edited, reason = captions.edit(written, row["class_name"])
         if reason is None:
             names = ("id", "class_name", "concepts")
             rows.append({name: row[name] for name in names} | edited)

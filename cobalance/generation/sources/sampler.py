@@ -27,7 +27,7 @@ from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.mask_images import mask_array
-from cobalance.ingest.images.uris import unsigned
+from cobalance.ingest.images.uris import strip_secrets
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -227,10 +227,12 @@ class Sources:
             ) from error
         self._read_before[:] = [uri]
         try:
-            picture = decode(content).turned_for(wanted_px)
+            picture = decode(content).orient_for(wanted_px)
         except ImageFileError as error:
             raise UnusableError(
-                "has a file that is not a usable image", "Replace it", f"{unsigned(uri)}: {error}"
+                "has a file that is not a usable image",
+                "Replace it",
+                f"{strip_secrets(uri)}: {error}",
             ) from error
         if wanted_px not in (None, picture.size):
             (width, height), (own_width, own_height) = wanted_px or (0, 0), picture.size

@@ -13,10 +13,10 @@ from cobalance.ingest.captions.edited import (
     EditedCaption,
     any_of,
     apply,
-    lowered,
+    lower_case,
     whole_words,
 )
-from cobalance.ingest.captions.english import capitalised, like
+from cobalance.ingest.captions.english import capitalise, like
 from cobalance.ingest.concepts.group_words import normal
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s)[^\w]*$")
@@ -42,11 +42,11 @@ class AdjectiveEditor:
 
     def values_in(self, caption: str) -> frozenset[str]:
         """Values whose adjective stands before a noun of people."""
-        return frozenset(filter(None, self._found(caption)))
+        return frozenset(filter(None, self._find(caption)))
 
-    def edited(self, caption: str, value: str) -> EditedCaption:
+    def edit_caption(self, caption: str, value: str) -> EditedCaption:
         """The caption with a value's adjective before each noun of people."""
-        found = set(self._found(caption))
+        found = set(self._find(caption))
         if not found:
             return EditedCaption(None, NO_PERSON)
         if len(found) > 1:
@@ -54,8 +54,8 @@ class AdjectiveEditor:
         (before,) = found
         if before == value:
             return EditedCaption(caption)
-        new = self._replaced(caption, value) if before else self._put(caption, value)
-        back = self._replaced(new, before) if before else self.without(new)
+        new = self._replace(caption, value) if before else self._insert(caption, value)
+        back = self._replace(new, before) if before else self.without(new)
         return EditedCaption(new) if back == caption else EditedCaption(None, NOT_RESTORED)
 
     def without(self, caption: str) -> str:
@@ -65,11 +65,11 @@ class AdjectiveEditor:
             if not old:
                 return None
             first = old[0].isupper() and _starts_sentence(caption, found.start())
-            return Change(found.start(), found.end(), capitalised(noun) if first else noun)
+            return Change(found.start(), found.end(), capitalise(noun) if first else noun)
 
-        return self._changed(caption, change)
+        return self._change(caption, change)
 
-    def _put(self, caption: str, value: str) -> str:
+    def _insert(self, caption: str, value: str) -> str:
         def change(found: re.Match[str], old: str, noun: str) -> Change:
             lower = noun
             if _starts_sentence(caption, found.start()) and not noun.isupper():
@@ -77,28 +77,28 @@ class AdjectiveEditor:
             new = like(self.adjectives[value], noun)
             return Change(found.start(), found.end(), f"{new}{old} {lower}")
 
-        return self._changed(caption, change)
+        return self._change(caption, change)
 
-    def _replaced(self, caption: str, value: str) -> str:
+    def _replace(self, caption: str, value: str) -> str:
         def change(found: re.Match[str], old: str, noun: str) -> Change:  # noqa: ARG001
             return Change(*found.span("adjective"), like(self.adjectives[value], old))
 
-        return self._changed(caption, change)
+        return self._change(caption, change)
 
-    def _changed(
+    def _change(
         self, caption: str, change: Callable[[re.Match[str], str, str], Change | None]
     ) -> str:
         changes = []
-        for found in self._pattern.finditer(lowered(caption)):
+        for found in self._pattern.finditer(lower_case(caption)):
             old = caption[slice(*found.span("adjective"))] if found["adjective"] else ""
             changes.append(change(found, old, caption[slice(*found.span("noun"))]))
         return apply(caption, filter(None, changes))
 
-    def _found(self, caption: str) -> list[str | None]:
+    def _find(self, caption: str) -> list[str | None]:
         """The value before each noun of people; None where there is none."""
         return [
             self._value_of[normal(found["adjective"])] if found["adjective"] else None
-            for found in self._pattern.finditer(lowered(caption))
+            for found in self._pattern.finditer(lower_case(caption))
         ]
 
     @cached_property

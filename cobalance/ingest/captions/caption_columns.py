@@ -52,7 +52,7 @@ def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | No
     texts: list[str | None]
     row: IntArray
     if column.type == TEXT:
-        cells = [_listed(cell) for cell in column.to_pylist()]
+        cells = [_parse_cell(cell) for cell in column.to_pylist()]
         row = np.repeat(np.arange(len(cells)), [len(cell) for cell in cells])
         texts = [text for cell in cells for text in cell]
     else:
@@ -86,7 +86,7 @@ def _about(table: Table, name: str) -> list[str | None]:
     return [text if text and text.strip() else None for text in column.to_pylist()]
 
 
-def _listed(cell: str | None) -> list[str]:
+def _parse_cell(cell: str | None) -> list[str]:
     if cell is None:
         return []
     if cell.lstrip().startswith("["):

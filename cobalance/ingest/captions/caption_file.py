@@ -21,7 +21,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import listed, map_columns, text_column
+from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
 
 LONGEST = 10_000
 """Most characters of a caption."""
@@ -86,7 +86,7 @@ def with_captions(
         note += f"; left out those of {inflect(others, 'images')} that {file} does not load"
     return replace(
         annotations,
-        texts=_merged(annotations.texts, rows, found.texts),
+        texts=_merge_texts(annotations.texts, rows, found.texts),
         notes=(*annotations.notes, *found.texts.notes, note),
         skipped=(*annotations.skipped, *problems.messages),
     )
@@ -113,7 +113,7 @@ def _read(path: Path, problems: Problems, progress: Progress) -> _CaptionFile:
         of["caption"] = names[of["id"] == names[0]]
     for role, name in (("id", "image_id"), ("caption", "caption")):
         if role not in of:
-            reason = f"there is no column {name!r} (its columns: {listed(table.columns)})"
+            reason = f"there is no column {name!r} (its columns: {shorten_list(table.columns)})"
             raise problems.fatal(reason, _FORM)
     rows = table.rows()
     columns = dict.fromkeys(of[role] for role in ("id", "uri") if role in of)
@@ -167,8 +167,10 @@ def _without_folder(key: "pd.Series[str]") -> "pd.Series[Any]":
     return key.astype(object).map(of.get)
 
 
-def _merged(held: pd.DataFrame | None, rows: IntArray, told: TextColumns) -> pd.DataFrame | None:
-    """Texts of images: captions as told, and what else is told, else as held before."""
+def _merge_texts(
+    held: pd.DataFrame | None, rows: IntArray, told: TextColumns
+) -> pd.DataFrame | None:
+    """Merge texts of images: new captions and licences replace those held before."""
     own: dict[int, list[Any]] = {}
     if held is not None:
         for row, captions, *about in held.itertuples(index=False):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from cobalance.ingest.captions.edited import any_of, lowered, whole_words
+from cobalance.ingest.captions.edited import any_of, lower_case, whole_words
 from cobalance.ingest.concepts.word_lists import group_list_names, load_group_words
 
 _SPACE = r"[\s\-\u2010\u2011\u2013]*"
@@ -38,7 +38,7 @@ def names_children(caption: str, words: Collection[str] = ()) -> bool:
     >>> [names_children(f"Someone {age}.") for age in ("aged 17", "aged 18", "six weeks old")]
     [True, False, True]
     """
-    text = lowered(caption)
+    text = lower_case(caption)
     if _pattern(frozenset(words) or _usual()).search(text):
         return True
     return any(found["tens"] is None for found in _AGE.finditer(text))

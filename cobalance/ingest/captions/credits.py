@@ -9,7 +9,7 @@ UNKNOWN = "unknown"
 _BETWEEN = "; "
 
 
-def joined_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
+def join_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
     """Licences, their addresses, and attributions of all images, in their order, each once.
 
     Parameters
@@ -27,19 +27,19 @@ def joined_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]
     Examples
     --------
     >>> mine, yours = {"license": "CC BY", "attribution": "Ann"}, {"attribution": "Bo"}
-    >>> joined_credits([mine, yours])
+    >>> join_credits([mine, yours])
     {'license': 'CC BY; unknown', 'license_url': None, 'attribution': 'Ann; Bo'}
-    >>> joined_credits([mine, mine]) == joined_credits([mine])
+    >>> join_credits([mine, mine]) == join_credits([mine])
     True
     """
     licences = list(dict.fromkeys((one.get("license"), one.get("license_url")) for one in images))
     names = [name or (url if licences[1:] else None) for name, url in licences]
     attributions = list(dict.fromkeys(one.get("attribution") for one in images))
     columns = names, [url for _, url in licences], attributions
-    return dict(zip(CREDITS, map(_joined, columns), strict=True))
+    return dict(zip(CREDITS, map(_join, columns), strict=True))
 
 
-def _joined(values: Sequence[str | None]) -> str | None:
+def _join(values: Sequence[str | None]) -> str | None:
     if not any(values):
         return None
     return _BETWEEN.join(value or UNKNOWN for value in values)

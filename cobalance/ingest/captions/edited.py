@@ -80,12 +80,12 @@ def apply(text: str, changes: Iterable[Change]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def lowered(text: str) -> str:
+def lower_case(text: str) -> str:
     """Text in lower case, each character in its old place.
 
     Examples
     --------
-    >>> lowered("İN Rome")
+    >>> lower_case("İN Rome")
     'in rome'
     """
     return text.replace("İ", "I").lower()

@@ -43,7 +43,7 @@ class CaptionEditor:
     'A policewoman puts on her coat.'
     >>> editor.neutralise("The woman brushes her teeth in the bathroom.")
     'The person brushes their teeth in the bathroom.'
-    >>> editor.edited("A man and a woman", "woman").reason
+    >>> editor.edit_caption("A man and a woman", "woman").reason
     'captions that name more than one group'
     >>> aged = CaptionEditor(load_group_words("coco-gb").times("age", {"elderly": "elderly"}))
     >>> aged.edit("A man on a bench", "elderly woman")
@@ -88,7 +88,7 @@ class CaptionEditor:
         """
         if any(editor.values_in(caption) for editor in self._adjectives):
             return False
-        return not (self.words.own_groups and any(self._words.found(caption)))
+        return not (self.words.own_groups and any(self._words.find(caption)))
 
     def edit(self, caption: str, group: str) -> str | None:
         """The caption with the words of a group; None if it cannot be edited.
@@ -98,9 +98,9 @@ class CaptionEditor:
         UnknownNameError
             The word list has no such group.
         """
-        return self.edited(caption, group).text
+        return self.edit_caption(caption, group).text
 
-    def edited(self, caption: str, group: str) -> EditedCaption:
+    def edit_caption(self, caption: str, group: str) -> EditedCaption:
         """The caption with the words of a group, or the reason why there is none.
 
         Raises
@@ -113,18 +113,18 @@ class CaptionEditor:
         values, base = self.words.parts[group]
         found = EditedCaption(caption)
         if base is not None:
-            found = self._words.edited(caption, base)
+            found = self._words.edit_caption(caption, base)
         # The last attribute is next to the noun.
         for editor, value in reversed([*zip(self._adjectives, values, strict=True)]):
             if found.text is not None:
-                found = editor.edited(found.text, value)
+                found = editor.edit_caption(found.text, value)
         return found
 
     def neutralise(self, caption: str) -> str:
         """The caption with neutral words in place of those of all groups."""
         for editor in self._adjectives:
             caption = editor.without(caption)
-        return self._words.neutralised(caption) if self.words.own_groups else caption
+        return self._words.neutralise(caption) if self.words.own_groups else caption
 
     @cached_property
     def _words(self) -> WordEditor:

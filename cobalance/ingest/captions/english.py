@@ -17,10 +17,10 @@ def like(word: str, example: str) -> str:
     """
     if not example[:1].isupper():
         return word
-    return word.upper() if example.isupper() and len(example) > 1 else capitalised(word)
+    return word.upper() if example.isupper() and len(example) > 1 else capitalise(word)
 
 
-def capitalised(word: str) -> str:
+def capitalise(word: str) -> str:
     """A word with a capital first letter, and the others as they are."""
     return word[:1].upper() + word[1:]
 

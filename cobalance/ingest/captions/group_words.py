@@ -9,7 +9,7 @@ from cobalance.ingest.concepts.group_words import GroupWords
 from cobalance.ingest.concepts.word_lists import load_group_words
 
 
-def combined_words(names: Sequence[str]) -> GroupWords:
+def combine_words(names: Sequence[str]) -> GroupWords:
     """Word lists as one: that with words of groups, and attributes of the others beside them.
 
     Raises
@@ -22,7 +22,7 @@ def combined_words(names: Sequence[str]) -> GroupWords:
 
     Examples
     --------
-    >>> combined_words(["coco-gb", "skin-tone"]).groups[:2]
+    >>> combine_words(["coco-gb", "skin-tone"]).groups[:2]
     ('darker-skinned man', 'darker-skinned woman')
     """
     lists = [load_group_words(name) for name in dict.fromkeys(names)]
@@ -57,9 +57,9 @@ def phrases_of(words: GroupWords, groups: Sequence[str]) -> dict[str, dict[str, 
 
     Examples
     --------
-    >>> phrases_of(combined_words(["coco-gb", "age"]), ["elderly woman", "dog"])
+    >>> phrases_of(combine_words(["coco-gb", "age"]), ["elderly woman", "dog"])
     {'elderly woman': {'noun': 'elderly woman', 'adjective': 'elderly'}}
-    >>> phrases_of(combined_words(["coco-gb"]), ["woman"])
+    >>> phrases_of(combine_words(["coco-gb"]), ["woman"])
     {'woman': {'noun': 'woman', 'adjective': 'feminine'}}
     """
     found = {}

@@ -80,7 +80,7 @@ def write_image_texts(
         if replace:
             ids = pa.array(annotations.images["id"].tolist(), pa.string())
             kept = held.filter(pc.is_in(held["id"], ids))
-        merged = _merged(kept, new)
+        merged = _merge(kept, new)
         if len(merged) and merged.equals(held):
             return len(merged)
         progress("write captions", 0, len(merged))
@@ -138,7 +138,7 @@ def _table_of(annotations: Annotations) -> pa.Table:
     return table.sort_by("id").combine_chunks()
 
 
-def _merged(held: pa.Table, new: pa.Table) -> pa.Table:
+def _merge(held: pa.Table, new: pa.Table) -> pa.Table:
     """The rows of both, sorted by id; of an image in both each column that is new, or else held."""
     known, fresh = (pd.Index(table["id"].to_pylist(), dtype=object) for table in (held, new))
     ids = sorted({*known, *fresh})

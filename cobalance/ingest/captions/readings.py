@@ -31,32 +31,32 @@ def read_word(table: str, text: str, start: int, end: int) -> str | None:
     return None
 
 
-def listed(name: str) -> list[str]:
+def list_words(name: str) -> list[str]:
     """The words of a list, or the phrases, of english.toml."""
     words: str | list[str] = (_english()["words"] | _english()["phrases"])[name]
     return words.split() if isinstance(words, str) else words
 
 
-def expanded(pattern: str) -> str:
+def expand_pattern(pattern: str) -> str:
     """A pattern with what each @name in it stands for."""
-    return re.sub(r"@(\w+)", lambda found: _meant(found[1]), pattern)
+    return re.sub(r"@(\w+)", lambda found: _pattern_of(found[1]), pattern)
 
 
 @cache
 def _table(name: str) -> list[tuple[str, re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
     return [
-        (row["says"], *(re.compile(expanded(row.get(*part))) for part in _ANYTHING.items()))
+        (row["says"], *(re.compile(expand_pattern(row.get(*part))) for part in _ANYTHING.items()))
         for row in _english()[name]
     ]
 
 
 @cache
-def _meant(name: str) -> str:
+def _pattern_of(name: str) -> str:
     told = _english()
     if name in told["patterns"]:
-        return f"(?:{expanded(told['patterns'][name])})"
+        return f"(?:{expand_pattern(told['patterns'][name])})"
     if name not in told["verbs"]:
-        return f"(?i:{any_of(listed(name))})"
+        return f"(?i:{any_of(list_words(name))})"
     stems = (re.sub(r"(?<!e)e$|y$", "", verb) for verb in told["verbs"][name].split())
     return f"(?:{any_of(stems)}(?:[a-z]?(?:e?s|e?d|e|ing|ies|ied|y|ying))?)"
 

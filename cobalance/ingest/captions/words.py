@@ -15,16 +15,16 @@ from cobalance.ingest.captions.edited import (
     EditedCaption,
     any_of,
     apply,
-    lowered,
+    lower_case,
     whole_words,
 )
 from cobalance.ingest.captions.english import like
-from cobalance.ingest.captions.readings import expanded, listed, read_word
+from cobalance.ingest.captions.readings import expand_pattern, list_words, read_word
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.word_lists import telling
 
-_PRONOUNS = frozenset(listed("pronoun"))
-_FUNCTION_WORDS = frozenset(listed("function"))
+_PRONOUNS = frozenset(list_words("pronoun"))
+_FUNCTION_WORDS = frozenset(list_words("function"))
 _APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
 
 
@@ -42,44 +42,44 @@ class WordEditor:
     def groups_in(self, caption: str, *, by_classes: bool = False) -> frozenset[str]:
         """Groups of which a caption has a word that is theirs alone, or one of their classes."""
         of = self._classes if by_classes else self._telling
-        return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.found(caption)))
+        return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.find(caption)))
 
-    def edited(self, caption: str, group: str) -> EditedCaption:
+    def edit_caption(self, caption: str, group: str) -> EditedCaption:
         """The caption with the words of a group, or the reason why there is none."""
-        for found in self.found(caption):
+        for found in self.find(caption):
             if found.lastgroup:
                 return EditedCaption(None, DOUBTS[found.lastgroup])
         try:
             if self.mode == "unify":
                 others = [name for name in self.words.own_groups if name != group]
-                return EditedCaption(self._written(caption, others, group))
+                return EditedCaption(self._write(caption, others, group))
             named = self.groups_in(caption)
             if len(named) != 1:
                 return EditedCaption(None, MANY_GROUPS if named else NO_GROUP)
             (source,) = named
             if source == group:
                 return EditedCaption(caption)
-            text = self._written(caption, [source], group)
+            text = self._write(caption, [source], group)
             restored = self.groups_in(text) == {group} and (
-                self._written(text, [group], source) == caption
+                self._write(text, [group], source) == caption
             )
             return EditedCaption(text) if restored else EditedCaption(None, NOT_RESTORED)
         except _LeftOutError as error:
             return EditedCaption(None, str(error))
 
-    def neutralised(self, caption: str) -> str:
+    def neutralise(self, caption: str) -> str:
         """The caption with the neutral word of each row; words without one stay."""
-        return self._written(caption, self.words.own_groups, None)
+        return self._write(caption, self.words.own_groups, None)
 
-    def _written(self, caption: str, sources: Collection[str], target: str | None) -> str:
+    def _write(self, caption: str, sources: Collection[str], target: str | None) -> str:
         return apply(caption, self._changes(caption, sources, target))
 
     def _changes(
         self, caption: str, sources: Collection[str], target: str | None
     ) -> Iterator[Change]:
-        lower, has_noun = lowered(caption), False
+        lower, has_noun = lower_case(caption), False
         text = lower if _has_capitals_throughout(caption) else caption
-        for found in self.found(caption):
+        for found in self.find(caption):
             word, (start, end) = normal(found[0]), found.span()
             known = self._rows.get(word, [])
             rows = [row for row in known if any(row.keyword(name) == word for name in sources)]
@@ -98,9 +98,9 @@ class WordEditor:
                     raise _LeftOutError(doubt or NO_COUNTERPART)
             has_noun = has_noun or word not in _PRONOUNS
 
-    def found(self, caption: str) -> Iterator[re.Match[str]]:
+    def find(self, caption: str) -> Iterator[re.Match[str]]:
         """Words of groups, and what leaves a caption out, its reason being the last group."""
-        for found in self._all_words.finditer(lowered(caption).replace("’", "'")):
+        for found in self._all_words.finditer(lower_case(caption).replace("’", "'")):
             is_name = found.lastgroup == "unclear" and caption[found.start()].isupper()
             if found.lastgroup != "kept" and not is_name:
                 yield found
@@ -129,7 +129,9 @@ class WordEditor:
         words = any_of({*self._rows, *self._classes})
         if "man" not in self._rows:
             return whole_words(words)
-        kept, name, unclear = (expanded(f"@{part}") for part in ("kept", "unedited", "compound"))
+        kept, name, unclear = (
+            expand_pattern(f"@{part}") for part in ("kept", "unedited", "compound")
+        )
         return whole_words(f"(?:(?P<kept>{kept})|(?P<name>{name})|{words}|(?P<unclear>{unclear}))")
 
 

@@ -141,7 +141,7 @@ def decode(
     # msgspec reads a byte order mark as a malformed value.
     content = memoryview(raw)[3 if raw[:3] == codecs.BOM_UTF8 else 0 :]
     try:
-        decoded = _decoded(content, whole, problems)
+        decoded = _decode_all(content, whole, problems)
     except msgspec.ValidationError as error:
         _check_kind(path, kind, problems)
         reason, place, fix = _validation_fault(str(error))
@@ -186,7 +186,7 @@ def _check_kind(path: Path, kind: str, problems: Problems) -> None:
         )
 
 
-def _decoded(content: memoryview, type_: type[Any], problems: Problems) -> Any:
+def _decode_all(content: memoryview, type_: type[Any], problems: Problems) -> Any:
     """Decode JSON; a syntax error is reported with its position."""
     try:
         return msgspec.json.decode(content, type=type_)
@@ -203,7 +203,7 @@ def _decode_singly(
     fields: list[Any] = [(name, list[msgspec.Raw]) for name in types]
     raw_type = msgspec.defstruct("RawCocoFile", [*fields, ("licenses", Any, None)])
     try:
-        raw = _decoded(content, raw_type, problems)
+        raw = _decode_all(content, raw_type, problems)
     except msgspec.ValidationError as error:
         reason, _, fix = _validation_fault(str(error))
         raise problems.fatal(reason, (*parts_of(fix), ".")) from None

@@ -19,7 +19,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems, first_rows
 from cobalance.ingest.reader import read_head
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import listed, map_columns, text_column
+from cobalance.ingest.tables.columns import map_columns, shorten_list, text_column
 
 DEFAULT_WORDS = "coco-gb"
 
@@ -211,7 +211,7 @@ def labels_from_file(
     for role, name in (("id", "image_id"), ("class", "label")):
         if role not in of:
             raise beside.fatal(
-                f"there is no column {name!r} (its columns: {listed(table.columns)})",
+                f"there is no column {name!r} (its columns: {shorten_list(table.columns)})",
                 "Name the columns image_id and label.",
             )
     rows = table.rows()

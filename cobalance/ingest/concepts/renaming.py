@@ -12,7 +12,7 @@ from cobalance.ingest.names import Coded, name_fault
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import read_head, read_text
 from cobalance.ingest.tables import TABLES
-from cobalance.ingest.tables.columns import listed
+from cobalance.ingest.tables.columns import shorten_list
 
 _FORM = "Write the columns concept and becomes as CSV, becomes empty to drop a concept"
 
@@ -73,7 +73,7 @@ def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
     table = found.load(path, problems, silent)
     if not {"concept", "becomes"} <= table.columns.keys():
         raise problems.fatal(
-            f"has no columns concept and becomes (its columns: {listed(table.columns)})",
+            f"has no columns concept and becomes (its columns: {shorten_list(table.columns)})",
             f"{_FORM}.",
         )
     columns = (table.columns[name].to_pylist() for name in ("concept", "becomes"))
@@ -107,7 +107,11 @@ def apply_concept_table(
     for concept, (_, place) in table.items():
         if concept not in known:
             close = get_close_matches(concept, concepts.names, n=5, cutoff=0.5)
-            hint = f"Closest: {', '.join(close)}" if close else f"Known: {listed(concepts.names)}"
+            hint = (
+                f"Closest: {', '.join(close)}"
+                if close
+                else f"Known: {shorten_list(concepts.names)}"
+            )
             problems.record(place, f"{concept!r} is not a concept of the data", hint)
     new_names = [table[name][0] if name in table else name for name in concepts.names]
     names = sorted({name for name in new_names if name})

@@ -3,16 +3,19 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from cobalance.graph.arrays import IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.concepts.plurals import plural_forms
-from cobalance.ingest.names import Coded
-from cobalance.ingest.options import MatchMode
+from cobalance.ingest.names import Coded, name_fault
+from cobalance.ingest.options import MatchMode, ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import read_text
 
 CAPTION = "caption"  # source of mentions found in captions
 
@@ -152,3 +155,52 @@ class Vocabulary:
         progress("search captions", len(captions), len(captions))
         concept = Coded(np.array(codes, dtype=np.int64), self.names)
         return np.array(rows, dtype=np.int64), concept
+
+
+_FORM = "Write a concept a line, and variants after a colon: couch: sofa, settee"
+
+
+def load_vocabulary(options: ReadOptions) -> Vocabulary:
+    """Load the vocabulary that the options name.
+
+    Raises
+    ------
+    InputError
+        The file, or a line in it, cannot be used.
+    """
+    given = options.vocabulary or ()
+    if isinstance(given, Path):
+        where, lines, unit = str(given), read_text(given).split("\n"), "line"
+    else:
+        where, lines, unit = "the vocabulary", [*given], "entry"
+    concepts: dict[str, tuple[str, ...]] = {}
+    owner: dict[tuple[str, ...], tuple[str, int]] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        place = f"{unit} {number}"
+        name, *variants = _phrases(line)
+        for phrase in (name, *variants):
+            fault = name_fault(phrase)
+            if fault is None and not words_of(phrase):
+                fault = "has no word to look for"
+            if fault is not None:
+                raise InputError(where, place, f"the phrase {phrase!r} {fault}", f"{_FORM}.")
+            other, at = owner.setdefault(tuple(words_of(phrase)), (name, number))
+            if other != name or name in concepts:
+                raise InputError(
+                    where,
+                    place,
+                    f"{phrase!r} stands for {other!r} on line {at} already",
+                    "Leave one of them out.",
+                )
+        concepts[name] = (name, *variants)
+    if not concepts:
+        raise InputError(where, None, "names no concept", f"{_FORM}.")
+    return Vocabulary(concepts, options.match)
+
+
+def _phrases(line: str) -> list[str]:
+    name, colon, variants = line.partition(":")
+    rest = [clean_name(variant) for variant in variants.split(",")] if colon else []
+    return [clean_name(name), *rest]

@@ -7,12 +7,12 @@ LONGEST = 80
 """Most characters of a name; CLIP reads 77 tokens of a whole prompt."""
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names into an English list.
 
     Examples
     --------
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"])
     ('a', 'a and b', 'a, b, and c')
     """
     if len(names) < 3:

@@ -37,7 +37,7 @@ def write_table(file: IO[bytes], ids: list[str], unit: Vectors) -> None:
     pq.write_table(table, file, compression="none", use_dictionary=False)
 
 
-def stored_at(folder: Path, dataset: str) -> float | None:
+def time_written(folder: Path, dataset: str) -> float | None:
     """When a dataset's embeddings were written, as a time stamp; None where it has none."""
     path = embedding_files(folder).path(dataset)
     return path.stat().st_mtime if path.exists() else None

@@ -10,8 +10,7 @@ from cobalance.ingest import frames
 from cobalance.ingest.coco.image_columns import read_captions
 from cobalance.ingest.coco.records import coco_kind
 from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
-from cobalance.ingest.concepts.vocabulary import CAPTION
-from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
 from cobalance.ingest.frames import MentionColumns
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

@@ -60,10 +60,12 @@ def _rows(
         features = _features(tree, folder, problems)
         for batch in _batches(tree, folder, problems):
             light = _without_pixels(batch, features)
-            with _refused(problems, folder):
+            with _naming_damage(problems, folder):
                 found = batch_rows(light, problems)
             for row in found:
-                named = {name: _named(value, features.get(name)) for name, value in row.items()}
+                named = {
+                    name: _name_labels(value, features.get(name)) for name, value in row.items()
+                }
                 id_ = f"{split}-{number}" if split else str(number)
                 place = f"{split}, row {number}" if split else f"row {number}"
                 yield place, _as_row(named, id_, split)
@@ -84,9 +86,9 @@ def _splits(tree: FileTree, problems: Problems) -> dict[str, str]:
     listing = _inside(root, _DICT)
     if listing not in tree.names:
         return {"": root}
-    splits = _described(tree, listing, problems).get("splits")
+    splits = _read_description(tree, listing, problems).get("splits")
     if not isinstance(splits, list) or not all(isinstance(name, str) and name for name in splits):
-        raise _unopened(problems, listing, "its splits are no list of names")
+        raise _cannot_open(problems, listing, "its splits are no list of names")
     return {name: _inside(root, name) for name in splits}
 
 
@@ -99,21 +101,21 @@ def _batches(tree: FileTree, folder: str, problems: Problems) -> Iterator[pa.Rec
         A file is damaged, or is none of the folder's.
     """
     state = _inside(folder, _STATE)
-    listed = _described(tree, state, problems).get("_data_files")
+    listed = _read_description(tree, state, problems).get("_data_files")
     if not isinstance(listed, list):
-        raise _unopened(problems, state, "it lists no files")
+        raise _cannot_open(problems, state, "it lists no files")
     for entry in listed:
         file = entry.get("filename") if isinstance(entry, dict) else None
         name = _inside(folder, file) if isinstance(file, str) else ""
         if name not in tree.names:
-            raise _unopened(problems, state, f"it names the file {str(file)[:200]!r}")
+            raise _cannot_open(problems, state, f"it names the file {str(file)[:200]!r}")
         with (
-            _refused(problems, name),
+            _naming_damage(problems, name),
             tree.local(name) as path,
             pa.memory_map(str(path)) as mapped,
         ):
             if any(map(_is_compressed, pa.ipc.MessageReader.open_stream(mapped))):
-                raise _unopened(problems, name, "its rows are compressed")
+                raise _cannot_open(problems, name, "its rows are compressed")
             mapped.seek(0)
             stream = pa.ipc.open_stream(mapped)
             for batch in stream:
@@ -150,24 +152,24 @@ def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, A
     with needs_extra("Reading datasets of Hugging Face", "hub"):
         import datasets
     name = _inside(folder, _INFO)
-    given = _described(tree, name, problems).get("features")
-    with _refused(problems, name):
+    given = _read_description(tree, name, problems).get("features")
+    with _naming_damage(problems, name):
         return {} if given is None else dict(datasets.Features.from_dict(given))
 
 
-def _described(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
+def _read_description(tree: FileTree, name: str, problems: Problems) -> dict[str, Any]:
     """A JSON file that describes the dataset."""
     if name not in tree.names:
-        raise _unopened(problems, name, "it is missing")
-    with _refused(problems, name):
+        raise _cannot_open(problems, name, "it is missing")
+    with _naming_damage(problems, name):
         found = decode_json(tree.read(name))
     if not isinstance(found, dict):
-        raise _unopened(problems, name, "it is no JSON object")
+        raise _cannot_open(problems, name, "it is no JSON object")
     return found
 
 
 @contextmanager
-def _refused(problems: Problems, name: str) -> Iterator[None]:
+def _naming_damage(problems: Problems, name: str) -> Iterator[None]:
     """Raise whatever a damaged file makes the libraries raise as an InputError."""
     try:
         yield
@@ -175,10 +177,10 @@ def _refused(problems: Problems, name: str) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - the libraries raise whatever the files make them
         reason = f"{type(error).__name__}: {error}"
-        raise _unopened(problems, name, reason) from None
+        raise _cannot_open(problems, name, reason) from None
 
 
-def _unopened(problems: Problems, name: str, reason: str) -> InputError:
+def _cannot_open(problems: Problems, name: str, reason: str) -> InputError:
     said = f"is not a dataset that load_from_disk opens ({reason})"
     return problems.fatal(said[:400], "Save it anew.", name)
 
@@ -200,7 +202,7 @@ def _without_pixels(batch: pa.RecordBatch, features: Mapping[str, Any]) -> pa.Re
     return batch
 
 
-def _named(value: Any, feature: Any) -> Any:
+def _name_labels(value: Any, feature: Any) -> Any:
     """A value with the names of its labels, as deep as its feature goes."""
     import datasets
 
@@ -212,10 +214,10 @@ def _named(value: Any, feature: Any) -> Any:
     if isinstance(feature, datasets.Image):
         return value.get("path") if isinstance(value, dict) else value
     if isinstance(feature, dict) and isinstance(value, dict):
-        return {name: _named(each, feature.get(name)) for name, each in value.items()}
+        return {name: _name_labels(each, feature.get(name)) for name, each in value.items()}
     inner = getattr(feature, "feature", None)
     if inner is not None and isinstance(value, list):
-        return [_named(each, inner) for each in value]
+        return [_name_labels(each, inner) for each in value]
     return value
 
 

@@ -58,7 +58,7 @@ class ImageFolder(TreeReader):
         problems = Problems(str(tree.path), options)
         names = [name for name in _metadata(tree) if _has_file_names(tree, name)]
         if not names:
-            return _listed(tree, options, problems, progress)
+            return _list_values(tree, options, problems, progress)
         rows = _images(tree, names, problems, bool(options.class_column), progress)
         return read_table(table_of_rows(rows, problems), options, progress)
 
@@ -146,7 +146,7 @@ def _class_of(path: str | None) -> str | None:
     return None if not folders or folders[-1].lower() in _SPLITS else folders[-1]
 
 
-def _listed(
+def _list_values(
     tree: FileTree, options: ReadOptions, problems: Problems, progress: Progress
 ) -> Annotations:
     collector = Collector(problems, options)

@@ -94,7 +94,7 @@ class OpenImages(TreeReader):
                 found += len(part.ids)
                 problems.within("mentions", found)
         progress("read", len(names), len(names))
-        return _assembled(parts, options, problems, progress)
+        return _assemble(parts, options, problems, progress)
 
 
 def _header(tree: FileTree, name: str) -> list[str]:
@@ -232,7 +232,7 @@ def _scores(texts: pa.Array) -> FloatArray:
     return found
 
 
-def _assembled(
+def _assemble(
     parts: list[_Part], options: ReadOptions, problems: Problems, progress: Progress
 ) -> Annotations:
     ids = pa.concat_arrays([pa.array(part.ids) for part in parts]) if parts else pa.array([], TEXT)

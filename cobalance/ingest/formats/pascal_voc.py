@@ -36,7 +36,7 @@ class PascalVoc(TreeReader):
             if number % 256 == 0:
                 progress("read", number, len(names))
             try:
-                _collect(_parsed(tree, name), name, split_of, files, collector)
+                _collect(_parse(tree, name), name, split_of, files, collector)
             except _XmlError as error:
                 problems.record(name, str(error), "Write it as Pascal VOC has it")
         progress("read", len(names), len(names))
@@ -47,7 +47,7 @@ class _XmlError(Exception):
     """A fault of one annotation file, as a clause."""
 
 
-def _parsed(tree: FileTree, name: str) -> ElementTree.Element:
+def _parse(tree: FileTree, name: str) -> ElementTree.Element:
     """The root of an annotation file; document types, which could declare entities, are refused."""
     try:
         text = tree.read(name).decode("utf-8-sig")

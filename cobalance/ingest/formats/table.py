@@ -21,8 +21,7 @@ from cobalance.ingest.captions.caption_columns import (
     table_texts,
 )
 from cobalance.ingest.concepts.class_names import labels_beside, labels_from_texts
-from cobalance.ingest.concepts.vocabulary import CAPTION
-from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.concepts.vocabulary import CAPTION, load_vocabulary
 from cobalance.ingest.frames import TEXT, ImageColumns, Labels, MentionColumns, TextColumns
 from cobalance.ingest.names import Coded, encode_names, recode_names, unreadable
 from cobalance.ingest.options import ReadOptions
@@ -30,13 +29,13 @@ from cobalance.ingest.problems import Problems, RowProblems, first_rows
 from cobalance.ingest.tables.columns import (
     ColumnMap,
     indicator_column,
-    listed,
     map_columns,
+    shorten_list,
     text_column,
 )
 from cobalance.ingest.tables.concept_cells import read_cells, read_scores
 from cobalance.ingest.tables.loading import Table, TableFormat
-from cobalance.ingest.tables.long_form import further_rows, image_rows, moved
+from cobalance.ingest.tables.long_form import further_rows, image_rows, move_mentions
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
@@ -94,7 +93,7 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     kept = ~rows.bad
     if further.any():
         image_row = image_rows(first, further, rows)
-        mentions = [moved(part, image_row, rows) for part in mentions]
+        mentions = [move_mentions(part, image_row, rows) for part in mentions]
         kept &= image_row == np.arange(table.n_rows)
     taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
     return frames.annotations(
@@ -119,7 +118,7 @@ def _columns(table: Table, options: ReadOptions) -> ColumnMap:
     columns = map_columns(table, options, roles)
     if searched and "caption" not in columns.of:
         raise table.problems.fatal(
-            f"no column looks like captions (columns: {listed(table.columns)})",
+            f"no column looks like captions (columns: {shorten_list(table.columns)})",
             ("Set ", Setting("caption_column"), " to one of them."),
         )
     return columns
@@ -131,7 +130,7 @@ def _images(
     """Images of all rows, the first row of each image, and the rows that only add concepts."""
     if "id" not in columns.of:
         raise table.problems.fatal(
-            f"no column looks like the image id (columns: {listed(table.columns)})",
+            f"no column looks like the image id (columns: {shorten_list(table.columns)})",
             ("Set ", Setting("id_column"), " to one of them."),
         )
     name = columns.of["id"]
@@ -210,7 +209,7 @@ def _mentions(
         mentions.append(MentionColumns(cells.row, cells.concept, ANNOTATION, numbers))
         notes.append(f"concepts are {cells.note}")
     if columns.indicators:
-        mentions.append(_indicated(table, columns.indicators, rows))
+        mentions.append(_read_indicators(table, columns.indicators, rows))
     if options.vocabulary and "caption" in columns.of:
         row, captions = _captions(table, columns)
         vocabulary = load_vocabulary(options)
@@ -218,7 +217,7 @@ def _mentions(
         mentions.append(MentionColumns(row[found], concept, CAPTION, {}))
     if not mentions:
         raise table.problems.fatal(
-            f"no column looks like concepts (columns: {listed(table.columns)})",
+            f"no column looks like concepts (columns: {shorten_list(table.columns)})",
             (
                 *("Set ", Setting("concepts_column"), ", ", Setting("concept_columns")),
                 *(", or ", Setting("vocabulary"), " with ", Setting("caption_column"), "."),
@@ -243,7 +242,7 @@ def _texts(table: Table, columns: ColumnMap) -> TextColumns:
     return table_texts(table, name)
 
 
-def _indicated(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
+def _read_indicators(table: Table, names: tuple[str, ...], rows: RowProblems) -> MentionColumns:
     """Mentions from indicator columns, one concept each."""
     image, code, n_found = [], [], 0
     for number, name in enumerate(names):

@@ -75,12 +75,12 @@ class VisualGenome:
         """Read all images and their objects."""
         problems = Problems(str(path), options)
         progress("read", 0, None)
-        images = _decoded(path, list[Image], problems)
+        images = _decode(path, list[Image], problems)
         beside = path.with_name("image_data.json")
         data = (
             {
                 _id(one): one
-                for one in _decoded(beside, list[ImageData], problems.beside(str(beside)))
+                for one in _decode(beside, list[ImageData], problems.beside(str(beside)))
             }
             if beside.is_file()
             else {}
@@ -109,7 +109,7 @@ class VisualGenome:
         return collector.annotations(progress, notes)
 
 
-def _decoded(path: Path, type_: Any, problems: Problems) -> Any:
+def _decode(path: Path, type_: Any, problems: Problems) -> Any:
     try:
         return msgspec.json.decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), type=type_)
     except UNDECODABLE as error:

@@ -56,7 +56,7 @@ class WebDataset(TreeReader):
                 place = tree.local(name) if name else nullcontext(tree.path)
                 with place as path, open_tree(path) as shard:
                     for key, row in _samples(shard, name or tree.path.name, problems):
-                        yield f"{name}, {key}" if name else key, _named(row, classes)
+                        yield f"{name}, {key}" if name else key, _name_class(row, classes)
             progress("read", len(shards), len(shards))
 
         return read_table(table_of_rows(rows(), problems), options, progress)
@@ -122,7 +122,7 @@ def _class_names(tree: FileTree) -> list[str]:
     return [str(one) for one in document] if isinstance(document, list) else []
 
 
-def _named(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
+def _name_class(row: dict[str, Any], classes: list[str]) -> dict[str, Any]:
     number = str(row.get("class", ""))
     known = number.isdecimal() and int(number) < len(classes)
     return {**row, "class": classes[int(number)]} if known else row

@@ -56,7 +56,7 @@ class Yolo(TreeReader):
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
         """Read the images of each split, and their labels."""
         problems = Problems(str(tree.path), options)
-        description = _described(tree, problems)
+        description = _read_description(tree, problems)
         collector = Collector(problems, options)
         files = set(tree.names)
         images: dict[str, str] = {}
@@ -79,7 +79,7 @@ class Yolo(TreeReader):
             for line, row in enumerate(tree.lines(label), start=1):
                 place = f"{label}, line {line}"
                 try:
-                    found = _parsed(row, description)
+                    found = _parse_line(row, description)
                 except ValueError as error:
                     problems.record(place, str(error), "Write: category x y width height")
                     continue
@@ -127,7 +127,7 @@ def _is_description(document: object) -> bool:
     )
 
 
-def _described(tree: FileTree, problems: Problems) -> _Description:
+def _read_description(tree: FileTree, problems: Problems) -> _Description:
     found = next((found for found in _documents(tree) if _is_description(found[1])), None)
     if found is None:
         raise problems.fatal(
@@ -212,7 +212,7 @@ class _Object:
     outline: Sequence[float] = ()
 
 
-def _parsed(line: str, description: _Description) -> _Object | None:
+def _parse_line(line: str, description: _Description) -> _Object | None:
     """Parse a line: category and box, with a score or the points of a pose; or an outline."""
     fields = line.split()
     if not fields:

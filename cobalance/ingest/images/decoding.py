@@ -156,7 +156,7 @@ class DecodedImage:
         """The image with its EXIF orientation applied, as viewers show it."""
         return _upright(self.stored, self.orientation)
 
-    def turned_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
+    def orient_for(self, annotated_px: tuple[int, int] | None) -> "Image.Image":
         """The image in the orientation of its annotations.
 
         Upright, unless EXIF swaps width and height and the annotations have the stored size.

@@ -56,7 +56,7 @@ class Polygons:
                     f"A polygon has a corner more than {_FARTHEST_PX:,} pixels away. Correct it."
                 )
 
-    def scaled(self, x: float, y: float) -> "Polygons":
+    def scale(self, x: float, y: float) -> "Polygons":
         """Scale the outlines to an image that is `x` times as wide and `y` times as high."""
         return Polygons(tuple(outline * (x, y) for outline in self.outlines))
 

@@ -83,7 +83,7 @@ def write_regions(
         with files.replacing(dataset) as temporary:
             return write_sorted(
                 temporary,
-                _merged(None if replace else old, new),
+                _merge(None if replace else old, new),
                 STORED,
                 dictionary=OF_FEW_VALUES,
                 progress=lambda done: progress("write regions", min(done, total), total),
@@ -128,7 +128,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
-def _merged(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:
+def _merge(old: SortedFile | None, new: RegionRows) -> Iterator[pa.Table]:
     """Merge the new regions with the old ones of other images, row group by row group."""
     start = 0
     held = () if old is None else zip(old.groups(STORED), old.last_ids, strict=True)

@@ -6,16 +6,16 @@ _SIGNATURES = {"signature", "sig", "x-amz-signature", "x-goog-signature", "token
 """Parameters that let whoever has them read a file: S3's, Google's and Azure's."""
 
 
-def unsigned(uri: str) -> str:
+def strip_secrets(uri: str) -> str:
     """Strip password and signature from a URL, so that provenance can be shared.
 
     Examples
     --------
-    >>> unsigned("https://data.example/cars/1.jpg?X-Amz-Date=20261121&X-Amz-Signature=0f3c")
+    >>> strip_secrets("https://data.example/cars/1.jpg?X-Amz-Date=20261121&X-Amz-Signature=0f3c")
     'https://data.example/cars/1.jpg'
-    >>> unsigned("https://me:secret@data.example/image?id=1")
+    >>> strip_secrets("https://me:secret@data.example/image?id=1")
     'https://data.example/image?id=1'
-    >>> unsigned("cars/1.jpg?sig=1")
+    >>> strip_secrets("cars/1.jpg?sig=1")
     'cars/1.jpg?sig=1'
     """
     if "://" not in uri:

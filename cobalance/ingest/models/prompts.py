@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.wording import listed, readable, with_article
+from cobalance.ingest.concepts.wording import join_names, readable, with_article
 
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""
@@ -73,8 +73,8 @@ def prompt_for(
         )
     names = [readable(concept) for concept in concepts]
     values = {
-        "concepts": listed([with_article(name) for name in names]),
-        "names": listed(names),
+        "concepts": join_names([with_article(name) for name in names]),
+        "names": join_names(names),
         "class": readable(class_name),
         **words,
     }

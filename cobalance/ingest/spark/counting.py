@@ -106,7 +106,7 @@ def count_cliques(
     sizes = singles.sizes
     classes = tuple(sorted(sizes))
     check_known("class", common or (), classes)
-    names = _kept(singles, classes, common, min_support)
+    names = _select_concepts(singles, classes, common, min_support)
     code_of = {raw: code for code, name in enumerate(names) for raw in singles.raw[name]}
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
@@ -136,7 +136,7 @@ def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArr
     return np.stack(columns, axis=1).astype(kind) if len(columns) else np.empty((0, 0), kind)
 
 
-def _kept(
+def _select_concepts(
     singles: Singles, classes: Sequence[str], common: Collection[str] | None, min_support: int
 ) -> tuple[str, ...]:
     """Concepts with enough support that occur with every class in `common`, in order of name."""

@@ -72,9 +72,9 @@ class OutputFolder:
             if self._is_local:
                 _write_local(Path(self._root), Path(path), lambda file: file.write(data))
             else:
-                self._put(path, lambda to: self._fs.pipe_file(to, data))
+                self._put_file(path, lambda to: self._fs.pipe_file(to, data))
         except OSError as error:
-            raise self._blocked("written to", error) from error
+            raise self._block_error("written to", error) from error
 
     def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
         """Write a file that is never whole in memory, replacing an earlier one.
@@ -98,9 +98,9 @@ class OutputFolder:
                 local = Path(place) / "content"
                 with local.open("wb") as file:
                     fill(file)
-                self._put(path, lambda to: self._fs.put_file(str(local), to))
+                self._put_file(path, lambda to: self._fs.put_file(str(local), to))
         except OSError as error:
-            raise self._blocked("written to", error) from error
+            raise self._block_error("written to", error) from error
 
     def read(self, name: str) -> bytes:
         """Read a file.
@@ -117,7 +117,7 @@ class OutputFolder:
         except FileNotFoundError as error:
             raise OutputMissingError(f"{self.place}: there is no file {name}.") from error
         except OSError as error:
-            raise self._blocked("read", error) from error
+            raise self._block_error("read", error) from error
         return data
 
     def exists(self, name: str) -> bool:
@@ -125,7 +125,7 @@ class OutputFolder:
         try:
             return bool(self._fs.exists(self._path(name)))
         except OSError as error:
-            raise self._blocked("read", error) from error
+            raise self._block_error("read", error) from error
 
     def names(self, folder: str) -> list[str]:
         """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
@@ -138,7 +138,7 @@ class OutputFolder:
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise self._blocked("written to", error) from error
+            raise self._block_error("written to", error) from error
 
     def delete_folder(self, name: str) -> None:
         """Delete a folder with all that is in it, if it exists."""
@@ -147,7 +147,7 @@ class OutputFolder:
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise self._blocked("written to", error) from error
+            raise self._block_error("written to", error) from error
 
     def delete_temporary(self, folder: str) -> None:
         """Delete a folder's temporary files, which killed processes have left."""
@@ -165,10 +165,10 @@ class OutputFolder:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._blocked("read", error) from error
+            raise self._block_error("read", error) from error
         yield from {PurePosixPath(one["name"]).name for one in entries if one["type"] == "file"}
 
-    def _put(self, path: str, put: Callable[[str], object]) -> None:
+    def _put_file(self, path: str, put: Callable[[str], object]) -> None:
         """Put a file at a path, where it is seen only once it is whole."""
         if not self._is_moved:
             put(path)
@@ -184,7 +184,7 @@ class OutputFolder:
             raise DataError(f"{name!r} is not a path in the output folder.")
         return f"{self._root}/{'/'.join(parts)}"
 
-    def _blocked(self, done: str, error: OSError) -> JobBlockedError:
+    def _block_error(self, done: str, error: OSError) -> JobBlockedError:
         why = error.strerror or str(error) or type(error).__name__
         remedy = {
             errno.ENOSPC: "Make room there",

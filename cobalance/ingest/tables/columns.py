@@ -67,9 +67,9 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     for role in USUAL_NAMES:
         name = getattr(options, f"{role}_column")
         if name is not None:
-            of[role] = _required(table, name, Setting(f"{role}_column"))
+            of[role] = _require_column(table, name, Setting(f"{role}_column"))
     given = tuple(
-        _required(table, name, Setting("concept_columns")) for name in options.concept_columns
+        _require_column(table, name, Setting("concept_columns")) for name in options.concept_columns
     )
     explicit = {*of.values(), *given}
     free = [name for name in table.columns if name not in explicit]
@@ -146,7 +146,7 @@ def _mostly_flags(table: Table, name: str) -> bool:
     return bool(len(sample)) and bool((sample >= 0).mean() >= 0.5)
 
 
-def _required(table: Table, given: str, setting: Setting) -> str:
+def _require_column(table: Table, given: str, setting: Setting) -> str:
     """The column that a name given by a person means."""
     name = clean_name(given)
     if name in table.columns:
@@ -158,11 +158,11 @@ def _required(table: Table, given: str, setting: Setting) -> str:
         )
     raise table.problems.fatal(
         f"there is no column {name!r}",
-        ("Set ", setting, f" to one of: {listed(table.columns)}."),
+        ("Set ", setting, f" to one of: {shorten_list(table.columns)}."),
     )
 
 
-def listed(names: Iterable[str], most: int = 30) -> str:
+def shorten_list(names: Iterable[str], most: int = 30) -> str:
     """Join names for a message, cutting a long list short."""
     known = list(names)
     rest = f" and {len(known) - most} more" if len(known) > most else ""

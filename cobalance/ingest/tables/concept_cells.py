@@ -73,7 +73,7 @@ def read_cells(column: pa.Array, delimiter: str | None, rows: RowProblems) -> Ce
     filled = pc.not_equal(names, "").to_numpy(zero_copy_only=False)
     row, names = row[filled], names.filter(pa.array(filled))
     note = "one a cell" if delimiter is None else f"split at {delimiter!r}"
-    return Cells(row, _checked(names, row, rows), {}, note, delimiter)
+    return Cells(row, _check_names(names, row, rows), {}, note, delimiter)
 
 
 def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
@@ -106,7 +106,7 @@ def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
     }
     _check_numbers(numbers, where, rows)
     names = pa.chunked_array([part for part, _ in parts], TEXT)
-    return Cells(where, _checked(names, where, rows), numbers, "lists in text", None)
+    return Cells(where, _check_names(names, where, rows), numbers, "lists in text", None)
 
 
 def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
@@ -153,7 +153,7 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 "Save concept as text, score and area as numbers, box as a list of four numbers.",
             ) from None
         _check_numbers(numbers, row, rows)
-    return Cells(row, _checked(items, row, rows), numbers, "lists", None)
+    return Cells(row, _check_names(items, row, rows), numbers, "lists", None)
 
 
 def _boxes(column: pa.Array) -> dict[str, FloatArray]:
@@ -210,7 +210,7 @@ def _floats(column: pa.Array) -> FloatArray:
     return values
 
 
-def _checked(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
+def _check_names(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
     column = encode_names(names)
     wrong = np.flatnonzero(column.codes < 0)
     _report_at(wrong, row, lambda at: f"a concept {column.faults[at]}", rows, "Correct its name")

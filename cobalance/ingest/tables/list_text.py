@@ -68,14 +68,14 @@ def parse_list(cell: str) -> Items:
             raise ValueError(decoding_fault(error)) from None
         fault = decoding_fault(error)
     if _PRINTED.fullmatch(cell):
-        return [_ESCAPE.sub(_unescaped, item[1:-1]) for item in _ITEMS.findall(cell)]
+        return [_ESCAPE.sub(_unescape, item[1:-1]) for item in _ITEMS.findall(cell)]
     try:
         return msgspec.convert(_literal(cell), Items)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise ValueError(fault) from None
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     return chr(int(code, 16)) if code else _LETTERS.get(found[4], found[4])
 

@@ -53,7 +53,9 @@ def image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntArr
     return result
 
 
-def moved(mentions: MentionColumns, image_row: IntArray, rows: RowProblems) -> MentionColumns:
+def move_mentions(
+    mentions: MentionColumns, image_row: IntArray, rows: RowProblems
+) -> MentionColumns:
     """Give the mentions of sound rows to their images' rows, and drop the others."""
     codes = np.where(rows.bad[mentions.image], -1, mentions.concept.codes)
     concept = Coded(codes, mentions.concept.names)

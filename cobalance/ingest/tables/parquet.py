@@ -63,7 +63,7 @@ def load_rows(
         n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
         given = [raw[at] for at in usable]
         budget = _Budget(problems)
-        coded = _checked(file, given, n_groups, budget.check)
+        coded = _check_sizes(file, given, n_groups, budget.check)
     progress("read", 0, n_rows)
     taken = [names[at] for at in usable]
     size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
@@ -72,7 +72,7 @@ def load_rows(
         # Arrow cannot join the dictionaries of two row groups within a list.
         for group in range(n_groups) if given else ():
             for batch in file.iter_batches(size, [group], given):
-                plain = [plain_column(written_out(column, budget)) for column in batch.columns]
+                plain = [plain_column(write_out(column, budget)) for column in batch.columns]
                 pieces.append(pa.Table.from_arrays(plain, names=taken))
                 budget.spend(pieces[-1].nbytes)
                 seen += batch.num_rows
@@ -97,7 +97,7 @@ def row_batches(path: Path, problems: Problems) -> Iterator[pa.RecordBatch]:
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         problems.within("rows", file.metadata.num_rows)
         names, n_groups = file.schema_arrow.names, file.num_row_groups
-        coded = _checked(file, names, n_groups, _Budget(problems).check)
+        coded = _check_sizes(file, names, n_groups, _Budget(problems).check)
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:
         for group in range(n_groups):
             yield from file.iter_batches(1_000, [group])
@@ -116,7 +116,7 @@ def read_unlimited(path: Path, columns: list[str] | None = None) -> pa.Table:
     check = partial(check_unfolding, path, most_bytes(path))
     with pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         names = columns or file.schema_arrow.names
-        coded = _checked(file, names, file.num_row_groups, check)
+        coded = _check_sizes(file, names, file.num_row_groups, check)
     coded = [name for name in coded if "." not in name]
     table = pq.read_table(path, columns=columns, read_dictionary=coded)
     check(sum(unfolded_bytes(chunk) for column in table.columns for chunk in column.chunks))
@@ -164,7 +164,7 @@ class _Budget:
         self._spent += more
 
 
-def _checked(
+def _check_sizes(
     file: pq.ParquetFile, columns: Iterable[str], n_groups: int, check: Callable[[int], None]
 ) -> list[str]:
     """Check what some columns take at the very least; the paths of text, to be read as codes.
@@ -188,7 +188,7 @@ def _beginnings(path: str) -> Iterator[str]:
     return accumulate(path.split("."), "{}.{}".format)
 
 
-def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
+def write_out(column: pa.Array, budget: _Budget) -> pa.Array:
     """Replace codes by their text, in structures, too, if it is within the budget.
 
     Lists of text stay codes: a list of names is the greater part of most files.
@@ -205,11 +205,11 @@ def written_out(column: pa.Array, budget: _Budget) -> pa.Array:
         if pa.types.is_dictionary(values.type):
             values.dictionary.validate(full=True)
         else:
-            values = written_out(values, budget)
+            values = write_out(values, budget)
         offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
         return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
     if pa.types.is_struct(kind):
-        parts = [written_out(part, budget) for part in column.flatten()]
+        parts = [write_out(part, budget) for part in column.flatten()]
         names = [kind.field(at).name for at in range(kind.num_fields)]
         return pa.StructArray.from_arrays(parts, names, mask=column.is_null())
     return column

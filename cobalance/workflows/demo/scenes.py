@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cobalance.ingest.concepts.wording import listed, with_article
+from cobalance.ingest.concepts.wording import join_names, with_article
 
 NAME = "figures"
 GROUPS = ("man", "woman")
@@ -148,7 +148,7 @@ def _with_second(scene: Scene, second: tuple[int, int]) -> Scene:
 def _captions(
     group: str, things: tuple[str, ...], ground: str, rng: np.random.Generator
 ) -> Iterator[str]:
-    named = listed([with_article(thing) for thing in things])
+    named = join_names([with_article(thing) for thing in things])
     behind = _GROUNDS[ground]
     texts = [f"A {group} in front of {behind}.", f"The {group} stands before {behind}."]
     if things:

@@ -105,7 +105,7 @@ class CheckedImport:
             )
         return None
 
-    def left_out(self) -> tuple[int, list[str]]:
+    def count_left_out(self) -> tuple[int, list[str]]:
         """Images that are left out though nobody asked for it, and the reasons with their counts.
 
         Nothing if they are fewer than a tenth of all images.
@@ -134,10 +134,10 @@ def check_import(
         An option does not go with the format, or the dataset's name cannot be used.
     """
     # All files are opened: a companion may be any of them.
-    with source.opened() as folder, named_plainly(folder):
+    with source.open_files() as folder, named_plainly(folder):
         annotations = read_annotations(
             _in_folder(request.file, folder),
-            _placed(request.options, folder),
+            _place_files(request.options, folder),
             request.input_format,
             progress,
         )
@@ -159,7 +159,7 @@ def check_import(
     )
 
 
-def _placed(options: ReadOptions, folder: Path) -> ReadOptions:
+def _place_files(options: ReadOptions, folder: Path) -> ReadOptions:
     """The options with companion files placed in the folder."""
 
     def at(path: Path | None) -> Path | None:

@@ -14,7 +14,7 @@ from cobalance.graph.records import Annotations
 from cobalance.graph.safe_text import mask_credentials, safe_text
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.roots import ImageRoots
-from cobalance.ingest.images.uris import unsigned
+from cobalance.ingest.images.uris import strip_secrets
 from cobalance.workflows.folders import Folders, change_added, usable
 from cobalance.workflows.load.image_places import file_identity
 
@@ -51,7 +51,7 @@ class FoundImages:
     kept: Path | None
     hidden: Path | None
 
-    def described(self) -> tuple[Part, ...]:
+    def describe(self) -> tuple[Part, ...]:
         """The same in sentences, with the setting that mends it; see `graph.errors.render`."""
         if not self.named:
             return ("Images: none names a file, so that none can be shown, edited or exported.",)
@@ -63,7 +63,8 @@ class FoundImages:
         if self.missing:
             said = [
                 f"Images: {len(self.missing):,} of {files} not found, such as "
-                f"{safe_text(unsigned(self.missing[0]))}; {looked_in(self.places)}{kept}. Set ",
+                f"{safe_text(strip_secrets(self.missing[0]))}; "
+                f"{looked_in(self.places)}{kept}. Set ",
                 Setting("images"),
                 " to the folder, ZIP file or URL that has them.",
             ]

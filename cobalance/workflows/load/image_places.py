@@ -54,7 +54,7 @@ def add_place(folders: Folders, path: str, roots: Sequence[Path]) -> Path:
         It is in none of the roots, is not there, or is neither a folder nor a ZIP file; or the home
         cannot be written.
     """
-    place = _allowed(path, roots)
+    place = _check_allowed(path, roots)
     if not os.path.isdir(place):
         if not os.path.exists(place):
             raise OptionError(f"{place} is not there. Name a folder or a ZIP file that is.")
@@ -73,7 +73,7 @@ def remove_place(folders: Folders, path: Path) -> None:
     change_added(home, lambda known: [one for one in known if one != path])
 
 
-def _allowed(path: str, roots: Sequence[Path]) -> Path:
+def _check_allowed(path: str, roots: Sequence[Path]) -> Path:
     """The path in the first root that has it, links followed."""
     if not roots:
         raise OptionError(

@@ -40,7 +40,7 @@ class Proof:
 
 def proof_of(annotations: Annotations) -> Proof:
     """Choose images of each class, as many of each, from its whole length; with concepts if any."""
-    chosen = _taken(annotations, _rows(annotations))
+    chosen = _take(annotations, _rows(annotations))
     images = chosen.images
     named = chosen.mentions.groupby("image")["concept"].agg(
         lambda names: list(dict.fromkeys(names))
@@ -72,11 +72,11 @@ def _rows(annotations: Annotations) -> IntArray:
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def _taken(annotations: Annotations, rows: IntArray) -> Annotations:
+def _take(annotations: Annotations, rows: IntArray) -> Annotations:
     """The annotations of some images alone, in this order."""
     place = pd.Series(np.arange(len(rows)), index=rows)
 
-    def moved(frame: pd.DataFrame) -> pd.DataFrame:
+    def move(frame: pd.DataFrame) -> pd.DataFrame:
         kept = frame[frame["image"].isin(rows)]
         return kept.assign(image=kept["image"].map(place).astype(np.int64)).reset_index(drop=True)
 
@@ -84,7 +84,7 @@ def _taken(annotations: Annotations, rows: IntArray) -> Annotations:
     return replace(
         annotations,
         images=annotations.images.iloc[rows].reset_index(drop=True),
-        mentions=moved(annotations.mentions),
-        objects=None if objects is None else moved(objects),
+        mentions=move(annotations.mentions),
+        objects=None if objects is None else move(objects),
         texts=None,
     )

@@ -43,7 +43,7 @@ class Source(Protocol):
     def files(self) -> list[FoundFile]:
         """The files to choose from."""
 
-    def opened(self, *names: str) -> AbstractContextManager[Path]:
+    def open_files(self, *names: str) -> AbstractContextManager[Path]:
         """Open a folder with these files, or with all of them."""
 
 
@@ -83,13 +83,13 @@ class Uploads:
         """All files, described."""
         found = []
         for name in self._names():
-            with self.opened(name) as folder:
+            with self.open_files(name) as folder:
                 file = describe_file(folder / name, name)
                 size = (folder / name).stat().st_size
             found.append(file or FoundFile(name, size, None, "is no text"))
         return found
 
-    def opened(self, *names: str) -> AbstractContextManager[Path]:
+    def open_files(self, *names: str) -> AbstractContextManager[Path]:
         """Write files to a private folder, and remove it afterwards."""
         contents = dict(zip(self._names(), self.contents, strict=True))
         return temporary_files({name: contents[name].getbuffer() for name in names or contents})
@@ -159,7 +159,7 @@ class ServerFolder:
         return [chosen, *others] if chosen is not None else others
 
     @contextmanager
-    def opened(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
+    def open_files(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
         """Open the folder itself."""
         yield self.path
 

@@ -20,7 +20,7 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
-from cobalance.ingest.captions.group_words import combined_words, phrases_of
+from cobalance.ingest.captions.group_words import combine_words, phrases_of
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.models.prompts import prompt_for
 from cobalance.workflows.order.source_images import check_sources
@@ -184,7 +184,7 @@ def _of_edits(
     names = planned.get("words", () if usual is None else usual.words)
     if names:
         groups = sorted({query.class_name for query in queries if query.edit is not None})
-        phrases = phrases_of(combined_words(names), groups)
+        phrases = phrases_of(combine_words(names), groups)
         own = {group: phrase.model_dump() for group, phrase in settings.phrases.items()}
         found["phrases"] = phrases | own
     return found

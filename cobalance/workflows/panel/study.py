@@ -21,7 +21,7 @@ from cobalance.graph.panels.studies import (
     create_study,
     read_pairs,
 )
-from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.concepts.group_words import GroupWords
 from cobalance.workflows.panel.answers import clean_people
 
@@ -102,7 +102,7 @@ def _words(store: GraphStore, job: Job, given: Sequence[str]) -> GroupWords | No
     usual = RECIPES[recipe].plan if recipe in RECIPES else None
     planned = read_plan_options(store, job.dataset, job.plan)
     names = given or planned.get("words", () if usual is None else usual.words)
-    return combined_words(names) if names else None
+    return combine_words(names) if names else None
 
 
 def _pairs(drawn: pd.DataFrame, words: GroupWords | None, groups: Sequence[str]) -> list[StudyPair]:

@@ -28,7 +28,7 @@ from cobalance.graph.errors import Action, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
-from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
 
@@ -133,7 +133,7 @@ def choose_counterfactuals(
     Parameters and errors are those of `plan_counterfactual_dataset`.
     """
     options = options_of(recipe, changes or {})
-    words = combined_words(options.words) if options.words else None
+    words = combine_words(options.words) if options.words else None
     progress("read images", 0, None)
     images = read_image_concepts(store, dataset)
     texts = read_image_texts(captions, dataset)

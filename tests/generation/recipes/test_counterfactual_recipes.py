@@ -7,7 +7,7 @@ import pytest
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.recipes.pinpoint import SKIN
-from cobalance.ingest.captions.group_words import combined_words, phrases_of
+from cobalance.ingest.captions.group_words import combine_words, phrases_of
 from cobalance.ingest.models.prompts import prompt_for
 
 EDITING = [name for name in RECIPES if RECIPES[name].plan is not None]
@@ -46,7 +46,7 @@ def test_candidates_share_the_guidance_scales(name, expected):
 
 def test_gensynth_gives_eight_instructions_a_group():
     settings = read_job_settings({"recipe": "gensynth"})
-    phrases = phrases_of(combined_words(RECIPES["gensynth"].plan.words), ["woman", "man"])
+    phrases = phrases_of(combine_words(RECIPES["gensynth"].plan.words), ["woman", "man"])
     said = {
         group: [
             prompt_for([], one.prompt, class_name=group, **phrases[group])

@@ -26,7 +26,7 @@ def test_captions_are_edited_rightly_or_rightly_left_out(words):
     outcomes = []
     for named, caption, *right in CORPUS:
         for target in [OTHER[named]] if named in OTHER else OTHER:
-            found = editor.edited(caption, target)
+            found = editor.edit_caption(caption, target)
             assert (found.text is None) == (found.reason in REASONS)
             is_as_it_was = found.text in (None, caption)  # the group that an animal's "her" is of
             outcomes.append(("-" if is_as_it_was else found.text, right))
@@ -86,7 +86,7 @@ def test_captions_that_can_be_decided(caption, group, edited):
     ],
 )
 def test_captions_that_are_left_out_for_a_reason(caption, reason):
-    found = [EDITOR.edited(caption, group) for group in ("man", "woman")]
+    found = [EDITOR.edit_caption(caption, group) for group in ("man", "woman")]
     assert reason in {one.reason for one in found}
     assert all(one.text in (None, caption) for one in found)
 

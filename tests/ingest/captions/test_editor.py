@@ -251,7 +251,7 @@ def test_articles_change_where_the_sound_does(caption, neutral):
 )
 def test_captions_that_cannot_be_swapped(caption, reason):
     for group in ("man", "woman"):
-        found = GENSYNTH.edited(caption, group)
+        found = GENSYNTH.edit_caption(caption, group)
         if reason != NOT_RESTORED or group not in GENSYNTH.groups_in(caption):
             assert (found.text, found.reason) == (None, reason)
     assert reason in REASONS
@@ -262,7 +262,7 @@ def test_a_relative_of_the_other_group_is_not_edited_into_another_relation():
     for caption in ("A man and his wife", "A man beside her"):
         assert COCO_GB.groups_in(caption) == {"man", "woman"}
         for group in ("man", "woman"):
-            assert COCO_GB.edited(caption, group).reason == MANY_GROUPS
+            assert COCO_GB.edit_caption(caption, group).reason == MANY_GROUPS
 
 
 def test_editing_to_its_own_group_changes_nothing():
@@ -278,7 +278,7 @@ def test_a_list_of_words_that_become_one_is_not_restored():
     )
     editor = CaptionEditor(GroupWords("pets", {"cat": ("cat", "tomcat"), "dog": ("dog",)}, rows))
     assert editor.edit("a cat", "dog") == "a dog"
-    assert editor.edited("a tomcat", "dog").reason == NOT_RESTORED
+    assert editor.edit_caption("a tomcat", "dog").reason == NOT_RESTORED
     unifying = CaptionEditor(editor.words, "unify")
     assert unifying.edit("a cat, a tomcat and a dog", "dog") == "a dog, a dog and a dog"
 
@@ -300,10 +300,10 @@ pairs = [
     assert editor.edit("A cat and two Cats", "owl") == "An owl and two Owls"
     assert editor.edit("An owl", "dog") == "A dog"
     assert editor.edit("A house cat", "dog") == "A pet dog"
-    assert editor.edited("A house cat", "owl").reason == NO_COUNTERPART
-    assert editor.edited("A house  cat", "dog").reason == NOT_RESTORED
+    assert editor.edit_caption("A house cat", "owl").reason == NO_COUNTERPART
+    assert editor.edit_caption("A house  cat", "dog").reason == NOT_RESTORED
     assert editor.neutralise("A cat, a house cat , an OWL") == "An animal, a pet , an ANIMAL"
-    assert editor.edited("a dog", "cat").text == "a cat"
+    assert editor.edit_caption("a dog", "cat").text == "a cat"
     with pytest.raises(UnknownNameError, match="unknown group 'cow'"):
         editor.edit("a dog", "cow")
 
@@ -332,9 +332,9 @@ def test_an_adjective_changes_the_article():
     assert aged.edit("A woman and a man", "elderly") == "An elderly woman and an elderly man"
     assert aged.edit("An elderly woman", "young") == "A young woman"
     assert aged.neutralise("An elderly woman") == "A woman"
-    assert aged.edited("A dog", "elderly").reason == NO_PERSON
-    assert aged.edited("A young man and an elderly man", "young").reason == MANY_GROUPS
-    assert aged.edited("An man", "elderly").reason == NOT_RESTORED
+    assert aged.edit_caption("A dog", "elderly").reason == NO_PERSON
+    assert aged.edit_caption("A young man and an elderly man", "young").reason == MANY_GROUPS
+    assert aged.edit_caption("An man", "elderly").reason == NOT_RESTORED
 
 
 def test_products_of_attributes():
@@ -425,7 +425,7 @@ _CAPTIONS = st.lists(
 def test_there_and_back_is_the_identity(caption, editor):
     named = editor.groups_in(caption)
     for group in editor.groups:
-        edited = editor.edited(caption, group)
+        edited = editor.edit_caption(caption, group)
         if edited.text is None:
             assert edited.reason in REASONS
             continue
@@ -449,7 +449,7 @@ def test_adjectives_there_and_back(caption, group):
 @given(_CAPTIONS)
 def test_unifying_leaves_no_other_group(caption):
     for group in PINPOINT.groups:
-        edited, reason = (found := PINPOINT.edited(caption, group)).text, found.reason
+        edited, reason = (found := PINPOINT.edit_caption(caption, group)).text, found.reason
         if edited is None:
             assert reason in DOUBTS.values()
             continue

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
 from cobalance.ingest.concepts.plurals import plural_forms
-from cobalance.ingest.concepts.vocabulary import Vocabulary
-from cobalance.ingest.concepts.vocabulary_file import load_vocabulary
+from cobalance.ingest.concepts.vocabulary import Vocabulary, load_vocabulary
 from cobalance.ingest.concepts.word_lists import load_word_list
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems

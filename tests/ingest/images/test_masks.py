@@ -180,7 +180,7 @@ def test_an_outline_of_two_corners_is_empty():
 def test_scaling_keeps_corners_in_reach():
     found = parse_segmentation("[[30,0,50,0,50,20]]")
     with pytest.raises(SegmentationError, match="pixels away"):
-        found.scaled(1e9, 1.0)
+        found.scale(1e9, 1.0)
 
 
 def test_memory_and_time_are_bounded_by_points_and_pixels():
@@ -199,7 +199,7 @@ def test_polygons_join_and_scale():
     left, right = [0, 0, 2, 0, 2, 4, 0, 4], [4, 0, 6, 0, 6, 4, 4, 4]
     both = mask(json.dumps([left, right]), 8, 4)
     assert both.astype(int).tolist() == [[1, 1, 0, 0, 1, 1, 0, 0]] * 4
-    half = parse_segmentation(json.dumps([left, right])).scaled(0.5, 0.5)
+    half = parse_segmentation(json.dumps([left, right])).scale(0.5, 0.5)
     assert isinstance(half, Polygons)
     assert half.mask(4, 2).astype(int).tolist() == [[1, 0, 1, 0]] * 2
 

@@ -39,7 +39,7 @@ def named(*uris: str | None) -> Annotations:
 
 
 def told(found: FoundImages) -> str:
-    return render(found.described(), in_python)
+    return render(found.describe(), in_python)
 
 
 @pytest.mark.parametrize("place", [".", "images"])

@@ -19,7 +19,7 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.wording import inflect
-from cobalance.ingest.embeddings.stored import stored_at
+from cobalance.ingest.embeddings.stored import time_written
 from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
 
 MAP, SIMILAR, DUPLICATES, TAGS = "Map", "Similar", "Near duplicates", "Tags"
@@ -43,7 +43,7 @@ def page() -> None:
         empty_state("Not for a sample", "The graph keeps a sample of this dataset's images.")
         return
     collect_computed(current.store, session.settings().folders(), current.name)
-    written = stored_at(session.settings().folders().embeddings, current.name)
+    written = time_written(session.settings().folders().embeddings, current.name)
     key = (current.state, written or 0.0)
     found = None if written is None else _embedded(current.store, key)
     adding.show_task(current)

@@ -15,7 +15,7 @@ from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_e
 from cobalance.graph.jobs.lifecycle import CandidateState
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.wording import listed
+from cobalance.ingest.concepts.wording import join_names
 
 MASK_EDGE = "#E69F00"
 _MOST = 60  # characters of a name
@@ -116,7 +116,7 @@ def describe_request(
 
 def describe_picture(candidate: Candidate) -> str:
     """Alternative text of a candidate's picture."""
-    concepts = f"{listed(candidate.concepts)} in " if candidate.concepts else ""
+    concepts = f"{join_names(candidate.concepts)} in " if candidate.concepts else ""
     return f"Candidate for {concepts}{candidate.class_name}"
 
 

@@ -12,9 +12,9 @@ from cobalance.ingest.summary import skipped_records
 from cobalance.workflows.load.check import CheckedImport
 
 
-def agreed(found: CheckedImport, key: str) -> bool:
+def ask_agreement(found: CheckedImport, key: str) -> bool:
     """Draw what a load would leave out, if that is much; whether the person wants it so."""
-    total, reasons = found.left_out()
+    total, reasons = found.count_left_out()
     if not total:
         return True
     all_images = total + len(found.annotations.images)

@@ -42,9 +42,9 @@ class ChosenFile:
         return f"_import {name} {self.file.name} {hash(self.source.identity)}"
 
     @contextmanager
-    def opened(self) -> Iterator[Path]:
+    def open_files(self) -> Iterator[Path]:
         """Open the source, and yield the file's path; errors do not name its folder."""
-        with self.source.opened(self.file.name) as folder, named_plainly(folder):
+        with self.source.open_files(self.file.name) as folder, named_plainly(folder):
             yield folder / self.file.name
 
     def companion(self, label: str, name: str, help_: str | None = None) -> Path | None:

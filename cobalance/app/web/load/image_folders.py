@@ -97,7 +97,7 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         path = st.selectbox(
             "Folder or ZIP file of images",
-            [str(place) for place in _offered(roots) if place not in known],
+            [str(place) for place in _offer(roots) if place not in known],
             index=None,
             accept_new_options=True,
             placeholder="Choose or type one",
@@ -124,7 +124,7 @@ def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
 
 
 @st.cache_data(ttl=_FRESH_S, show_spinner="Looking for folders of images")
-def _offered(roots: tuple[Path, ...]) -> list[Path]:
+def _offer(roots: tuple[Path, ...]) -> list[Path]:
     return offered_places(roots)
 
 

@@ -101,7 +101,7 @@ class _Form(ChosenFile):
             return ReadOptions()
 
         def look() -> TableSample:
-            with self.opened() as path:
+            with self.open_files() as path:
                 return sample_table(path, format_)
 
         sample = cached_by_files(self.source, ("sample", self.file.name, format_), look)
@@ -159,7 +159,7 @@ class _Form(ChosenFile):
 
     def _categories(self, format_: str) -> dict[str, str]:
         def look() -> list[str]:
-            with self.opened() as path:
+            with self.open_files() as path:
                 return category_names(path, format_)
 
         known: list[str] = []

@@ -61,7 +61,7 @@ def section() -> None:
             _next_steps(loaded)
             return
         source = _source()
-        chosen = None if source is None else _chosen(source)
+        chosen = None if source is None else _choose_file(source)
         request = None
         if source is not None and chosen is not None:
             request = import_form(source, *chosen)
@@ -133,7 +133,7 @@ def _server_folder(roots: Sequence[Path]) -> Source:
     return ServerFolder.at(inside(path or ".", root))
 
 
-def _chosen(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
+def _choose_file(source: Source) -> tuple[FoundFile, list[FoundFile]] | None:
     """Draw the choice of the annotation file; return it with the other files."""
     files = cached_by_files(source, ("files",), source.files)
     order = list(FORMATS)
@@ -226,7 +226,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         st.error(escape(why_not), icon=":material/block:")
         checked.draw(check.found)
         return
-    agreed = checked.agreed(check.found, check.key)
+    agreed = checked.ask_agreement(check.found, check.key)
     with st.container(horizontal=True, vertical_alignment="center"):
         load = st.button(
             f"Load into {escape(shorten(check.request.dataset))}",
@@ -261,7 +261,7 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
         else:
             report = write_sampled(store, name, annotations, sample, **given)
         images = find_images(folders, annotations, file, within=roots, progress=progress)
-        return f"{describe_load(request.dataset, report)} {render(images.described(), in_app)}"
+        return f"{describe_load(request.dataset, report)} {render(images.describe(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
     st.session_state[LOADING] = request.dataset

@@ -147,10 +147,10 @@ def _measures(current: CurrentDataset, row: Mapping[Hashable, Any], by_class: pd
             help=f"{without:,} images. They count in no clique.",
         )
         cliques = f"{row['cliques']:,}" if current.state.mining is not None else "-"
-        st.metric("Cliques", cliques, help=_mined(current))
+        st.metric("Cliques", cliques, help=_describe_mining(current))
 
 
-def _mined(current: CurrentDataset) -> str:
+def _describe_mining(current: CurrentDataset) -> str:
     if current.state.mining is None:
         return "Not mined yet."
     stale = "" if current.is_mined else " The images have changed since."

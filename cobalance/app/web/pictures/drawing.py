@@ -131,7 +131,7 @@ def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None
     try:
         found = parse_segmentation(shape.segmentation)
         if isinstance(found, Polygons):
-            pixels = found.scaled(*scale).mask(*image.size)
+            pixels = found.scale(*scale).mask(*image.size)
         else:
             whole = Image.fromarray(found.mask())
             pixels = np.asarray(whole.resize(image.size, Image.Resampling.NEAREST))

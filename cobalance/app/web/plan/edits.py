@@ -28,7 +28,7 @@ from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.ingest.captions.group_words import combined_words
+from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.plan.edits import CounterfactualPlan, choose_counterfactuals
@@ -122,7 +122,7 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
 
 
 def _group_names(current: CurrentDataset, usual: CounterfactualOptions) -> list[str]:
-    named = combined_words(usual.words).groups if usual.words else ()
+    named = combine_words(usual.words).groups if usual.words else ()
     return list(dict.fromkeys([*named, *names_of(current, schema.CLASS)]))
 
 

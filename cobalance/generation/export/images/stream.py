@@ -25,7 +25,7 @@ from cobalance.generation.output.rows import pasted_image
 from cobalance.graph.errors import CobalanceError, MissingExtraError, Part, Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Mention
-from cobalance.ingest.captions.credits import CREDITS, joined_credits
+from cobalance.ingest.captions.credits import CREDITS, join_credits
 
 _BATCH = 512  # images whose regions are read in one call
 _OTHER_REGIONS = "regions of concepts that their image lacks"
@@ -231,7 +231,7 @@ def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
     if image.provenance is None:
         return own
     edited = tuple(image.provenance.get("captions") or ())
-    told = joined_credits([asdict(one) for one in found]) if found[1:] else {}
+    told = join_credits([asdict(one) for one in found]) if found[1:] else {}
     return replace(own, captions=edited, source_captions=own.captions if edited else (), **told)
 
 
