@@ -41,9 +41,7 @@ class SourceCaptions:
     def __post_init__(self) -> None:
         check_known("group", self.groups, self._editor.groups)
 
-    def edit_caption(
-        self, captions: Sequence[str], class_name: str
-    ) -> tuple[dict[str, Any], str | None]:
+    def edit(self, captions: Sequence[str], class_name: str) -> tuple[dict[str, Any], str | None]:
         """The columns ``caption`` and ``captions`` of an image, and why it is left out, if it is.
 
         Of a caption that cannot be edited to all groups none is kept, so that the images of a
