@@ -1,4 +1,4 @@
-"""Decode JSON, TOML and YAML from outside: whatever cannot be decoded is a ValueError."""
+"""Decode untrusted JSON, TOML and YAML; failures raise ValueError."""
 
 import json
 import tomllib

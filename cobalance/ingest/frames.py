@@ -91,7 +91,7 @@ class MentionColumns:
 
 @dataclass(frozen=True, eq=False)
 class TextColumns:
-    """What is written about images; None where unknown.
+    """Captions, licences and attribution of images; None where unknown.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ LIMITS = "Limits, so that no file takes all memory"
 
 @dataclass(frozen=True)
 class Option:
-    """What front ends say of an option: its label, help and group, and its value in usage."""
+    """Wording of an option: label, help, group, and value in usage."""
 
     title: str
     help: str
@@ -39,7 +39,7 @@ def _limit(content: str) -> Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How to read an annotation file, and what to keep of it; the help of a field explains it.
+    """How to read an annotation file, and which parts to keep; each field has its help.
 
     Columns that are not named are found by their usual names, unless `by_name` is off. Cells of
     `concepts_column` are delimited text, or JSON lists of names or of objects with ``concept`` and

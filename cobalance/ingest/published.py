@@ -29,7 +29,7 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Published:
-    """What a published file says.
+    """Content of a published file.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _key(file: str, place: str, class_name: str, names: list[str]) -> Key:
 
 
 def _document(text: str, file: str) -> tuple[Kind, list[_Row]]:
-    """What a JSON file holds, and its rows."""
+    """Content of a JSON file, with its rows."""
     try:
         held = decode_json(text)
     except ValueError as error:

@@ -65,7 +65,7 @@ _FOREIGN = (
 
 
 def read_head(path: Path, content: str = "annotations") -> bytes:
-    """Read a file's first bytes, without a byte order mark; `content` says what is looked for.
+    """Read a file's first bytes without a byte order mark; `content` is for the error.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def read_head(path: Path, content: str = "annotations") -> bytes:
 
 
 def read_start(path: Path) -> bytes:
-    """Read a file's first bytes, whatever it holds.
+    """Read a file's first bytes, of any content.
 
     Raises
     ------

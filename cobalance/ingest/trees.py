@@ -70,7 +70,7 @@ class FileTree(ABC):
 
     @abstractmethod
     def _list(self) -> Iterator[tuple[str, Any]]:
-        """Paths of all regular files, with what `_open` takes for them."""
+        """Paths of all regular files, with the handles that `_open` takes."""
 
     @abstractmethod
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:
@@ -268,7 +268,7 @@ def most_bytes(file: Path) -> int:
 
 
 def check_unfolding(path: Path, most: int, size: float) -> None:
-    """Raise InputError if what a file unfolds to is more than `most` bytes."""
+    """Raise InputError if a file unpacks to more than `most` bytes."""
     if size > most:
         reason = f"unfolds to more than {most:,} bytes, the most for its size"
         remedy = "If it is from someone you trust, unpack it, and name that, or split it."

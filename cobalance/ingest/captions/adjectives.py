@@ -95,7 +95,7 @@ class AdjectiveEditor:
         return apply(caption, filter(None, changes))
 
     def _find(self, caption: str) -> list[str | None]:
-        """The value before each noun of people; None where there is none."""
+        """Attribute value before each noun of people, or None."""
         return [
             self._value_of[normal(found["adjective"])] if found["adjective"] else None
             for found in self._pattern.finditer(lower_case(caption))

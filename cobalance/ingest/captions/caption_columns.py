@@ -63,7 +63,7 @@ def read_caption_cells(table: Table, name: str) -> tuple[IntArray, list[str | No
 
 
 def table_texts(table: Table, caption: str | None) -> TextColumns:
-    """What each row of a table tells about its image.
+    """Captions, licence and attribution in each row of a table.
 
     Parameters
     ----------

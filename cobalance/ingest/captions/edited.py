@@ -27,7 +27,7 @@ _Tree: TypeAlias = "dict[str, _Tree]"
 
 @dataclass(frozen=True, slots=True)
 class EditedCaption:
-    """An edited caption, or the reason why there is none.
+    """Edited caption, or the reason it cannot be edited.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class EditedCaption:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A word of a text and what it becomes.
+    """Replacement of one word of a text.
 
     Parameters
     ----------

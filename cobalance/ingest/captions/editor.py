@@ -66,7 +66,7 @@ class CaptionEditor:
         return self.words.groups
 
     def groups_in(self, caption: str) -> frozenset[str]:
-        """Groups that a caption names; of products only those that it names whole.
+        """Groups that a caption names; a product of groups counts only when named in full.
 
         A caption need not name a group to be edited: in mode ``"unify"``, and where adjectives
         tell groups.
@@ -101,7 +101,7 @@ class CaptionEditor:
         return self.edit_caption(caption, group).text
 
     def edit_caption(self, caption: str, group: str) -> EditedCaption:
-        """The caption with the words of a group, or the reason why there is none.
+        """Rewrite a caption with the words of a group, or say why that is impossible.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class CaptionEditor:
         return found
 
     def neutralise(self, caption: str) -> str:
-        """The caption with neutral words in place of those of all groups."""
+        """Replace the words of all groups in a caption by neutral ones."""
         for editor in self._adjectives:
             caption = editor.without(caption)
         return self._words.neutralise(caption) if self.words.own_groups else caption

@@ -26,7 +26,7 @@ def capitalise(word: str) -> str:
 
 
 def article_before(text: str, start: int, old: str, new: str) -> tuple[int, int, str] | None:
-    """The article that has to change where a word does: its place, and what it becomes.
+    """Position and new form of the article that must change with the word after it.
 
     An article stays as it is if both words begin alike, even if it was wrong.
 

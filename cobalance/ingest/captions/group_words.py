@@ -51,7 +51,7 @@ def combine_words(names: Sequence[str]) -> GroupWords:
 
 
 def phrases_of(words: GroupWords, groups: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Noun and adjective of groups for prompts, of those that the words have.
+    """Noun and adjective of each group for prompts.
 
     A product's noun has its adjectives, too: an elderly woman is no "woman" alone.
 

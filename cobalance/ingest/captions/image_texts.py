@@ -41,7 +41,7 @@ def write_image_texts(
     afresh: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Write what annotations tell about their images, atomically.
+    """Write captions, licences and attribution of annotated images, atomically.
 
     What they do not tell stays: captions of an image for which no caption was read, licences where
     the new file has none. The file is deleted if nothing is left, and not written if nothing
@@ -97,7 +97,7 @@ def write_image_texts(
 def read_image_texts(
     folder: Path, dataset: str, ids: Collection[str] | None = None
 ) -> pd.DataFrame:
-    """Read what is known of images.
+    """Read captions, licences and attribution of images.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def read_image_texts(
 
 
 def _table_of(annotations: Annotations) -> pa.Table:
-    """What annotations tell, sorted by id."""
+    """Captions and licences of annotations, sorted by image id."""
     texts = annotations.texts
     if texts is None:
         return _SCHEMA.empty_table()

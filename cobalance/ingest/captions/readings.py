@@ -1,4 +1,4 @@
-"""What a word is in the caption around it, by the rows of english.toml."""
+"""Disambiguate a word by the caption around it, with the rules of english.toml."""
 
 import re
 from functools import cache
@@ -12,7 +12,7 @@ _ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}
 
 
 def read_word(table: str, text: str, start: int, end: int) -> str | None:
-    """What the first row of a table that fits says of a word of a caption; None if none does.
+    """Reading of a word by the first matching rule of a table, or None.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def list_words(name: str) -> list[str]:
 
 
 def expand_pattern(pattern: str) -> str:
-    """A pattern with what each @name in it stands for."""
+    """Expand each @name in a pattern."""
     return re.sub(r"@(\w+)", lambda found: _pattern_of(found[1]), pattern)
 
 

@@ -45,7 +45,7 @@ class WordEditor:
         return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.find(caption)))
 
     def edit_caption(self, caption: str, group: str) -> EditedCaption:
-        """The caption with the words of a group, or the reason why there is none."""
+        """Rewrite a caption with the words of a group, or say why that is impossible."""
         for found in self.find(caption):
             if found.lastgroup:
                 return EditedCaption(None, DOUBTS[found.lastgroup])
@@ -99,7 +99,7 @@ class WordEditor:
             has_noun = has_noun or word not in _PRONOUNS
 
     def find(self, caption: str) -> Iterator[re.Match[str]]:
-        """Words of groups, and what leaves a caption out, its reason being the last group."""
+        """Match words of groups, and phrases that exclude a caption; the last group names why."""
         for found in self._all_words.finditer(lower_case(caption).replace("’", "'")):
             is_name = found.lastgroup == "unclear" and caption[found.start()].isupper()
             if found.lastgroup != "kept" and not is_name:

@@ -17,7 +17,7 @@ def coco_texts(
     licenses: Records[License],
     captions: tuple[IntArray, Sequence[str]] | None = None,
 ) -> TextColumns:
-    """What a COCO file tells about its images.
+    """Captions, licence and attribution of each image of a COCO file.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def captions_by_image(
 
 
 def _name(one: License | None) -> str | None:
-    """Name of a licence; None also where it is the address, as exports write what has no name."""
+    """Name of a licence; None if an export has put its address there."""
     return None if one is None or one.name == one.url else one.name
 
 
@@ -90,7 +90,7 @@ _SHOWN = 5  # numbers in a note
 def licenses_of(
     images: Records[Image], licenses: Records[License]
 ) -> tuple[list[License | None], tuple[str, ...]]:
-    """The licence of each image, None where unknown, and a note on numbers that nothing explains.
+    """Licence of each image, None where unknown, and a note on unexplained numbers.
 
     A number means what the file's ``licenses`` say. Without this list it is trusted only of COCO's
     own images, as their ``coco_url`` shows: other datasets have the form of COCO's files, and

@@ -1,4 +1,4 @@
-"""Words of groups: which group a caption names, and what each word becomes in another one."""
+"""Words of groups, with their counterparts in other groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

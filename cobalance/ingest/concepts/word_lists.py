@@ -108,7 +108,7 @@ def load_group_words(name: str) -> GroupWords:
 
 @dataclass(frozen=True)
 class _Content:
-    """What a file says, and the checks of it."""
+    """Content of a word list's file, with its checks."""
 
     where: str
     content: dict[str, Any]

@@ -18,7 +18,7 @@ _DENSE = 0.02  # the share of a tile from which its cosines are computed
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> Vectors:
-    """Vectors of length 1 in single precision; those of length 0 stay, and are like nothing.
+    """Normalise vectors to length 1 in single precision; zero vectors stay zero.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class _Search:
     own: Positions | None
 
     def blocks(self) -> Iterator[tuple[int, BoolArray, BoolArray]]:
-        """The first query of each block, the points that are surely near it, and those that may be.
+        """Yield each block's first query, with masks of certain and of possible neighbours.
 
         Both arrays have the shape (queries, points). Of the k nearest all are in one or the other,
         and the sure ones are all among them.

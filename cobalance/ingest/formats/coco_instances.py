@@ -193,7 +193,7 @@ def _segmentations(instances: Records[Instance], sound: IntArray) -> ObjectArray
 
 
 def _crowds(instances: Records[Instance], sound: IntArray) -> BoolArray | None:
-    """Mask of the instances that are crowds; None if there are none."""
+    """Mask of crowd instances, or None."""
     given = field(instances, "iscrowd")
     every = np.fromiter((value in _CROWD for value in given), bool, len(given))
     crowds: BoolArray = every[sound]

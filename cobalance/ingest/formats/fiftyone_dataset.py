@@ -58,7 +58,7 @@ class _Labels(msgspec.Struct):
 
 
 class FiftyOneDataset(TreeReader):
-    """Reader of what ``dataset.export(dataset_type=FiftyOneDataset)`` writes.
+    """Reader of exports by ``dataset.export(dataset_type=FiftyOneDataset)``.
 
     A field of one classification gives the class, fields of detections, polylines and
     classifications the concepts; name them by column options where there are several. A tag that
@@ -98,7 +98,7 @@ class FiftyOneDataset(TreeReader):
 
 
 def _folder(tree: FileTree) -> str | None:
-    """Folder of the samples, with its ``/``; None if there are none."""
+    """Folder of the samples with its ``/``, or None."""
     files = set(tree.names)
     found = [name.removesuffix(_SAMPLES) for name in files if PurePosixPath(name).name == _SAMPLES]
     found = [folder for folder in found if f"{folder}{_METADATA}" in files]

@@ -31,7 +31,7 @@ _DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
 
 
 class HubDataset(TreeReader):
-    """Reader of what ``Dataset.save_to_disk`` and ``DatasetDict.save_to_disk`` write.
+    """Reader of datasets saved by ``Dataset.save_to_disk`` or ``DatasetDict.save_to_disk``.
 
     Numbered labels get their names, alone and in lists of objects; an image's path is its address.
     Rows without an id are numbered within their split. Needs the extra ``hub``.
@@ -74,14 +74,14 @@ def _rows(
 
 
 def _root(tree: FileTree) -> str | None:
-    """The folder of the tree that a dataset was saved in; None if there is none."""
+    """Folder in the tree with a saved dataset, or None."""
     marks = (PurePosixPath(name) for name in tree.names)
     found = [path.parent for path in marks if path.name in (_DICT, _INFO)]
     return min(found, key=lambda path: len(path.parts)).as_posix() if found else None
 
 
 def _splits(tree: FileTree, problems: Problems) -> dict[str, str]:
-    """The folder of each split; one without a name if there are none."""
+    """Folder of each split; a dataset without splits has one without a name."""
     root = _root(tree) or "."
     listing = _inside(root, _DICT)
     if listing not in tree.names:
@@ -148,7 +148,7 @@ def _is_compressed(message: pa.ipc.Message) -> bool:
 
 
 def _features(tree: FileTree, folder: str, problems: Problems) -> Mapping[str, Any]:
-    """What each column holds, by name."""
+    """Feature type of each column, by name."""
     with needs_extra("Reading datasets of Hugging Face", "hub"):
         import datasets
     name = _inside(folder, _INFO)
@@ -170,7 +170,7 @@ def _read_description(tree: FileTree, name: str, problems: Problems) -> dict[str
 
 @contextmanager
 def _naming_damage(problems: Problems, name: str) -> Iterator[None]:
-    """Raise whatever a damaged file makes the libraries raise as an InputError."""
+    """Turn any error of the libraries about a damaged file into an InputError."""
     try:
         yield
     except InputError:

@@ -21,7 +21,7 @@ class TreeReader(ABC):
 
     @abstractmethod
     def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
-        """Read all of it, unfiltered; errors are those of `cobalance.ingest.reader.Reader.read`."""
+        """Read all of it, unfiltered; raises as `cobalance.ingest.reader.Reader.read`."""
 
     def detects(self, _path: Path, _head: bytes) -> bool:
         """Whether one file has this format: none has."""

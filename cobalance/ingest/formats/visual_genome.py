@@ -20,7 +20,7 @@ _SENSE = re.compile(r"^(?P<lemma>.+)\.[a-z]\.\d+$")
 
 
 class Object(msgspec.Struct, gc=False):
-    """An object of an image; versions of the dataset differ in what they have."""
+    """An object of an image; its fields vary between versions of the dataset."""
 
     x: float | None = None
     y: float | None = None

@@ -32,7 +32,7 @@ _LEAST, _MOST = -0.01, 1.01  # rounding leads a little out of the image
 
 @dataclass(frozen=True)
 class _Description:
-    """What ``data.yaml`` says: the names of categories, images by split, points of a pose."""
+    """Content of ``data.yaml``: category names, images by split, points of a pose."""
 
     names: Mapping[int, str]
     images: Mapping[str, Sequence[str]]
@@ -98,7 +98,7 @@ class Yolo(TreeReader):
 
 
 def _documents(tree: FileTree) -> Iterator[tuple[str, Any]]:
-    """YAML files, those of the uppermost folders first, and what each says.
+    """YAML files with their content, uppermost folders first.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _read_description(tree: FileTree, problems: Problems) -> _Description:
 def _images(
     tree: FileTree, description: _Description, files: set[str], problems: Problems
 ) -> Iterator[tuple[str, str]]:
-    """Split and path of each image, from folders or lists; of each label if there are none."""
+    """Split and path of each image, from folders or lists, else of each label."""
     for split, entries in description.images.items():
         for entry in entries:
             place = _within(description.root, entry)

@@ -117,7 +117,7 @@ class ImageHeader:
 
 
 def read_header(content: bytes) -> ImageHeader:
-    """Read the format and size of an image file; it may be larger than what is decoded.
+    """Read the format and size of an image file, which may exceed the limits of decoding.
 
     Raises
     ------

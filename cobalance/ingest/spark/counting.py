@@ -203,7 +203,7 @@ def _by_prefixes(
     max_size: int,
     min_support: int,
 ) -> "DataFrame":
-    """Send images to their first concepts, and count there what begins with it."""
+    """Partition images by each of their concepts, and count the cliques that begin with it."""
 
     def project(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in incidences(batches, code_of, names, classes):

@@ -40,7 +40,7 @@ def warns_not_of_pandas(run: Callable[P, R]) -> Callable[P, R]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkOptions:
-    """What to read, and how to split the work.
+    """Columns to read, and how to split the work.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def read_images(
 
 
 def _column(names: Sequence[str], role: str, given: str | None, file: str, needed: bool) -> str:
-    """The column of a role; the empty text if there is none and it is not needed."""
+    """Column of a role; empty text for an optional role without one."""
     name = given or usual_column(role, names) or ""
     if (given or needed) and name not in names:
         wanted = repr(given) if given else f"for the {role.removesuffix('_name')}"
@@ -235,7 +235,7 @@ def incidence_of(
 
 
 def _codes(names: pa.Array, code_of: Mapping[str, int]) -> IntArray:
-    """Codes of written names, -1 for those that are not counted."""
+    """Codes of names as written, -1 for names that are not counted."""
     encoded = names.dictionary_encode()
     known = [code_of.get(name, -1) for name in encoded.dictionary.to_pylist()]
     indices = pc.fill_null(encoded.indices, len(known)).to_numpy(zero_copy_only=False)

@@ -82,7 +82,7 @@ _footers: dict[Path, tuple[object, pq.FileMetaData, list[str]]] = {}
 
 
 def open_sorted(path: Path, content: str) -> SortedFile | None:
-    """Open a file of a dataset; None if there is none.
+    """Open a file of a dataset, or return None.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Guess which column of a table holds what, by the columns' names and their first values."""
+"""Guess the roles of a table's columns from their names and first values."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ _JOINED = "Some rows have the same: together they are one image."
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column seems to hold.
+    """Guessed roles of a column.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def guess_columns(
     named: Mapping[str, str],
     indicators: Collection[str] = (),
 ) -> dict[str, Guess]:
-    """Guess what each column holds; a role has at most one column, but for concepts' indicators.
+    """Guess the roles of each column; only indicators of concepts share a role.
 
     Names come first. Where none is usual, values that differ in every row are ids, few values are
     classes, lists are concepts, names of picture files are pictures, and sentences are captions.
@@ -76,7 +76,7 @@ def guess_columns(
 
 
 class _Values:
-    """What can be told of a column's first values."""
+    """Statistics of a column's first values."""
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self.texts = [text for value in values if (text := (value or "").strip())]
@@ -184,7 +184,7 @@ class _Search:
         self._take("caption", self._fitting(lambda one: one.is_caption))
 
     def _doubt_names(self) -> None:
-        """Correct what names say and values deny, and say where they are in doubt."""
+        """Correct roles that the values contradict, and note doubts."""
         picture, label, ids = (self.of.get(role) for role in ("uri", "class", "id"))
         if picture is not None and picture == ids and not self.columns[picture].is_place:
             del self.of["uri"]

@@ -90,7 +90,7 @@ class Rows(Generic[Row]):
         self._cells = self._bytes = 0
 
     def add(self, line: int, row: Row, characters: int = 0) -> bool:
-        """Add the row of a line; True if that completed a chunk, also by what it takes."""
+        """Add the row of a line; True if that completed a chunk, by rows or by size."""
         self._pending.append((line, row))
         self._cells += len(row) + characters // _CELL_CHARACTERS
         if len(self._pending) < CHUNK and self._cells < CHUNK_CELLS:

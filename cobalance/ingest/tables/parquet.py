@@ -167,7 +167,7 @@ class _Budget:
 def _check_sizes(
     file: pq.ParquetFile, columns: Iterable[str], n_groups: int, check: Callable[[int], None]
 ) -> list[str]:
-    """Check what some columns take at the very least; the paths of text, to be read as codes.
+    """Check the least memory of some columns; paths of text, to be read as codes.
 
     Reading no rows of a column raises where its metadata is broken; ``column`` would abort.
     """

@@ -82,7 +82,7 @@ def read_sheet(
 
 
 def _plain(cell: str) -> str:
-    """Take off what `guard_formulas` put before a text."""
+    """Remove the prefix that `guard_formulas` put before a text."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 

@@ -1,1 +1,1 @@
-"""Load datasets: where files are, what a load would do, and the load itself."""
+"""Load datasets: find files, check a load, and load."""

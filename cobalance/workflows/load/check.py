@@ -58,7 +58,7 @@ _WANTED = ("images of other classes", "images of other splits")  # left out by a
 
 @dataclass(frozen=True, eq=False)
 class CheckedImport:
-    """A checked import: what loading would write, and what it would change.
+    """A checked import, with the changes that loading would make.
 
     Parameters
     ----------

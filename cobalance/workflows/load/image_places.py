@@ -31,7 +31,7 @@ class AddedPlace:
 
 
 def added_places(folders: Folders) -> list[AddedPlace]:
-    """What was added, in the order of the search."""
+    """Added image folders, in search order."""
     return [
         AddedPlace(path, usable(path, folders.imports) and os.path.exists(path))
         for path in read_added(folders.home)
@@ -133,13 +133,13 @@ def places_with(uris: Sequence[str], roots: Sequence[Path], most: int = 3) -> li
 
 
 def missing_files(uris: Sequence[str], places: Sequence[str]) -> list[str]:
-    """Those of some image files that are in none of the places of `Folders.image_roots`."""
+    """Image files that are in none of `Folders.image_roots`."""
     roots = ImageRoots(places)
     return [uri for uri in uris if not file_identity(roots, uri)]
 
 
 def file_identity(roots: ImageRoots, uri: str) -> str:
-    """What tells an image file from others; empty if it is not found."""
+    """Identity of an image file; empty if it is not found."""
     try:
         return roots.find(uri).identity
     except CobalanceError:

@@ -21,7 +21,7 @@ _LONGEST_NAME = 120  # characters; file systems allow 255 bytes
 
 @contextmanager
 def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path]:
-    """Write what was sent to files of a private folder; MachineError where its disk is full."""
+    """Write uploads to files of a private folder; raises MachineError when its disk is full."""
     with TemporaryDirectory(prefix="cobalance-") as temporary:
         folder = Path(temporary)
         try:

@@ -102,7 +102,7 @@ class SparkImages:
         return Counted(cliques, uncommon)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
-        """Choose in every task, and again among what they chose."""
+        """Sample in every task, then among the tasks' samples."""
         images = read_images(self.session, self.path, self.options, of_split=split, named=True)
         raw = self.singles.raw
         found = sample_with_spark(images, raw, cliques, sample.per_class, sample.seed)

@@ -1,1 +1,1 @@
-"""The page Datasets: what is loaded, and importing more."""
+"""The page Datasets: loaded datasets, and imports."""

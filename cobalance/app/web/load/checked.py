@@ -1,4 +1,4 @@
-"""What a check has found: counts, changes, and what would be left out."""
+"""Results of a check: counts, changes, and images left out."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from cobalance.workflows.load.check import CheckedImport
 
 
 def ask_agreement(found: CheckedImport, key: str) -> bool:
-    """Draw what a load would leave out, if that is much; whether the person wants it so."""
+    """Warn of a load that leaves out many images; return whether the person agrees."""
     total, reasons = found.count_left_out()
     if not total:
         return True
@@ -26,7 +26,7 @@ def ask_agreement(found: CheckedImport, key: str) -> bool:
 
 
 def draw(found: CheckedImport) -> None:
-    """Draw what was read, what a load would change, and what was left out."""
+    """Draw counts, changes and omissions of a checked import."""
     annotations, changes = found.annotations, found.changes
     classes, concepts = found.classes, found.concepts
     left, middle, right = st.columns([1.3, 1, 1])

@@ -1,4 +1,4 @@
-"""The preview of a table, with what each column holds chosen on its head."""
+"""Preview of a table, with the role of each column chosen in its head."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ _NEEDED = {"id": "an image's id", "class": "its class", "concepts": "its concept
 
 
 def draw_heads(chosen: ChosenFile, sample: TableSample) -> ReadOptions:
-    """Draw the columns with their first values; return what they hold.
+    """Draw the columns with their first values; return their roles as options.
 
     In a table of many columns those of one concept each are listed below the others, and one of
     them may be the class.
@@ -80,7 +80,7 @@ class _Heads:
     class_key: str
 
     def draw(self, name: str) -> Roles:
-        """Draw a column: its head, its first values, and why it seems to hold what it does."""
+        """Draw a column: its head, its first values, and the reason for its guessed role."""
         guess, key = self.sample.guesses[name], self.keys[name]
         if key not in st.session_state:
             st.session_state[key] = guess.roles if guess.roles in _NAMES else NOT_USED
@@ -132,7 +132,7 @@ class _Heads:
         return roles if label is None else {**roles, label: ("class",)}
 
     def _release(self, key: str) -> None:
-        """Take what a column was chosen for from the column that had it."""
+        """Take a role from the column that had it before."""
         chosen = st.session_state[key]
         if key == self.class_key:
             chosen = () if chosen is None else ("class",)
@@ -152,7 +152,7 @@ class _Heads:
 
 
 def say_missing(options: ReadOptions, *, class_elsewhere: bool, searched: bool) -> None:
-    """Draw what no column holds though an import needs it.
+    """Warn of roles that an import needs and no column has.
 
     Parameters
     ----------

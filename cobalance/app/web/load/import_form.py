@@ -1,4 +1,4 @@
-"""Form of an import's options: those of the file's format, with choices read from the file."""
+"""Form of an import's options, with choices read from the file."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -96,7 +96,7 @@ class _Form(ChosenFile):
     """The fields that depend on the file and its format."""
 
     def columns(self, format_: str) -> ReadOptions:
-        """Draw the first rows of a table, with what each column holds; else nothing."""
+        """Draw the first rows of a table with the role of each column; nothing for others."""
         if format_ not in TABLES:
             return ReadOptions()
 
@@ -108,7 +108,7 @@ class _Form(ChosenFile):
         return draw_heads(self, sample)
 
     def options(self, format_: str, options: ReadOptions) -> ReadOptions:
-        """Draw the options of this format, and add them to those of its columns."""
+        """Draw the options of this format, in addition to its columns."""
         uses = FORMATS[format_].uses
         titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
         start = _CAPTIONS if format_ == "coco-captions" else _CLASS

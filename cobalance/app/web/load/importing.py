@@ -72,7 +72,7 @@ def section() -> None:
 
 
 def _next_steps(dataset: str) -> None:
-    """Draw what can follow a load."""
+    """Draw the next steps after a load."""
     st.markdown(f"**{escape(dataset)}** is loaded.")
     with st.container(horizontal=True):
         mined = st.button(

@@ -1,4 +1,4 @@
-"""Thumbnails of what an import would load, and what to do where image files are not found."""
+"""Thumbnails of images to import, with advice on missing image files."""
 
 import streamlit as st
 
