@@ -203,7 +203,7 @@ def test_the_class_may_be_one_of_many_columns_of_0_and_1(loading, dataset) -> No
     widget(app, "selectbox", "Class, if it is one of the other 14 columns").select("A3").run()
     assert table(check(app), "Classes (2)") == {"0": 8, "1": 8}
     assert set(table(app, "Concepts (13)")) == set(names) - {"A3"}
-    widget(app, "selectbox", "**image\\_id**").set_value(("class_name",)).run()
+    widget(app, "selectbox", "**image\\_id**").set_value(("class",)).run()
     other = widget(app, "selectbox", "Class, if it is one of the other 14 columns")
     assert other.value is None
 
