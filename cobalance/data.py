@@ -191,7 +191,7 @@ def read(
     input_format : str, optional
         The format, where that goes wrong; an unknown one is answered with those there are.
     **options
-        The fields of `cobalance.ingest.options.ReadOptions`; the most wanted are:
+        The fields of `cobalance.ingest.options.ReadOptions`:
 
         ``id_column``, ``class_column``, ``concepts_column``
             Columns of a table; by default those with usual names, such as ``label``. With
@@ -210,6 +210,11 @@ def read(
             Leave out mentions below.
         ``on_error``
             ``"fail"`` at a malformed record, or ``"skip"`` and note it.
+        ``scores_column``, ``caption_column``, ``split_column``, ``uri_column``, ``width_column``,
+        ``height_column``, ``delimiter``
+            More columns of a table, and what separates concepts in text.
+        ``max_columns``, ``max_rows``, ``max_mentions``, ``max_table_mb``, ``max_skipped``
+            Limits, so that no file takes all memory.
 
     Raises
     ------

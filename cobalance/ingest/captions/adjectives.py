@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cobalance.ingest.captions.edited import (
+from cobalance.ingest.captions.edits import (
     MANY_GROUPS,
     NO_PERSON,
     NOT_RESTORED,
@@ -13,10 +13,11 @@ from cobalance.ingest.captions.edited import (
     EditedCaption,
     any_of,
     apply,
+    capitalise,
+    like,
     lower_case,
     whole_words,
 )
-from cobalance.ingest.captions.english import capitalise, like
 from cobalance.ingest.concepts.group_words import normal
 
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s)[^\w]*$")

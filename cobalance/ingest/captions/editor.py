@@ -6,7 +6,7 @@ from itertools import chain, product
 
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.ingest.captions.adjectives import AdjectiveEditor
-from cobalance.ingest.captions.edited import EditedCaption
+from cobalance.ingest.captions.edits import EditedCaption
 from cobalance.ingest.captions.words import WordEditor
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords
 

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from cobalance.ingest.captions.edited import any_of
+from cobalance.ingest.captions.edits import any_of
 from cobalance.ingest.documents import decode_toml
 
 _ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}

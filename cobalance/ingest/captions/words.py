@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from cobalance.ingest.captions.edited import (
+from cobalance.ingest.captions.edits import (
     DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,
@@ -15,10 +15,10 @@ from cobalance.ingest.captions.edited import (
     EditedCaption,
     any_of,
     apply,
+    like,
     lower_case,
     whole_words,
 )
-from cobalance.ingest.captions.english import like
 from cobalance.ingest.captions.readings import expand_pattern, list_words, read_word
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.word_lists import telling

@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
 from cobalance.ingest.captions.children import names_children
-from cobalance.ingest.captions.edited import (
+from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.captions.edits import (
     DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,
@@ -18,7 +19,6 @@ from cobalance.ingest.captions.edited import (
     NOT_RESTORED,
     REASONS,
 )
-from cobalance.ingest.captions.editor import CaptionEditor
 from cobalance.ingest.concepts.group_words import GroupWords, WordRow
 from cobalance.ingest.concepts.word_lists import load_group_words
 

@@ -5,11 +5,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from cobalance.app.web.components.images.shown_images import image_files
+from cobalance.app.web.load import image_folders
+from cobalance.app.web.pictures.thumbnails import GalleryImage, Picture
+from cobalance.app.web.state import session
 from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import escape
+from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.safe_text import mask_credentials
 from cobalance.ingest.summary import skipped_records
+from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport
+from cobalance.workflows.load.image_places import missing_files
+from cobalance.workflows.load.proof import Proof, ProofImage
 
 
 def ask_agreement(found: CheckedImport, key: str) -> bool:
@@ -77,3 +85,53 @@ def _counts(rows: Any, columns: list[str], name_width: int) -> None:
     name = st.column_config.TextColumn(width=name_width)
     numbers = dict.fromkeys(columns[1:], count_column(width=90))
     draw_table(frame, 460, {columns[0]: name, **numbers})
+
+
+_PICTURE_PX = 164
+_THUMBNAIL_PX = 320
+_CONCEPTS = 4
+
+
+def draw_proof(proof: Proof) -> None:
+    """Draw some images as they were read, with their boxes, class and concepts."""
+    st.markdown("##### As they were read", help="Images of each class, from first to last.")
+    if all(image.uri is None for image in proof.images):
+        st.caption("The annotations name no picture files, so that no images are shown.")
+        return
+    uris = [image.uri for image in proof.images if image.uri is not None]
+    missing = missing_files(uris, session.settings().folders().image_roots())
+    if missing:
+        _warn_missing(missing, len(uris))
+    found = [image for image in proof.images if image.uri is not None and image.uri not in missing]
+    names = {concept for image in proof.images for concept in image.concepts}
+    pictures = image_files().gallery(
+        [GalleryImage(image.id, image.uri) for image in found],
+        proof.regions,
+        class_colors([*names, *(image.class_name for image in proof.images)]),
+        _THUMBNAIL_PX,
+    )
+    with st.container(horizontal=True):
+        for image, picture in zip(found, pictures, strict=True):
+            with st.container(width=_PICTURE_PX, gap="xsmall"):
+                _draw_image(image, picture)
+
+
+def _draw_image(image: ProofImage, picture: Picture) -> None:
+    said = ", ".join(image.concepts) or "no concept"
+    st.image(picture.data, width="stretch", alt=f"{image.id}: {image.class_name}; {said}")
+    more = len(image.concepts) - _CONCEPTS
+    concepts = ", ".join(escape(shorten(name, 24)) for name in image.concepts[:_CONCEPTS])
+    st.markdown(bold(image.class_name, 24))
+    st.caption((concepts or "no concept") + (f" and {more} more" if more > 0 else ""))
+
+
+def _warn_missing(uris: list[str], total: int) -> None:
+    """Say which files are not found and where they were looked for, and offer more places."""
+    places = [mask_credentials(root) for root in session.settings().folders().image_roots()]
+    where = f"Looked in {', '.join(map(bold, places))}." if places else "No folder is known yet."
+    st.warning(
+        f"{len(uris)} of these {total} image files are not found, such as {bold(uris[0])}. {where} "
+        "Add the folder that they are in, or load the annotations without pictures.",
+        icon=":material/broken_image:",
+    )
+    image_folders.add_form("_proof", uris)

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components import mine_button
-from cobalance.app.web.load import checked, proof
+from cobalance.app.web.load import checked
 from cobalance.app.web.load.chosen_file import cached_by_files
 from cobalance.app.web.load.import_form import import_form
 from cobalance.app.web.state import session, tasks
@@ -238,7 +238,7 @@ def _outcome(source: Source | None, request: ImportRequest | None) -> None:
         changes = check.found.changes
         if not (changes.created or changes.updated or changes.deleted):
             st.caption("That would change nothing.")
-    proof.draw(check.found.proof)
+    checked.draw_proof(check.found.proof)
     checked.draw(check.found)
     if load:
         _start_load(check.found, check.file)
