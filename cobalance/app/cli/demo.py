@@ -19,7 +19,7 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.progress import Progress
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.wording import listed
+from cobalance.ingest.concepts.wording import join_names
 from cobalance.workflows.compare import comparison_table
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import load_demo
@@ -191,7 +191,7 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
 
     recipe = RECIPES[RECIPE]
     groups = " : ".join(GROUPS)
-    sizes = listed([f"{n} of the class {group}" for group, n in found.before[()].items()])
+    sizes = join_names([f"{n} of the class {group}" for group, n in found.before[()].items()])
     yield (
         f"\n[bold]The same pictures with every group in them[/]: {found.images} pictures, "
         f"{sizes}, of figures before photographs, with things that lean to one class. The figures "
@@ -287,7 +287,7 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
     )
 
     classes = sorted(set(found.pictures.table["class_name"]))
-    sizes = listed(
+    sizes = join_names(
         [f"{(found.pictures.table['class_name'] == name).sum()} of the class {name}"
          for name in classes]
     )  # fmt: skip
@@ -308,7 +308,7 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
     yield "\nImbalances of the labels, as the graph shows them:\n"
     yield labelled_table(found)
     yield (
-        f"\n{listed(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in about "
+        f"\n{join_names(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in about "
         "one of 30 answers. Gaps between the classes in images, before and after the correction, "
         "with intervals of 95%, and in truth:\n"
     )
