@@ -308,9 +308,9 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
     yield "\nImbalances of the labels, as the graph shows them:\n"
     yield labelled_table(found)
     yield (
-        f"\n{join_names(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in about "
-        "one of 30 answers. Gaps between the classes in images, before and after the correction, "
-        "with intervals of 95%, and in truth:\n"
+        f"\n{join_names(PEOPLE)} checked {inflect(found.checked, 'labels')}, with a mistake in "
+        "about one of 30 answers. Gaps between the classes in images, before and after the "
+        "correction, with intervals of 95%, and in truth:\n"
     )
     yield corrected_table(found)
     inside = found.corrected
