@@ -71,7 +71,7 @@ def test_a_transaction_of_the_driver_has_the_socket_that_is_wrapped(store: Graph
     with store.driver.session() as session, session.begin_transaction() as transaction:
         found: object = transaction
         for part in ("_connection", "inbox", "_socket", "recv_into"):
-            assert hasattr(found, part), gone("cobalance/graph/console/answer_limit.py", part)
+            assert hasattr(found, part), gone("cobalance/graph/console/message_limit.py", part)
             found = getattr(found, part)
 
 

@@ -198,7 +198,7 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             **{EXPECTED + name: expected[:, i] for i, name in enumerate(cliques.classes)},
-            "explained": _explained(cliques, expected),
+            "explained": _share_explained(cliques, expected),
             "own_effect": effect,
             "own_over": pd.Categorical.from_codes(over, names),
             "own_under": pd.Categorical.from_codes(under, names),
@@ -211,7 +211,7 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     return frame if tests else frame.drop(columns=["own_p_value", "own_q_value", "own_test"])
 
 
-def _explained(cliques: Cliques, expected: FloatArray) -> FloatArray:
+def _share_explained(cliques: Cliques, expected: FloatArray) -> FloatArray:
     """Share of the largest difference of rates that the expected images show."""
     shown = np.flatnonzero(cliques.class_sizes)
     if not len(shown):
