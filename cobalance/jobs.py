@@ -68,7 +68,7 @@ class JobProgress(Result):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row: what `Store.jobs` says of the job."""
+        """The row of `Store.jobs` of the job."""
         return jobs_frame([self.record])
 
     def title(self) -> str:
@@ -193,7 +193,7 @@ class Job(Generic[MadeDataset]):
             time.sleep(poll_s)
 
     def cancel(self) -> Self:
-        """Cancel it: what is being made is finished and kept."""
+        """Cancel it; images under way are finished and kept."""
         cancel_job(self.graph, self.id)
         return self
 
@@ -210,7 +210,7 @@ class Job(Generic[MadeDataset]):
         return read_queries(self.graph, self.id)
 
     def candidates(self, verdict: CandidateState | None = None) -> pd.DataFrame:
-        """A row an image that was made: what it should show, the filters' verdict, where it is.
+        """A row for each candidate: class and concepts, verdict, scores and location.
 
         Parameters
         ----------
@@ -226,11 +226,11 @@ class Job(Generic[MadeDataset]):
         return candidates_frame(found)
 
     def accept(self, candidate: str) -> None:
-        """Accept an image, whatever the filters say."""
+        """Accept an image, overriding the filters."""
         decide(self.graph, candidate, "accepted", "")
 
     def reject(self, candidate: str) -> None:
-        """Reject an image, whatever the filters say."""
+        """Reject an image, overriding the filters."""
         decide(self.graph, candidate, "rejected", "")
 
     def study(

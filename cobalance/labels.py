@@ -65,7 +65,7 @@ class Labels(Result):
         return label_summary(*self._files())
 
     def images(self) -> pd.DataFrame:
-        """What was found: ``image``, ``concept`` and ``score``, a row for each label."""
+        """A row for each label: ``image``, ``concept`` and ``score``."""
         from cobalance.annotation.labelling.labels import read_labels
 
         return read_labels(*self._files())
@@ -77,11 +77,11 @@ class Labels(Result):
             yield ids, pd.DataFrame(scores.matrix, index=ids, columns=list(settings.texts))
 
     def accept(self, decided_by: str = "") -> "Labels":
-        """Make what was found concepts of the dataset; mine it again to count them."""
+        """Add the labels to the dataset's concepts; mine it again to count them."""
         return self._decide("accepted", decided_by)
 
     def reject(self, decided_by: str = "") -> "Labels":
-        """Leave out what was found; the dataset is as it was before `accept`."""
+        """Remove the labels; the dataset is as it was before `accept`."""
         return self._decide("rejected", decided_by)
 
     def change(
@@ -226,7 +226,7 @@ class Annotated:
         return Labels(self.graph, self.settings, ordered, self.progress)
 
     def labels(self) -> list[Labels]:
-        """What models have labelled of it, the newest first."""
+        """Labels of the dataset by models, the newest first."""
         found = [run.id for run in list_runs(self.graph, self.name) if run.kind == "label"]
         return [Labels(self.graph, self.settings, run, self.progress) for run in found]
 
@@ -260,11 +260,11 @@ class Annotated:
         return new_audit(self.graph, self.settings, run, people, **sample)
 
     def audits(self) -> list[Audit]:
-        """The audits of what models labelled of it, the newest first."""
+        """Audits of its labels, the newest first."""
         found = list_panels(self.graph, AuditRecord, dataset=self.name)
         return [Audit(self.graph, one.id) for one in found]
 
     def studies(self) -> list[Study]:
-        """The human studies of what jobs made of it, the newest first."""
+        """Human studies of its jobs, the newest first."""
         found = list_panels(self.graph, StudyRecord, dataset=self.name)
         return [Study(self.graph, one.id) for one in found]

@@ -37,7 +37,7 @@ class _Panel(Result):
 
     @property
     def sample(self) -> pd.DataFrame:
-        """What each person is asked, blind and in order, with the answers so far.
+        """Questions to each person, blind and in order, with the answers so far.
 
         Of an audit ``person``, ``image``, ``uri``, ``concept`` (of a clique "cow + road": whether
         the image shows all of them) and ``answer``, None without one.
@@ -88,7 +88,7 @@ class _Panel(Result):
 @methods_speak_python
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(_Panel):
-    """People's check of what a model labelled, by its id.
+    """Audit of a model's labels by people, by its id.
 
     They answer on the page Audit of the web app, or by `sample` and `answer`. `graph` is that of
     the store.
@@ -116,7 +116,7 @@ class Audit(_Panel):
         return audit_imbalances(self.graph, self.record())
 
     def title(self) -> str:
-        """What is checked, by how many people, and how far they are."""
+        """Number of labels and people, and progress."""
         found = self.record()
         labels = inflect(len(found.labels), "labels")
         return f"Audit of {labels} of {found.dataset!r} {self._by_people()}"
@@ -162,7 +162,7 @@ class Study(_Panel):
         return self
 
     def title(self) -> str:
-        """What is judged, by how many people, and how far they are."""
+        """Number of pairs and people, and progress."""
         found = self.record()
         closed = "" if found.closed_at is None else ", closed"
         pairs = inflect(len(found.pairs), "pairs")

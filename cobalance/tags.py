@@ -23,7 +23,7 @@ from cobalance.words import methods_speak_python
 
 @methods_speak_python
 class Tagged:
-    """Tags that people give a dataset's images, and what they do to counts."""
+    """Tags and notes of a dataset's images."""
 
     graph: GraphStore
     name: str
@@ -57,7 +57,7 @@ class Tagged:
         return tagged
 
     def untag(self, tag: str, images: Sequence[str] | None = None) -> None:
-        """Take a tag from images; without these, delete it. What it changed is undone."""
+        """Take a tag from images, or delete it if none are given; its effects are undone."""
         if images is None:
             delete_tag(self.graph, self.name, tag)
         else:
@@ -72,11 +72,11 @@ class Tagged:
         return images_of_tag(self.graph, self.name, tag)
 
     def apply_tags(self) -> TagChanges:
-        """Make images show what tags say and leave out what they leave out, as `mine` does."""
+        """Apply tags to counts, as `mine` does first."""
         return apply_tags(self.graph, self.name, progress=self.progress)
 
     def note(self, image: str, text: str, *, by: str = "") -> None:
-        """Write about an image, in place of what was written before; no text deletes that."""
+        """Replace the note on an image; an empty text deletes it."""
         write_note(self.graph, self.name, image, text, by=by)
 
     def notes(self) -> pd.DataFrame:

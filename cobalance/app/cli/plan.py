@@ -22,7 +22,7 @@ from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.panel.verdicts import unsupported_queries
+from cobalance.workflows.panel.verdicts import warn_unsupported
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.words import describe_plan, plan_notes, plan_table
 
@@ -112,5 +112,5 @@ def plan(
         write_frame(planned.plan.frame(), format_, output, out)
     for note in plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)), markup=False)
-    if said := unsupported_queries(planned.plan.queries, planned.audited):
+    if said := warn_unsupported(planned.plan.queries, planned.audited):
         notes.print(f"{said} Leave them out with --supported-only.", markup=False)

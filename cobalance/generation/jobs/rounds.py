@@ -23,9 +23,9 @@ from cobalance.graph.jobs.rounds import (
     Round,
     Span,
     begin_round,
+    find_shared_reasons,
     missing_numbers,
     read_query_progress,
-    shared_reasons,
 )
 from cobalance.ingest.stored.output_folder import OutputFolder
 
@@ -189,7 +189,7 @@ def next_round(
         settler = Settler(store, folder, job, settings)
         while settler.settle(progress, current.number):
             progress = read_query_progress(store, job)
-    shared = {} if settings.best_of > 1 else shared_reasons(store, job, progress, _GIVE_UP)
+    shared = {} if settings.best_of > 1 else find_shared_reasons(store, job, progress, _GIVE_UP)
     spans, ended = next_spans(
         progress,
         settings.candidates_per_image,

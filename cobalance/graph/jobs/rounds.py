@@ -158,10 +158,10 @@ def missing_numbers(
     return missing
 
 
-def shared_reasons(
+def find_shared_reasons(
     store: GraphStore, job: str, progress: Sequence[QueryProgress], least: int
 ) -> dict[int, str]:
-    """Why no candidate of a query has a file, by position, where all have the same reason.
+    """Find the one reason why no candidate of a query has a file, by the position of the query.
 
     Parameters
     ----------

@@ -225,7 +225,7 @@ def read_queries(
     return frame
 
 
-def measured_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
+def read_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
     """Measured time per image of the latest jobs of all datasets.
 
     Returns

@@ -73,7 +73,7 @@ class _Pending:
         return TagChanges(len(self.changed), len(self.left_out), len(self.brought_back))
 
 
-def left_out_by_tags(store: GraphStore, dataset: str) -> set[str]:
+def find_left_out(store: GraphStore, dataset: str) -> set[str]:
     """Ids of images that a tag leaves out, and that are still in the counts."""
     rows = store.read(statements.TO_LEAVE_OUT, dataset=dataset, exclude="exclude")
     return {row["id"] for row in rows}
@@ -137,7 +137,7 @@ def apply_tags(store: GraphStore, dataset: str, *, progress: Progress = silent) 
 
 
 def _pending(store: GraphStore, dataset: str) -> _Pending:
-    left_out = left_out_by_tags(store, dataset)
+    left_out = find_left_out(store, dataset)
     rows = store.read(statements.TO_BRING_BACK, dataset=dataset, exclude="exclude")
     tags: dict[str, set[str]] = defaultdict(set)
     changed = set()

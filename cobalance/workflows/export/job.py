@@ -23,7 +23,7 @@ from cobalance.graph.jobs.merge import generated_id
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
-from cobalance.graph.tags.applying import left_out_by_tags
+from cobalance.graph.tags.applying import find_left_out
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
@@ -70,7 +70,7 @@ def export_job(
     has_images = format_ != "weights"
     made = _accepted(store, output, job, check=has_images)
     held = _images(store, job.dataset, progress)
-    held = held[~held["id"].isin(left_out_by_tags(store, job.dataset))]
+    held = held[~held["id"].isin(find_left_out(store, job.dataset))]
     splits = dict(zip(held["id"], held["split"], strict=True))
     composed = compose_job(store, job, lambda: held, result)
     if composed is not None:

@@ -127,7 +127,7 @@ def open_local(model: str | None = None) -> ChatModel:
 
 
 def open_embedder(kind: str = "auto") -> tuple[Embed, str]:
-    """Open what compares names for near synonyms; return it with its name.
+    """Open the embedding that finds near synonyms; return it with its name.
 
     Parameters
     ----------

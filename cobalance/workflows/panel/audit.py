@@ -1,4 +1,4 @@
-"""Draw audits of what labelling runs found."""
+"""Draw audits of the labels of runs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

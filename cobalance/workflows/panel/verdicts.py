@@ -87,7 +87,7 @@ def is_supported(verdict: Verdict | None) -> bool:
     return verdict in (None, "supported")
 
 
-def unsupported_queries(
+def warn_unsupported(
     queries: Sequence[GenerationQuery], verdicts: Sequence[Verdict | None] | None
 ) -> str:
     """Warn of queries that no audit supports; empty where all are, or nothing is audited.
@@ -95,9 +95,9 @@ def unsupported_queries(
     Examples
     --------
     >>> queries = [GenerationQuery("owl", ("sky",), 30), GenerationQuery("owl", ("sea",), 5)]
-    >>> unsupported_queries(queries, ["not supported", "supported"])
+    >>> warn_unsupported(queries, ["not supported", "supported"])
     'No audit supports the imbalances of 1 query of 2 (30 images): 1 not supported.'
-    >>> unsupported_queries(queries, ["supported", None]), unsupported_queries(queries, None)
+    >>> warn_unsupported(queries, ["supported", None]), warn_unsupported(queries, None)
     ('', '')
     """
     left = [

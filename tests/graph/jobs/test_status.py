@@ -12,7 +12,7 @@ from cobalance.graph.jobs.reports import (
 )
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.settlement import RankedCandidate, Settlement, settle_queries
-from cobalance.graph.jobs.status import measured_speeds, read_job, read_queries
+from cobalance.graph.jobs.status import read_job, read_queries, read_speeds
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from tests.graph.jobs.reporting import QUERIES, accepted, rejected
 
@@ -57,7 +57,7 @@ def test_measured_speeds(store, loaded, job):
     other = create_job(store, loaded, "mine", QUERIES)
     query = query_id(job, 0)
     record_made(store, job, {query: [accepted(query, 0), rejected(query, 1)]})
-    speeds = measured_speeds(store).set_index("job")
+    speeds = read_speeds(store).set_index("job")
     assert speeds.loc[job, "seconds_per_image"] == 4.0
     assert speeds.loc[job, "images"] == 1
     assert other not in speeds.index
@@ -67,7 +67,7 @@ def test_measured_speeds_of_a_job_that_chooses_the_best(store, job):
     begin_round(store, job, 0, [], best_of=4)
     query = query_id(job, 1)
     record_made(store, job, {query: [accepted(query, 0), rejected(query, 1)]})
-    speeds = measured_speeds(store).set_index("job")
+    speeds = read_speeds(store).set_index("job")
     names = ["images", "best_of", "seconds_per_candidate", "seconds_per_image"]
     assert speeds.loc[job, names].tolist() == [0, 4, 2.0, 8.0]
 

@@ -25,7 +25,7 @@ from cobalance.workflows.panel.verdicts import (
     audit_imbalances,
     audit_rates,
     imbalance_verdicts,
-    unsupported_queries,
+    warn_unsupported,
 )
 from cobalance.workflows.plan.planners import plan_dataset
 from tests.audited_run import CLASSES, CONCEPTS, labelled, shows, write_audited_run
@@ -109,7 +109,7 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
     }
     assert by_query[("owl", ("bird", SKY))] == "not supported"
     assert by_query[("owl", ("bird", SEA))] == "supported"
-    warned = unsupported_queries(every.plan.queries, every.audited)
+    warned = warn_unsupported(every.plan.queries, every.audited)
     left = [verdict for verdict in by_query.values() if verdict == "not supported"]
     assert f"of {len(left)} quer" in warned
     assert f": {len(left)} not supported." in warned
@@ -117,7 +117,7 @@ def test_an_audit_corrects_what_the_run_says_and_tells_which_imbalances_are_left
     assert {(query.class_name, query.concepts) for query in kept.plan.queries} == {
         key for key, verdict in by_query.items() if verdict in (None, "supported")
     }
-    assert unsupported_queries(kept.plan.queries, kept.audited) == ""
+    assert warn_unsupported(kept.plan.queries, kept.audited) == ""
     decide_labels(store, folder, run, "rejected")
     assert imbalance_verdicts(store, dataset, cliques) is None
     mine_dataset(store, dataset, MiningOptions(1, common=()), max_cliques=100)

@@ -108,7 +108,7 @@ def title_of(image: EditedImage) -> str:
 def describe_request(
     class_name: str, concepts: Sequence[str], source_image: str | None = None
 ) -> str:
-    """Describe what a query asks for: a class with concepts, or an image edited to show a group."""
+    """Describe the request of a query: a class and concepts, or an image and the new group."""
     if source_image:
         return f"{class_name} in {source_image}"
     return f"{class_name}: {' + '.join(concepts)}" if concepts else class_name

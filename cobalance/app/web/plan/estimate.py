@@ -10,7 +10,7 @@ from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.theme import duration_text
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.recipes.recipe import Recipe
-from cobalance.graph.jobs.status import measured_speeds
+from cobalance.graph.jobs.status import read_speeds
 
 
 def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
@@ -26,7 +26,7 @@ def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of:
     str
         How long, such as ``2 min to 5 min``.
     """
-    speeds = _speeds_of(measured_speeds(current.store), recipe.backend, best_of)
+    speeds = _speeds_of(read_speeds(current.store), recipe.backend, best_of)
     fastest, slowest, origin = _range(speeds, recipe, best_of)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         low = _seconds("Seconds per image, from", "s_from", fastest, 190)

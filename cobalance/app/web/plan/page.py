@@ -46,7 +46,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.panel.verdicts import query_verdicts, unsupported_queries
+from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
 from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
@@ -104,7 +104,7 @@ def page() -> None:
         summary.warn(cliques, after, measured["images"], request.options.min_size)
         st.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
     queries = plan.queries
-    if said := unsupported_queries(
+    if said := warn_unsupported(
         queries, query_verdicts(current.store, current.name, cliques, queries)
     ):
         st.caption(f":orange[:material/warning:] {said}")
