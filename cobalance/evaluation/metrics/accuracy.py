@@ -234,7 +234,7 @@ class ByOptions(AccuracyOptions):
     by: Literal["group", "class"] = "group"
 
 
-def _opened(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
+def _compute_with(function: Callable[..., pd.DataFrame]) -> Callable[[Inputs, Any], pd.DataFrame]:
     def compute(inputs: Inputs, options: AccuracyOptions) -> pd.DataFrame:
         return function(inputs.need("predictions"), inputs.groups, **options.model_dump())
 
@@ -250,7 +250,7 @@ def _plugin(
         options=options,
         takes=("predictions",),
         may_take=("groups",),
-        compute=_opened(function),
+        compute=_compute_with(function),
     )
 
 

@@ -210,11 +210,11 @@ class Metrics(Plugins[Metric]):
         """The function that opens a metric from validated options."""
         plugin = self[name]
 
-        def opened(options: Options) -> Metric:
+        def open_metric(options: Options) -> Metric:
             return lambda inputs: plugin.score(inputs, options)
 
-        opened.__annotations__["options"] = plugin.options
-        return opened
+        open_metric.__annotations__["options"] = plugin.options
+        return open_metric
 
     def score(self, inputs: Inputs, chosen: Mapping[str, Any] | None = None) -> Scored:
         """Scores of several metrics, one below the other.

@@ -79,7 +79,7 @@ def _means(values: Floats, groups: IntArray) -> Floats:
     return means
 
 
-def balanced(probabilities: Floats, images: Examples) -> float:
+def balanced_accuracy(probabilities: Floats, images: Examples) -> float:
     """Mean over classes of the share of right images; one label an image."""
     return float(_means(_right(probabilities, images), images.labels).mean())
 
@@ -111,7 +111,7 @@ def mean_average_precision(probabilities: Floats, images: Examples) -> float:
 RULES: Mapping[str, Callable[[Floats, Examples], float]] = {
     "loss": negative_loss,
     "accuracy": accuracy,
-    "balanced": balanced,
+    "balanced": balanced_accuracy,
     "worst-group": worst_group,
     "group-balanced": group_balanced,
     "mean-average-precision": mean_average_precision,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.metrics.metric import ImageSet, Inputs
-from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.data.reading import TABLE, read_export_images, read_folder_images
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.features import FEATURES
@@ -125,7 +125,7 @@ def _captions(frame: pd.DataFrame) -> pd.DataFrame | None:
     rows = [
         (image, caption)
         for image, captions in zip(frame["image"], frame["captions"], strict=True)
-        for caption in listed(captions)
+        for caption in caption_list(captions)
     ]
     return pd.DataFrame(rows, columns=["image", "caption"]) if rows else None
 

@@ -79,9 +79,8 @@ def lic(
     regression on the words and pairs of words that a caption has, with a held-out choice of the
     penalty: seconds on a CPU, no weights, and the same result for the same seed. It does not see
     the order of distant words; options' ``attacker="lstm"`` does, as
-    `cobalance.evaluation.metrics.bias.sequences.fit_lstm` has it. Values of one attacker compare
-    with each other, not with those of another one. Captions are compared in lower case, as runs of
-    letters and digits.
+    `cobalance.evaluation.metrics.bias.lstm_attacker.fit_lstm` has it. Values compare within one
+    attacker alone. Captions are compared in lower case, as runs of letters and digits.
 
     References
     ----------
@@ -155,7 +154,7 @@ def _attack(
     told, tested = ([captions[row] for row in rows] for rows in (split.training, split.test))
     if attacker == "lstm":
         with needs_extra("The attacker lstm", "train"):
-            from cobalance.evaluation.metrics.bias.sequences import fit_lstm
+            from cobalance.evaluation.metrics.bias.lstm_attacker import fit_lstm
 
         return fit_lstm(told, codes[split.training], split.seed)(tested)
     with needs_extra("The metric lic", "evaluate"):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.graph.errors import DataError
 from cobalance.ingest.images.decoding import decode, rgb_array
@@ -57,7 +57,7 @@ def code_examples(
             _reader(images),
             group_names,
             domain_names,
-            captions=list(map(listed, images.frame["captions"]))
+            captions=list(map(caption_list, images.frame["captions"]))
             if "captions" in images.frame
             else (),
         )

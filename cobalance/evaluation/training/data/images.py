@@ -57,7 +57,7 @@ class LabelledImages:
             `cobalance.ingest.captions.image_texts.read_image_texts` gives them.
         """
         known = dict(zip(texts["id"], texts["captions"], strict=True))
-        captions = [listed(known.get(image)) for image in self.frame["image"]]
+        captions = [caption_list(known.get(image)) for image in self.frame["image"]]
         return replace(
             self, frame=self.frame.assign(captions=pd.Series(captions, self.frame.index, object))
         )
@@ -115,12 +115,12 @@ class LabelledImages:
         return [_root(image, of) for image in self.frame["image"]]
 
 
-def listed(captions: object) -> list[str]:
+def caption_list(captions: object) -> list[str]:
     """Captions as a list, empty where there are none.
 
     Examples
     --------
-    >>> listed(np.array(["a cat", " "])), listed(None)
+    >>> caption_list(np.array(["a cat", " "])), caption_list(None)
     (['a cat'], [])
     """
     if isinstance(captions, str) or not isinstance(captions, Iterable):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.evaluation.training.data.images import LabelledImages, listed
+from cobalance.evaluation.training.data.images import LabelledImages, caption_list
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import DataError, InputError
@@ -102,7 +102,7 @@ def read_export_images(folder: Path) -> LabelledImages:
     if "changed" in table.columns:
         frame["changed"] = table["changed"].astype(object)
     if "captions" in table.columns:
-        frame["captions"] = [listed(captions) for captions in table["captions"]]
+        frame["captions"] = [caption_list(captions) for captions in table["captions"]]
     root = folder.resolve()
 
     def read(uri: str, synthetic: bool) -> bytes:

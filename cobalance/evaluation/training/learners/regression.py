@@ -101,7 +101,7 @@ def descend(
         Constant ones; the method's own multiply.
     """
     rng = run.generator(_DESCENT)
-    wanted = _wanted(training)
+    wanted = _one_hot(training)
     penalty = 1 / (settings.c * len(training))
     if wanted.shape[1] == 2 and not training.several_labels:
         penalty *= 2  # the weights are ± half of the difference
@@ -133,7 +133,7 @@ def losses_of(probabilities: Floats, wanted: Floats, several_labels: bool) -> Fl
     return losses
 
 
-def _wanted(training: Examples) -> Floats:
+def _one_hot(training: Examples) -> Floats:
     """Ones for the labels, shape (n_images, n_classes)."""
     labels: IntArray = training.labels
     if training.several_labels:

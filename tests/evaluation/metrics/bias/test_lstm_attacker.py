@@ -7,7 +7,7 @@ import torch
 from scipy.stats import binom
 
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.bias.sequences import fit_lstm
+from cobalance.evaluation.metrics.bias.lstm_attacker import fit_lstm
 from cobalance.evaluation.metrics.metric import Inputs
 
 THINGS = ("dog", "bench", "beach", "umbrella", "horse", "bus")
