@@ -86,7 +86,7 @@ def test_what_cannot_be_scored(folder, tmp_path):
         ("gone", folder, "cmmd", NotFoundError, "no dataset 'gone'"),
         (" ", folder, "cmmd", OptionError, "The place of images is empty"),
         (cut, folder, "cmmd", InputError, "half.jpg: The image file is damaged"),
-        (one, folder, "frechet", OptionError, "each of 2 images or more"),
+        (one, folder, "frechet", DataError, "each of 2 images or more"),
     ):
         with pytest.raises(kind, match=said):
             scored(images, real, [metric])
