@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, OptionError
 
 COLUMNS = ("image", "class_name", "concepts", "split", "uri", "synthetic", "source")
 
@@ -71,7 +71,7 @@ class LabelledImages:
 
         Raises
         ------
-        DataError
+        OptionError
             There are none.
         """
         if split is None:
@@ -79,7 +79,7 @@ class LabelledImages:
         found = self.where(self.frame["split"] == split)
         if not len(found):
             known = sorted({str(name) for name in self.frame["split"].dropna()})
-            raise DataError(
+            raise OptionError(
                 f"{self.name!r} has no images of the split {split!r}. Its splits: "
                 f"{', '.join(known) or 'none'}."
             )

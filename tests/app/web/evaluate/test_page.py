@@ -260,7 +260,7 @@ def test_evaluations_are_deleted_with_their_files(
 def test_a_viewer_neither_trains_nor_sends_tables(
     open_page: OpenPage, cars: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("order", "options", "uploaded", "running", "deleting"):
+    for name in ("order", "uploaded", "page"):
         monkeypatch.setattr(f"cobalance.app.web.evaluate.{name}.may_edit", lambda: False)
     assert (
         open_page("evaluate", dataset=cars, evaluate_view="Train models")

@@ -7,7 +7,7 @@ import pytest
 from cobalance.evaluation.shortcuts import STATES
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.images import LabelledImages
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, OptionError
 from tests.evaluation.training.images import labelled, table
 
 TRAINING = labelled([("a", "three", None), ("bb", "eight", None), ("ccc", "three", "a")])
@@ -93,5 +93,5 @@ def test_bad_tables_are_refused():
         labelled([("a", "x", None), ("a", "x", None)])
     with pytest.raises(DataError, match="no concepts, uri"):
         LabelledImages("zoo", table([("a", "x", None)]).drop(columns=["concepts", "uri"]), bytes)
-    with pytest.raises(DataError, match=r"no images of the split 'val'. Its splits: train"):
+    with pytest.raises(OptionError, match=r"no images of the split 'val'. Its splits: train"):
         labelled([("a", "x", None)], split=["train"]).of_split("val")
