@@ -1,12 +1,37 @@
 """The parts of the app that run in the browser: build/, registered with Streamlit."""
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
 BUILD = Path(__file__).parent / "build"
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(Generic[T]):
+    """The value of a component's last run, and whether the page or the person set it.
+
+    A value that the browser reports has the number of the page's last request that it knew of: a
+    report that is older than the newest request is ignored.
+
+    Parameters
+    ----------
+    request : int
+        How many times the page has asked for a value of its own.
+    wanted, effective
+        What the page passed last, and what the component returned last.
+    """
+
+    request: int
+    wanted: T
+    effective: T
 
 
 @cache

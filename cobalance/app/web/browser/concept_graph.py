@@ -10,8 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import browser_part, no_callback
+from cobalance.app.web.browser.browser_part import Exchange, browser_part, no_callback
 from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStory
+
+Ids = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +113,9 @@ def concept_graph(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """The last selection, and whether the page or the person made it.
-
-    A selection that the browser reports has the number of the page's last request that it knew of:
-    a report that is older than the newest request is ignored.
-
-    Parameters
-    ----------
-    request : int
-        How many times the page has asked for a selection of its own.
-    wanted : tuple of str
-        What the page passed last.
-    effective : tuple of str
-        What the component returned last.
-    """
-
-    request: int
-    wanted: tuple[str, ...]
-    effective: tuple[str, ...]
-
-
 def next_exchange(
-    before: Exchange | None, wanted: tuple[str, ...], report: object, known: Collection[str]
-) -> Exchange:
+    before: Exchange[Ids] | None, wanted: Ids, report: object, known: Collection[str]
+) -> Exchange[Ids]:
     """Decide the selection of this run.
 
     Parameters
@@ -170,8 +150,8 @@ class Outlines:
 def payload(
     picture: GraphPicture | GraphStory,
     outlines: Outlines,
-    exchange: Exchange,
-    step: Exchange,
+    exchange: Exchange[Ids],
+    step: Exchange[Ids],
     *,
     height_px: int,
     label: str,

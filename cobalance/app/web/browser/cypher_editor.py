@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import browser_part, no_callback
+from cobalance.app.web.browser.browser_part import Exchange, browser_part, no_callback
 from cobalance.graph.console.completions import editor_words
 
 MOST_CHARACTERS = 200_000  # that are taken from a browser
@@ -30,28 +30,6 @@ class Mistake:
     text: str
     offset: int
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The text of the last run, and whether the page or the person wrote it.
-
-    A text that the browser reports has the number of the page's last request that it knew of: a
-    report that is older than the newest request is ignored.
-
-    Parameters
-    ----------
-    request : int
-        How many times the page has asked for a text of its own.
-    wanted : str
-        What the page passed last.
-    text : str
-        What the component returned last.
-    """
-
-    request: int
-    wanted: str
-    text: str
 
 
 def cypher_editor(
@@ -85,21 +63,21 @@ def cypher_editor(
         editor(
             key=key,
             data={
-                "text": now.text,
+                "text": now.effective,
                 "request": now.request,
                 "label": label,
                 "parameters": list(parameters),
                 "mistake": {"offset": mistake.offset, "message": mistake.message}
-                if mistake is not None and mistake.text == now.text
+                if mistake is not None and mistake.text == now.effective
                 else None,
             },
             on_written_change=no_callback,
         )
     st.session_state[memory] = now
-    return now.text
+    return now.effective
 
 
-def next_text(before: Written | None, wanted: str, report: object) -> Written:
+def next_text(before: Exchange[str] | None, wanted: str, report: object) -> Exchange[str]:
     """Decide the text of this run.
 
     Parameters
@@ -108,14 +86,14 @@ def next_text(before: Written | None, wanted: str, report: object) -> Written:
         The browser's last report: ``{"text": "RETURN 1", "request": 3}``, or None. Not trusted.
     """
     request = before.request if before else 0
-    if before and wanted not in (before.wanted, before.text):
+    if before and wanted not in (before.wanted, before.effective):
         request += 1
     text = wanted
     if isinstance(report, dict) and report.get("request") == request:
         reported = report.get("text")
         if isinstance(reported, str) and len(reported) <= MOST_CHARACTERS:
             text = plain_lines(reported)
-    return Written(request, wanted, text)
+    return Exchange(request, wanted, text)
 
 
 def plain_lines(text: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import cobalance.app.web.browser
-from cobalance.app.web.browser.browser_part import BUILD
-from cobalance.app.web.browser.concept_graph import Exchange, Outlines, next_exchange, payload
+from cobalance.app.web.browser.browser_part import BUILD, Exchange
+from cobalance.app.web.browser.concept_graph import Ids, Outlines, next_exchange, payload
 from cobalance.workflows.concept_graph.elements import (
     GraphEdge,
     GraphNode,
@@ -37,11 +37,13 @@ def picture(*ids: str, edges: tuple[tuple[str, str], ...] = ()) -> GraphPicture:
 
 
 OUTLINES = Outlines([["a", "b"]], [["b"], ["b", "a"], ["a", "gone"]], [["gone", "b", "a"]])
-NOTHING = Exchange(0, (), ())
+NOTHING: Exchange[Ids] = Exchange(0, (), ())
 
 
 def sent(
-    drawn: GraphPicture | GraphStory, exchange: Exchange = NOTHING, step: Exchange = NOTHING
+    drawn: GraphPicture | GraphStory,
+    exchange: Exchange[Ids] = NOTHING,
+    step: Exchange[Ids] = NOTHING,
 ) -> dict[str, object]:
     return payload(drawn, OUTLINES, exchange, step, height_px=300, label="Links")
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.browser.cypher_editor import MOST_CHARACTERS, Written, next_text
+from cobalance.app.web.browser.browser_part import Exchange
+from cobalance.app.web.browser.cypher_editor import MOST_CHARACTERS, next_text
 from cobalance.graph.console.completions import FUNCTIONS, KEYWORDS, editor_words
 from cobalance.graph.console.guard import check_read_only
 from cobalance.graph.database import schema
@@ -18,16 +19,16 @@ def report(request: int, text: object) -> dict[str, object]:
 
 def test_whose_text_holds() -> None:
     written = next_text(None, "RETURN 1", None)
-    assert written == Written(0, "RETURN 1", "RETURN 1")
+    assert written == Exchange(0, "RETURN 1", "RETURN 1")
     written = next_text(written, "RETURN 1", report(0, "RETURN 2"))
-    assert written.text == "RETURN 2"
+    assert written.effective == "RETURN 2"
     # The page passes back what it got, late; meanwhile the person went on.
     written = next_text(written, "RETURN 2", report(0, "RETURN 3"))
-    assert written == Written(0, "RETURN 2", "RETURN 3")
+    assert written == Exchange(0, "RETURN 2", "RETURN 3")
     # A text of the page's own wins over what was reported before it, until the person writes.
     written = next_text(written, "MATCH (n)", report(0, "RETURN 3"))
-    assert written == Written(1, "MATCH (n)", "MATCH (n)")
-    assert next_text(written, "MATCH (n)", report(1, "RETURN 4")).text == "RETURN 4"
+    assert written == Exchange(1, "MATCH (n)", "MATCH (n)")
+    assert next_text(written, "MATCH (n)", report(1, "RETURN 4")).effective == "RETURN 4"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_whose_text_holds() -> None:
     ["text", [], {}, report(0, None), report(0, ["x"]), report(0, "x" * MOST_CHARACTERS * 2)],
 )
 def test_what_a_browser_says_is_not_trusted(said: object) -> None:
-    assert next_text(None, "RETURN 1", said).text == "RETURN 1"
+    assert next_text(None, "RETURN 1", said).effective == "RETURN 1"
 
 
 def page() -> None:
