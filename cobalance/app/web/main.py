@@ -37,6 +37,8 @@ PAGES = (
     ("Before/after", "compare", ":material/compare_arrows:", compare.page),
     ("Cypher", "cypher", ":material/terminal:", cypher.page),
 )
+# Words of the glossary that the help beside a page's title explains. Not a docstring: Streamlit
+# runs this file, and may draw a text that stands alone.
 WORDS = {
     "Annotate": ("annotation run", "attribute", "annotator"),
     "Audit": ("audit",),
@@ -45,8 +47,6 @@ WORDS = {
     "Jobs": ("job", "task", "worker", "recipe", "segmenter", "candidate", "verdict"),
     "Study": ("study",),
 }
-"""Words of the glossary that the help beside a page's title explains."""
-
 WITH_UPLOADS = ("Datasets", "Evaluate", "Find")
 WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is loaded
 
