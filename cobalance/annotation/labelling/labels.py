@@ -1,18 +1,15 @@
 """Labels of images from their scores, by the rule of a run (GELDA, section 3.2)."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.ingest.annotators.annotator import Floats
-
-_AnyFloats = npt.NDArray[np.floating[Any]]
 
 
 def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) -> BoolArray:
@@ -50,25 +47,6 @@ def image_level(scores: FloatArray, base: FloatArray, *, multi: bool = False) ->
     return above
 
 
-def object_level(scores: _AnyFloats, threshold: float | _AnyFloats = 0.3) -> BoolArray:
-    """Which attributes images show, by the best box of each.
-
-    Parameters
-    ----------
-    scores : float array, shape (images, attributes)
-        The highest score of a box; NaN or 0 where there is none.
-    threshold : float or float array, shape (attributes,)
-        The lowest score that counts, the paper's α.
-
-    Examples
-    --------
-    >>> object_level(np.array([[0.29, 0.3, np.nan]])).tolist()
-    [[False, True, False]]
-    """
-    present: BoolArray = scores >= threshold
-    return present
-
-
 def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     """Which of a run's attributes images show.
 
@@ -84,7 +62,8 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
     attributes = settings.attributes
     if settings.rule == "threshold":
         limits = [settings.thresholds.get(one.concept, settings.threshold) for one in attributes]
-        return object_level(scores, np.array(limits, np.float32))
+        above: BoolArray = scores >= np.array(limits, np.float32)  # the paper's α, for objects
+        return above
     result = np.zeros((len(scores), len(attributes)), bool)
     categories = np.array([one.category for one in attributes], dtype=object)
     for category in dict.fromkeys(categories):

@@ -101,13 +101,14 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
     from cobalance.generation.backends.dual_branch.loading import (
         check_base,
         check_brushnet,
-        load_brushnet,
         make_scheduler,
     )
+    from cobalance.generation.backends.dual_branch.model import BrushNetModel
     from cobalance.generation.backends.dual_branch.pipeline import StableDiffusionBrushNetPipeline
     from cobalance.generation.backends.pipelines.runner import open_runner
     from cobalance.ingest.models.checkpoints import find_checkpoint
     from cobalance.ingest.models.devices import choose_device, choose_dtype
+    from cobalance.ingest.models.loading import load_model
 
     device = choose_device(options.device)
     base = find_checkpoint(options.model or MODEL, options.revision, options.offline)
@@ -119,12 +120,10 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
         options.brushnet_subfolder,
     )
     check_brushnet(brushnet, base, BRUSHNET_WANTED)
-    on_gpu = device.type == "cuda"
-    branch = load_brushnet(
-        brushnet,
-        choose_dtype(options.dtype, device),
-        torch.channels_last if on_gpu else torch.preserve_format,
-    )
+    dtype = choose_dtype(options.dtype, device)
+    branch = load_model(BrushNetModel, brushnet, dtype=dtype).eval()
+    if device.type == "cuda":
+        branch = branch.to(memory_format=torch.channels_last)
     runner = open_runner(
         StableDiffusionBrushNetPipeline,
         base,

@@ -44,7 +44,13 @@ def read_weights(path: str, sha256: str | None = None) -> dict[str, torch.Tensor
     safe = file.suffix == ".safetensors"
     try:
         if sha256 is not None:
-            _check(file, sha256)
+            with file.open("rb") as content:
+                found = hashlib.file_digest(content, "sha256").hexdigest()
+            if found != sha256.strip().lower():
+                raise JobBlockedError(
+                    f"The weights {file} have the SHA-256 {found}, not {sha256}: they are damaged "
+                    "or others. Download them again, or correct the digest."
+                )
         elif not safe:
             raise JobBlockedError(
                 f"The weights {path} are a pickle, and no sha256 says which. Give the digest that "
@@ -84,13 +90,3 @@ def fill(module: Any, weights: Mapping[str, torch.Tensor], path: str) -> Any:
             "model."
         ) from error
     return module.eval()
-
-
-def _check(file: Path, sha256: str) -> None:
-    with file.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
-    if found != sha256.strip().lower():
-        raise JobBlockedError(
-            f"The weights {file} have the SHA-256 {found}, not {sha256}: they are damaged or "
-            "others. Download them again, or correct the digest."
-        )

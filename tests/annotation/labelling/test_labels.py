@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from cobalance.annotation.labelling.labels import examples, image_level, object_level, present
+from cobalance.annotation.labelling.labels import examples, image_level, present
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.ingest.annotators.annotator import Scores
@@ -70,9 +70,3 @@ def test_image_level_equals_brute_force(scores, multi):
             best = list(row).index(max(known)) if known else -1
             above = [a and i == best for i, a in enumerate(above)]
         assert shown.tolist() == above
-
-
-@given(SCORES)
-def test_object_level_takes_scores_from_the_threshold_on(scores):
-    expected = [[not np.isnan(s) and s >= 0.5 for s in row] for row in scores]
-    assert object_level(scores, 0.5).tolist() == expected

@@ -1,16 +1,15 @@
-"""Load BrushNet and a base model for it; refuse two that do not fit together."""
+"""Check BrushNet and a base model for it: refuse two that do not fit together."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import diffusers
 
-from cobalance.generation.backends.dual_branch.model import BrushNetModel
 from cobalance.generation.backends.dual_branch.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
 from cobalance.generation.backends.pipelines.options import check_pipeline
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
-from cobalance.ingest.models.loading import load_model, quiet
+from cobalance.ingest.models.loading import quiet
 from cobalance.ingest.models.weight_files import MODEL_FILE
 
 SCHEDULER_FILE = "scheduler/scheduler_config.json"
@@ -111,18 +110,6 @@ def _mismatch(config: Mapping[str, Any], base: Checkpoint) -> str:
 
 def _in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def load_brushnet(brushnet: Checkpoint, dtype: Any, memory_format: Any) -> Any:
-    """Load a BrushNetModel.
-
-    Raises
-    ------
-    JobBlockedError
-        It cannot be loaded, or some of its tensors are missing.
-    """
-    model = load_model(BrushNetModel, brushnet, dtype=dtype)
-    return model.eval().to(memory_format=memory_format)
 
 
 def make_scheduler(base: Checkpoint) -> Any:
