@@ -31,7 +31,7 @@ def compare_dataset(
         The file is none of ConBias's.
     StaleError
         The dataset has not been mined, or has changed since.
-    OptionError
+    DataError
         The file has combinations of more concepts than were mined.
     """
     cliques, mining = load_cliques(store, dataset), read_mining_options(store, dataset)
