@@ -64,11 +64,11 @@ def read_options(function: str, given: ReaderOptions) -> ReadOptions:
     if unknown:
         known = ", ".join(ReaderOptions.__annotations__)
         raise TypeError(f"{function}() has no option {min(unknown)!r}. Its options: {known}")
-    wanted = {name: _typed(name, value) for name, value in given.items() if value is not None}
+    wanted = {name: _convert(name, value) for name, value in given.items() if value is not None}
     return ReadOptions(**wanted)
 
 
-def _typed(option: str, value: Any) -> Any:
+def _convert(option: str, value: Any) -> Any:
     """A value as `ReadOptions` has it: one name may stand for several, and text for a path."""
     match option:
         case "vocabulary" if not isinstance(value, str | Path):
@@ -122,7 +122,7 @@ class Data(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what reading assumed, set aside or skipped."""
+        """Notes on assumptions of reading, and on records set aside or skipped."""
         aside = (f"set aside {count:,}: {why}" for why, count in self.annotations.set_aside.items())
         return (*self.annotations.notes, *aside, *self.annotations.skipped)
 

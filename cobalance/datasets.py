@@ -164,7 +164,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         return self
 
     def imbalances(self, **where: Any) -> Imbalances:
-        """The mined cliques with how each leans; keywords are those of `Imbalances.where`.
+        """The mined cliques with their imbalances; takes the keywords of `Imbalances.where`.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         return Simulation(cliques, simulate(cliques, plan.record.queries))
 
     def compare(self, other: "Dataset | str", *, min_gap: int = 1) -> Comparison:
-        """Compare the imbalances with those of another dataset, such as a rebalanced one.
+        """Compare the imbalances of this and another dataset, such as a rebalanced one.
 
         A gap of less than `min_gap` images is no imbalance.
 
@@ -418,7 +418,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         return Evaluations(self.graph, self.settings, ordered.ids, self.progress)
 
     def evaluations(self) -> Evaluations:
-        """Models that were trained or tested on it, or on what a job made of it."""
+        """Models that were trained or tested on it, or on a job's dataset made from it."""
         found = list_evaluations(self.graph, self.name)
         ids = tuple(one.id for one in found)
         return Evaluations(self.graph, self.settings, ids, self.progress)
@@ -471,7 +471,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         return Data(read_annotations(self.graph, self.name, self.progress), self.name)
 
     def concept_graph(self, *, split: str | None = None) -> ConceptGraph:
-        """The concept graph of the images, or of those of a split."""
+        """The concept graph of all images, or of one split."""
         named = None if split is None else clean_name(split)
         return ConceptGraph.of(dataset_incidence(self.graph, self.name, named), self.name)
 

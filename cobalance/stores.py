@@ -114,15 +114,15 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         return self.datasets()
 
     def drop(self, name: str) -> None:
-        """Delete a dataset with its plans and jobs; NotFoundError if there is none."""
+        """Delete a dataset with its plans and jobs; raises NotFoundError for an unknown name."""
         drop_dataset(self.graph, self.settings.folders(), clean_name(name), self.progress)
 
     def queries(self) -> pd.DataFrame:
-        """The saved queries: name, parameters, what each answers."""
+        """The saved queries: name, parameters, purpose."""
         return saved_queries()
 
     def job(self, job: str) -> Job[Dataset]:
-        """A job by its id; NotFoundError if there is none."""
+        """A job by its id; raises NotFoundError for an unknown one."""
         read_job(self.graph, job)
         return job_of(self.graph, self.settings, job, self.progress)
 

@@ -108,7 +108,7 @@ def _result(key: Key, theirs: dict[Key, int | None], ours: dict[Key, int | None]
 
 
 def _ours(theirs: Published, incidence: Incidence, cliques: Cliques) -> dict[Key, int | None]:
-    """What the dataset says to what the file says, and beyond it."""
+    """The dataset's numbers for the file's rows, and for rows that the file lacks."""
     if theirs.kind == "queries":
         sizes = theirs.sizes
         options = PlanOptions(min(sizes), max(sizes))

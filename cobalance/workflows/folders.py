@@ -20,7 +20,7 @@ FILE = "image_folders.json"
 
 @dataclass(frozen=True)
 class Folders:
-    """Folders of a process: what use cases write to and read from.
+    """Folders of a process, for use cases to write to and read from.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def usable(path: Path, within: Iterable[Path] | None) -> bool:
 
 
 def change_added(home: Path, change: Callable[[tuple[Path, ...]], Iterable[Path]]) -> None:
-    """Replace what was added by what a function makes of it, by one process at a time.
+    """Change the added image folders by a function, one process at a time.
 
     Raises
     ------

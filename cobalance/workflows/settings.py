@@ -243,7 +243,7 @@ class Settings(LogSettings):
     cobalance_chat_key_file: Path | None = None
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        """What ``repr`` lists: addresses without their passwords."""
+        """Arguments of ``repr``: addresses without their passwords."""
         for name, value in super().__repr_args__():
             parts = value if isinstance(value, tuple) else (value,)
             shown = [mask_credentials(part) if isinstance(part, str) else part for part in parts]

@@ -39,7 +39,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
     if frame.empty and format_ is Format.TABLE:
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
-    shown = _shortened(frame) if format_ is Format.TABLE and output is None else frame
+    shown = _shorten(frame) if format_ is Format.TABLE and output is None else frame
     write_frame(shown, format_, output, out)
 
 
@@ -73,7 +73,7 @@ def show(
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
     if format_ is Format.TABLE and output is None:
-        write_frame(_shortened(summary), format_, None, out)
+        write_frame(_shorten(summary), format_, None, out)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -88,7 +88,7 @@ def show(
     write_frame(table, format_, output, out)
 
 
-def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
+def _shorten(frame: pd.DataFrame) -> pd.DataFrame:
     """Shorten the list for a terminal: days for times, columns that fit. Other formats have all."""
     days = frame.assign(updated_at=frame["updated_at"].str[:10])
     if not out.is_terminal:
@@ -120,7 +120,7 @@ def drop(
 
 
 def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
-    """The part of the confirmation that mentions jobs; empty when there are none."""
+    """Clause of the confirmation about jobs; empty without any."""
     if not jobs:
         return ""
     active = sum(job.is_active for job in jobs)

@@ -81,7 +81,7 @@ _TYPED: dict[str, Any] = {
 
 
 def _read_options(given: dict[str, Any]) -> ReadOptions:
-    """Make `ReadOptions` of what was typed."""
+    """Make `ReadOptions` of the command's options."""
     columns = given["concept_columns"]
     return ReadOptions(
         **given
@@ -248,7 +248,7 @@ def _spark_options(
 
 
 def _tell(name: str, file: str, report: IngestReport, state: DatasetState, images: str) -> None:
-    """Say what a load changed, and what comes next."""
+    """Print the changes of a load, and the next command."""
     notes.print(describe_load(name, report), markup=False)
     notes.print(images, markup=False)
     if report.kept:
