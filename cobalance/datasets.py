@@ -271,7 +271,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         made = plan_counterfactual_dataset(
             self.graph, folder, self.name, recipe, named, name, self.progress
         )
-        return CounterfactualPlan(made, recipe if name is None else name)
+        return CounterfactualPlan(made.plan, made.summary(), recipe if name is None else name)
 
     def keep(self, plan: Plan, name: str) -> Plan:
         """Keep a plan in the graph under a name, such as one that was edited.

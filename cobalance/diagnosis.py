@@ -153,7 +153,7 @@ class Imbalances(Result):
         return replace(self, rows=self.rows[:n])
 
     def own_effects(self) -> pd.DataFrame:
-        """What smaller combinations explain of each row of `frame`, and what is its own.
+        """Split each row's effect into the part that smaller combinations explain and its own part.
 
         The columns are those of `cobalance.graph.diagnosis.own_effect.own_effects`; q-values are
         over all cliques that were mined.
@@ -174,7 +174,7 @@ class Imbalances(Result):
         return summarize(self.cliques, limit=n, max_q_value=max_q_value)
 
     def title(self) -> str:
-        """Number of combinations, those that lean or have a gap, and images of each class."""
+        """Number of combinations, how many lean or have a gap, and images per class."""
         rows = self.table.iloc[self.rows]
         unproven = int(((rows["gap"] > 0) & ~rows["leans"]).sum())
         leaning = describe_leaning(int(rows["leans"].sum()), unproven)
@@ -218,7 +218,7 @@ class Comparison(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on what makes the two less comparable."""
+        """Caveats of the comparison."""
         return tuple(render(note, in_python) for note in self.record.notes)
 
     def title(self) -> str:
@@ -437,7 +437,7 @@ def compare_splits(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedComparison(Result):
-    """Published counts or queries beside those of a dataset.
+    """Comparison of published counts or queries with a dataset's.
 
     Parameters
     ----------

@@ -336,7 +336,7 @@ class Job(Generic[MadeDataset]):
             The folder or an option cannot be used, or images cannot be read.
         """
         with needs_extra("Exporting images", "worker"):
-            from cobalance.workflows.export.job import export_job
+            from cobalance.workflows.export import export_job
         from cobalance.generation.export import ExportOptions
 
         target = Path(folder)

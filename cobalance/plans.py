@@ -1,9 +1,9 @@
-"""Plans: the images that are missing, what they would change, and weights in their place."""
+"""Plans: missing images, their effect, and weights as an alternative."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,7 @@ from cobalance.generation.planning.effects import effect_table, touched_rows
 from cobalance.generation.planning.plan import GenerationQuery, Plan as PlanRecord, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
 from cobalance.generation.planning.planners import PLANNERS, plan as make_plan
-from cobalance.generation.planning.resampling import image_list
-from cobalance.generation.planning.sample_weights import balancing_weights
+from cobalance.generation.planning.resampling import balancing_weights, image_list
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -26,18 +25,45 @@ from cobalance.words import in_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
 from cobalance.workflows.plan.words import (
-    contradicted_by_rates,
+    count_contradicted,
     describe_balance,
     no_images,
     plan_warnings,
 )
 
-if TYPE_CHECKING:
-    from cobalance.workflows.plan.edits import CounterfactualPlan as Made
+
+class _KeptPlan(Result):
+    """Shared by plans of new and of edited images: the queries as a table, and the file."""
+
+    record: PlanRecord
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a query: class, concepts, n; of edited images also source_image and caption."""
+        return self.record.frame()
+
+    @property
+    def images(self) -> int:
+        """All images asked for."""
+        return self.record.images
+
+    def to_json(self) -> str:
+        """The plan as text that `read_plan` and ``cobalance enqueue --plan-file`` read."""
+        return plan_to_json(self.record).decode()
+
+    def save(self, file: str | Path) -> None:
+        """Write `to_json` to a file."""
+        with replacing(Path(file)) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
+
+    def _count_images(self) -> str:
+        """Count the images in all and of each class."""
+        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
+        return f"{self.images:,} images to make ({by_class or 'none'})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(_KeptPlan):
     """The images to make so that concepts are as frequent in every class.
 
     Parameters
@@ -53,16 +79,6 @@ class Plan(Result):
     record: PlanRecord
     cliques: Cliques
     name: str = ""
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """A row a query: class, concepts, n."""
-        return self.record.frame()
-
-    @property
-    def images(self) -> int:
-        """All images asked for."""
-        return self.record.images
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -93,23 +109,13 @@ class Plan(Result):
         edited.simulate()
         return edited
 
-    def to_json(self) -> str:
-        """The plan as text that `read_plan` and ``cobalance enqueue --plan-file`` read."""
-        return plan_to_json(self.record).decode()
-
-    def save(self, file: str | Path) -> None:
-        """Write `to_json` to a file."""
-        with replacing(Path(file)) as part:
-            part.write_text(self.to_json(), encoding="utf-8")
-
     def title(self) -> str:
-        """Number of images, of each class and in all, why if none, and what it makes worse."""
-        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
+        """Number of images per class and in all, or why there are none, and warnings."""
         queries = len(self.record.queries)
-        said = f"{self.images:,} images to make ({by_class or 'none'}) in {queries:,} queries"
+        said = f"{self._count_images()} in {queries:,} queries"
         smallest = self.record.options.min_size
         warnings = plan_warnings(self.cliques, self.simulate().after, self.images, smallest)
-        contradicted, _ = contradicted_by_rates(self.record, self.cliques)
+        contradicted, _ = count_contradicted(self.record, self.cliques)
         balance = describe_balance(self.record, self.cliques) if contradicted else ""
         notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]
         if not queries:
@@ -198,7 +204,7 @@ def plan(
     >>> print(plan(imbalances(urbancars(), max_size=2), min_size=1).title())
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """
-    found = _measured(source, max_size)
+    found = _measure(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     return Plan(make_plan(found.chosen, planner, options, planner_options), found.cliques, planner)
 
@@ -214,7 +220,7 @@ def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:
         It is for other classes or concepts.
     """
     record = plan_from_json(Path(file).read_bytes(), file=str(file))
-    read = Plan(record, _measured(source, record.options.max_size).cliques, record.planner)
+    read = Plan(record, _measure(source, record.options.max_size).cliques, record.planner)
     read.simulate()
     return read
 
@@ -249,7 +255,7 @@ def compare_planners(
         ``imbalanced``, ``solved``, ``remaining``, ``gap_before``, ``gap_after``, ``widest_gap``,
         ``widened``, ``seconds``. ``attrs["left_out"]`` says of planners without a plan why.
     """
-    found = _measured(source, max_size)
+    found = _measure(source, max_size)
     own = planner_options or {}
     for name in own:
         PLANNERS.check(name, own[name])
@@ -270,7 +276,7 @@ def budget_curve(
     largest_first: bool = False,
     planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
-    """Images against what remains: planners within budgets up to what exactness takes.
+    """Remaining imbalance by number of images, for planners within several budgets.
 
     Returns
     -------
@@ -279,7 +285,7 @@ def budget_curve(
         ``gap_after``, ``widest_gap``, ``widened``. With `largest_first` both ways to spend a
         budget, see `plan`.
     """
-    found = _measured(source, max_size)
+    found = _measure(source, max_size)
     options = PlanOptions(min_size, max_size, max_per_query, largest_first=largest_first)
     from cobalance.workflows.plan.compare import budget_curve as curve_of
 
@@ -355,60 +361,41 @@ def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.Da
     return found.rename_axis("id")
 
 
-def _measured(source: Data | Imbalances, max_size: int | None) -> Imbalances:
+def _measure(source: Data | Imbalances, max_size: int | None) -> Imbalances:
     if isinstance(source, Imbalances):
         return source
     return imbalances(source) if max_size is None else imbalances(source, max_size=max_size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CounterfactualPlan(Result):
+class CounterfactualPlan(_KeptPlan):
     """The images to make from others, so that each shows every group.
 
     Parameters
     ----------
-    made : cobalance.workflows.plan.edits.CounterfactualPlan
-        The plan, and how its images were chosen.
+    record : cobalance.generation.planning.plan.Plan
+        The plan with its queries.
+    summary : mapping
+        ``sources`` (edited images), ``images`` to make by group, and ``left_out`` by reason.
     name : str
         What the dataset calls it.
     """
 
-    made: "Made"
+    record: PlanRecord
+    summary: Mapping[str, Any]
     name: str
-
-    @property
-    def record(self) -> PlanRecord:
-        """The plan with its queries."""
-        return self.made.plan
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """A row a query: class (the group), concepts, n, source_image, caption."""
-        return self.record.frame()
-
-    @property
-    def images(self) -> int:
-        """All images asked for."""
-        return self.record.images
 
     @property
     def left_out(self) -> dict[str, int]:
         """Images that are not edited, by the first reason of each."""
-        return dict(self.made.selection.left_out)
+        return dict(self.summary["left_out"])
 
     def to_json(self) -> str:
         """The plan as text that ``cobalance enqueue --plan-file`` reads."""
-        return plan_to_json(self.record, self.made.summary()).decode()
-
-    def save(self, file: str | Path) -> None:
-        """Write `to_json` to a file."""
-        with replacing(Path(file)) as part:
-            part.write_text(self.to_json(), encoding="utf-8")
+        return plan_to_json(self.record, self.summary).decode()
 
     def title(self) -> str:
         """Images to make and to edit, and how many are left out."""
-        by_class = ", ".join(f"{n:,} {name}" for name, n in self.record.images_by_class().items())
-        sources = len(self.made.selection.sources)
-        said = f"{self.images:,} images to make ({by_class}) from {sources:,} images"
+        said = f"{self._count_images()} from {self.summary['sources']:,} images"
         left_out = sum(self.left_out.values())
         return f"{said}; {left_out:,} others are left out" if left_out else said

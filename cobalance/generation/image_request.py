@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 
 SCALES = ("guidance_scale", "image_guidance_scale")
@@ -50,8 +50,8 @@ class SourceImage:
 
     Raises
     ------
-    OptionError
-        The arrays are not as above.
+    DataError
+        The mask is empty, or everywhere.
     """
 
     image_id: str
@@ -60,19 +60,8 @@ class SourceImage:
     mask: MaskArray
 
     def __post_init__(self) -> None:
-        if self.image.dtype != np.uint8 or self.image.ndim != 3 or self.image.shape[2] != 3:
-            raise OptionError(
-                f"Image {self.image_id!r} is {self.image.dtype} of shape {self.image.shape}; give "
-                "8-bit pixels of shape (height, width, 3)."
-            )
-        if self.mask.dtype != np.bool_ or self.mask.shape != self.image.shape[:2]:
-            raise OptionError(
-                f"The mask of image {self.image_id!r} is {self.mask.dtype} of shape "
-                f"{self.mask.shape}, the image has {self.image.shape[:2]}. Give a mask of the "
-                "image's size."
-            )
         if self.mask.all() or not self.mask.any():
-            raise OptionError(
+            raise DataError(
                 f"The mask of image {self.image_id!r} covers {'all' if self.mask.any() else 'none'}"
                 " of it. Give one that tells the object from the rest."
             )

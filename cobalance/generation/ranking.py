@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import OptionError
 
 
 def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -30,11 +29,6 @@ def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArra
     -------
     int64 array, shape (m,)
         Positions of the candidates: the winner, the second, and so on. Empty for no candidates.
-
-    Raises
-    ------
-    OptionError
-        The shapes do not match, or a weight is not finite.
 
     Notes
     -----
@@ -59,9 +53,7 @@ def rank_candidates(scores: npt.ArrayLike, weights: npt.ArrayLike) -> npt.NDArra
 
 
 def sum_ranks(scores: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
-    """Weighted sum of each candidate's ranks, of shape (m,): what `rank_candidates` compares.
-
-    Parameters and errors are those of `rank_candidates`.
+    """Weighted sum of each candidate's ranks, shape (m,).
 
     Examples
     --------
@@ -88,11 +80,6 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
     float array, shape (m, k)
         From 1 to m; multiples of a half.
 
-    Raises
-    ------
-    OptionError
-        The array is not two-dimensional.
-
     Examples
     --------
     >>> rank_scores([[0.5], [0.9], [0.5], [float("nan")]])
@@ -102,11 +89,6 @@ def rank_scores(scores: npt.ArrayLike) -> FloatArray:
            [4. ]])
     """
     values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2:
-        raise OptionError(
-            f"Scores of shape {values.shape} cannot be ranked. Give a row for each candidate and a "
-            "column for each score."
-        )
     ranks = np.empty(values.shape)
     for column, of_column in zip(values.T, ranks.T, strict=True):
         unknown = np.isnan(column)
@@ -121,13 +103,6 @@ def _exact_sums(scores: npt.ArrayLike, weights: npt.ArrayLike) -> list[Fraction]
     """Weighted sums of ranks as fractions."""
     ranks = rank_scores(scores)
     factors = np.asarray(weights, dtype=np.float64)
-    if factors.shape != (ranks.shape[1],):
-        raise OptionError(
-            f"There are weights of shape {factors.shape} for {ranks.shape[1]} scores. Give one "
-            "weight for each score."
-        )
-    if not np.isfinite(factors).all():
-        raise OptionError(f"The weights {factors.tolist()} are not all finite. Give numbers.")
     exact = [Fraction(repr(weight)) for weight in factors.tolist()]
     common = lcm(*(weight.denominator for weight in exact))
     whole = [int(weight * common) for weight in exact]

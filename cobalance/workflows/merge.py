@@ -72,7 +72,7 @@ class RebalancedDataset:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What people should know of images that are not in it, or are there unedited."""
+        """Remarks on images that are left out, or kept unedited."""
         counts = (("Left out", self.left_out), ("Kept", self.stay))
         return tuple(
             f"{what}: {inflect(n, reason)}." for what, by in counts for reason, n in by.items()
@@ -105,7 +105,7 @@ def merge_job(
     Raises
     ------
     ConflictError, OptionError, StaleError
-        See `rebalanced_dataset`.
+        See `copy_rebalanced`.
     ExportError
         Accepted images are not in the output folder. Nothing is changed.
     """
@@ -118,8 +118,8 @@ def merge_job(
     if annotator is not None:
         annotate = ANNOTATORS.open(annotator, options).annotate
         vocabulary = concept_names(store, job.dataset)
-        images = _annotated(images, output, partial(annotate, vocabulary=vocabulary), progress)
-    merged = rebalanced_dataset(
+        images = _annotate(images, output, partial(annotate, vocabulary=vocabulary), progress)
+    merged = copy_rebalanced(
         store, folders, job, into, images=images, result=result, progress=progress
     )
     try:
@@ -137,7 +137,7 @@ def merge_job(
     return replace(merged, counted=report.describe())
 
 
-def rebalanced_dataset(
+def copy_rebalanced(
     store: GraphStore,
     folders: Folders,
     job: Job,
@@ -187,7 +187,7 @@ def rebalanced_dataset(
 
 
 def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[AcceptedImage]) -> None:
-    """Copy a dataset's captions, and add those of edited images, with their sources' licences."""
+    """Copy a dataset's captions, and add edited images' captions with their sources' licences."""
     caption_files(folder).copy(dataset, into)
     edited = [image for image in images if image.edited]
     sources = [(image.source_image, image.patch_image) for image in edited]
@@ -203,7 +203,7 @@ def _write_captions(folder: Path, dataset: str, into: str, images: Sequence[Acce
     write_image_texts(folder, into, replace(Annotations.from_records(edited), texts=texts))
 
 
-def _annotated(
+def _annotate(
     images: Sequence[AcceptedImage],
     output: OutputFolder,
     annotate: Callable[[list[ImageArray]], Sequence[Sequence[Mention]]],

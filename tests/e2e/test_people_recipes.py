@@ -10,7 +10,7 @@ from PIL import Image
 from scipy.ndimage import binary_dilation
 from scipy.stats import rankdata
 
-from cobalance.generation.output.vector_files import read_vectors
+from cobalance.generation.output.chunk_records import read_vectors
 from cobalance.generation.recipes.pinpoint import SKIN
 from cobalance.generation.recipes.resampled_control import BODY_PARTS
 from cobalance.generation.sources.segmenters import SEGMENTERS

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.generation.ranking import rank_candidates, rank_scores, sum_ranks
-from cobalance.graph.errors import OptionError
 
 NAN = float("nan")
 INF = float("inf")
@@ -134,12 +133,3 @@ def test_nothing_to_rank() -> None:
     assert rank_candidates(np.empty((0, 3)), [1, 1, 1]).tolist() == []
     assert rank_candidates(np.empty((3, 0)), []).tolist() == [0, 1, 2]
     assert sum_ranks(np.empty((0, 2)), [1, 1]).shape == (0,)
-
-
-def test_what_cannot_be_ranked() -> None:
-    with pytest.raises(OptionError, match=r"Scores of shape \(2,\) cannot be ranked"):
-        rank_candidates([1.0, 2.0], [1])
-    with pytest.raises(OptionError, match=r"weights of shape \(1,\) for 2 scores"):
-        rank_candidates([[1.0, 2.0]], [1])
-    with pytest.raises(OptionError, match=r"The weights \[1.0, nan\] are not all finite"):
-        rank_candidates([[1.0, 2.0]], [1, NAN])

@@ -33,8 +33,8 @@ from cobalance.ingest.captions.image_texts import read_image_texts, write_image_
 from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.export.job import export_job
-from cobalance.workflows.merge import merge_job, rebalanced_dataset
+from cobalance.workflows.export import export_job
+from cobalance.workflows.merge import copy_rebalanced, merge_job
 from tests.generation.export.conftest import Stores, generated_row
 from tests.tiny.vision import save_owlv2
 from tests.workflows.conftest import birds
@@ -149,7 +149,7 @@ def test_a_job_is_not_annotated_with_bad_options(store, loaded, job, own):
 
 def rebalance(store, settings, job, into=None, images=None):
     images = read_accepted(store, job) if images is None else images
-    return rebalanced_dataset(store, settings.folders(), read_job(store, job), into, images=images)
+    return copy_rebalanced(store, settings.folders(), read_job(store, job), into, images=images)
 
 
 def generated(store, dataset):

@@ -112,7 +112,7 @@ def compare_planners(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Compare all planners and baselines, and what remains within budgets and tolerances.
+    """Compare all planners and baselines, and planners within several budgets and tolerances.
 
     No plan is kept.
     """

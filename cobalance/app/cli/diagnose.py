@@ -128,7 +128,7 @@ def mine(
 def _mining_notes(
     dataset: str, options: MiningOptions, report: MiningReport, sizes: Mapping[str, int]
 ) -> Iterator[str]:
-    """Describe what was mined, what is left out, and what changed in the graph."""
+    """Describe mined cliques, left-out concepts, and changes in the graph."""
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     yield f"Cliques: {found}; {describe_leaning(report.leaning, report.unproven)}."
     for name in report.without_images:
@@ -157,15 +157,18 @@ def _warnings(sizes: Mapping[str, int], options: MiningOptions) -> Iterator[str]
             yield warning
 
 
+_By = Annotated[
+    str,
+    typer.Option(
+        help="`evidence`: q-values of at most 0.05 first, by the difference of rates. `gap`: "
+        "the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
+    ),
+]
+
+
 def imbalances(
     dataset: DatasetName,
-    by: Annotated[
-        str,
-        typer.Option(
-            help="`evidence`: q-values of at most 0.05 first, by the difference of rates. `gap`: "
-            "the count gap of ConBias. Or another column, such as log_odds_ratio, q_value."
-        ),
-    ] = EVIDENCE,
+    by: _By = EVIDENCE,
     ascending: Annotated[
         bool, typer.Option("--ascending", help="Smallest first, as p_value and q_value are.")
     ] = False,

@@ -1,6 +1,6 @@
 """`cobalance enqueue`: create a job that makes a plan's images."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from cobalance.app.cli.shared.options import (
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.settings import read_job_settings
+from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.graph.errors import OptionError
@@ -35,83 +35,93 @@ from cobalance.workflows.order.settings import is_path, licence_warnings
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame
 
+_Plan = Annotated[
+    str | None,
+    typer.Option(
+        help="The plan's name in the dataset. Default: conbias, or the recipe's own where it "
+        "edits images.",
+        callback=cleaned,
+    ),
+]
+_PlanFile = Annotated[
+    Path | None,
+    typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
+]
+_Recipe = Annotated[
+    str | None,
+    typer.Option(help=f"How to make the images: {', '.join(RECIPES)}. Default: {DEFAULT}."),
+]
+_Backend = Annotated[
+    str | None,
+    typer.Option(
+        help=f"Another backend than the recipe's: {', '.join(BACKENDS)}. Without a recipe, "
+        "the one of its name."
+    ),
+]
+_Model = Annotated[
+    str | None,
+    typer.Option(help="Its model: a folder, or owner/name on the hub. Default: the backend's own."),
+]
+_Preset = Annotated[
+    str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
+]
+_Filter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        help=f"A filter that judges them: {', '.join(FILTERS)}. Repeat it; `none` for none.",
+    ),
+]
+_Setting = Annotated[
+    list[str] | None,
+    assignments_option(
+        "--set",
+        "Any other setting, such as making.steps=30, masks.object=person or "
+        "filters.clip.threshold=0.65.",
+    ),
+]
+_Consent = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BASIS",
+        help="The basis on which people are painted, in your words; kept with the job, its "
+        "manifest and the dataset. Asked for where a recipe paints people.",
+    ),
+]
+_AltersRealPeople = Annotated[
+    bool,
+    typer.Option(
+        "--alters-real-people",
+        help="Confirm that a part of real people stays in images that show them as somebody else.",
+    ),
+]
+_WithoutImages = Annotated[
+    bool,
+    typer.Option(
+        "--without-images",
+        help="Order even though no file of the images to take objects from is found here, as "
+        "workers elsewhere have them, or the recipe can do without.",
+    ),
+]
+_Settings = Annotated[
+    Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
+]
+
 
 def enqueue(
     dataset: DatasetName,
-    plan: Annotated[
-        str | None,
-        typer.Option(
-            help="The plan's name in the dataset. Default: conbias, or the recipe's own where it "
-            "edits images.",
-            callback=cleaned,
-        ),
-    ] = None,
-    plan_file: Annotated[
-        Path | None,
-        typer.Option(help="A file from `cobalance plan --format json`, in place of --plan."),
-    ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(help=f"How to make the images: {', '.join(RECIPES)}. Default: {DEFAULT}."),
-    ] = None,
-    backend: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Another backend than the recipe's: {', '.join(BACKENDS)}. Without a recipe, "
-            "the one of its name."
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Its model: a folder, or owner/name on the hub. Default: the backend's own."
-        ),
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
-    ] = None,
-    filter_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter",
-            help=f"A filter that judges them: {', '.join(FILTERS)}. Repeat it; `none` for none.",
-        ),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        assignments_option(
-            "--set",
-            "Any other setting, such as making.steps=30, masks.object=person or "
-            "filters.clip.threshold=0.65.",
-        ),
-    ] = None,
-    consent: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BASIS",
-            help="The basis on which people are painted, in your words; kept with the job, its "
-            "manifest and the dataset. Asked for where a recipe paints people.",
-        ),
-    ] = None,
-    alters_real_people: Annotated[
-        bool,
-        typer.Option(
-            "--alters-real-people",
-            help="Confirm that a part of real people stays in images that show them as somebody "
-            "else.",
-        ),
-    ] = False,
-    without_images: Annotated[
-        bool,
-        typer.Option(
-            "--without-images",
-            help="Order even though no file of the images to take objects from is found here, as "
-            "workers elsewhere have them, or the recipe can do without.",
-        ),
-    ] = False,
-    settings: Annotated[
-        Path | None, typer.Option(help="A TOML file of settings; the options above win over it.")
-    ] = None,
+    plan: _Plan = None,
+    plan_file: _PlanFile = None,
+    recipe: _Recipe = None,
+    backend: _Backend = None,
+    model: _Model = None,
+    preset: _Preset = None,
+    filter_: _Filter = None,
+    setting: _Setting = None,
+    consent: _Consent = None,
+    alters_real_people: _AltersRealPeople = False,
+    without_images: _WithoutImages = False,
+    settings: _Settings = None,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -128,7 +138,6 @@ def enqueue(
         filter_ or (),
         setting or (),
     )
-    edits = RECIPES[checked["recipe"]].plan is not None
     planned: Mapping[str, Any]
     with opened_store() as (store, progress):
         if plan_file is None:
@@ -156,24 +165,25 @@ def enqueue(
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
         markup=False,
     )
-    if edits:
+    if RECIPES[checked["recipe"]].plan is not None:
         notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
         notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
-    ordered = read_job_settings(checked)
+    for warning in _warnings(read_job_settings(checked)):
+        notes.print(warning, markup=False)
+
+
+def _warnings(ordered: JobSettings) -> Iterator[str]:
+    """Warn of models that are not here, of licences, and of an extra that workers need."""
     for option in path_options(BACKENDS[ordered.backend].options):
         path = ordered.making.get(option)
         if path is not None and is_path(path) and not Path(path).is_dir():
-            said = f"There is no folder {path} on this machine; workers need it."
-            notes.print(said, markup=False)
-    for warning in licence_warnings(ordered):
-        notes.print(warning, markup=False)
-    extra = ordered.extra
-    if not is_installed(extra):
-        notes.print(
-            f"This job needs the extra {extra}, which is not installed here; workers need it: "
-            f"{install_command(extra)}",
-            markup=False,
+            yield f"There is no folder {path} on this machine; workers need it."
+    yield from licence_warnings(ordered)
+    if not is_installed(ordered.extra):
+        yield (
+            f"This job needs the extra {ordered.extra}, which is not installed here; workers need "
+            f"it: {install_command(ordered.extra)}"
         )
 
 

@@ -91,7 +91,7 @@ def export(
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
-        from cobalance.workflows.export.job import export_job
+        from cobalance.workflows.export import export_job
     own = assigned(option, "--option")
     EXPORTERS.check(format_, own)
     options = ExportOptions(
@@ -101,7 +101,7 @@ def export(
         split=split,
         format_options=own,
     )
-    with _opened_job(job) as (store, found, progress):
+    with _open_job(job) as (store, found, progress):
         report = export_job(
             store,
             Settings.from_environment().folders(),
@@ -110,7 +110,7 @@ def export(
             folder,
             options,
             real=not generated_only,
-            result=_chosen(recipe, real, share, incomplete),
+            result=_result_options(recipe, real, share, incomplete),
             progress=progress,
         )
     counts = ", ".join(
@@ -122,7 +122,7 @@ def export(
     out.print(f"{folder}: {counts}; {written}.", markup=False)
 
 
-def _chosen(
+def _result_options(
     recipe: str | None, real: str | None, share: float | None, incomplete: str | None
 ) -> dict[str, Any]:
     """The options that are given, for `cobalance.generation.export.counterfactuals.compose_job`."""
@@ -131,7 +131,7 @@ def _chosen(
 
 
 @contextmanager
-def _opened_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
+def _open_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
     """Open the store and read a job; note whether it is done, and its remarks."""
     with opened_store() as (store, progress):
         found = read_job(store, job)
@@ -176,7 +176,7 @@ def rebalance(
     options = assigned(setting) | ({} if model is None else {"model": model})
     if options and annotate is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
-    with _opened_job(job) as (store, found, progress):
+    with _open_job(job) as (store, found, progress):
         merged = merge_job(
             store,
             Settings.from_environment().folders(),
@@ -184,7 +184,7 @@ def rebalance(
             into,
             annotator=annotate,
             annotator_options=options,
-            result=_chosen(recipe, real, share, incomplete),
+            result=_result_options(recipe, real, share, incomplete),
             progress=progress,
         )
     for remark in (*merged.remarks, merged.counted):

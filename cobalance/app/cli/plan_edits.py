@@ -24,80 +24,92 @@ from cobalance.workflows.plan.edits import plan_counterfactual_dataset
 from cobalance.workflows.plan.words import describe_plan
 from cobalance.workflows.settings import Settings
 
+_Recipe = Annotated[
+    str,
+    typer.Option(
+        help="How they are edited: "
+        f"{', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
+    ),
+]
+_Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GROUP,...",
+        help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
+        "those of the words, or else the classes.",
+    ),
+]
+_Made = Annotated[
+    str | None,
+    typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
+]
+_Words = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LIST",
+        help="Word list, by name or file, to edit captions with. Repeat it for lists of "
+        "adjectives, such as skin-tone, which make products: darker-skinned woman.",
+    ),
+]
+_Captions = Annotated[
+    str | None,
+    typer.Option(
+        help="`one-group`: only images whose captions name one group. `unify`: all, every "
+        "word of another group replaced. `none`: all, without captions.",
+    ),
+]
+_Unnamed = Annotated[
+    str | None,
+    typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
+]
+_Split = Annotated[
+    str | None,
+    typer.Option(help="The split whose images are edited. Default: the training split."),
+]
+_Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="Edit at most so many images, chosen by a hash of their ids."),
+]
+_Concept = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Edit only images that show this concept; repeat it for images that show all."
+    ),
+]
+_Clique = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME + NAME",
+        help="Edit only images that show all of these concepts; repeat it for images of "
+        "any of several cliques. A list in JSON for names with a +.",
+    ),
+]
+_Children = Annotated[
+    str | None,
+    typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
+]
+_NoDerivatives = Annotated[
+    str | None,
+    typer.Option(
+        help="Images whose licence forbids to publish changed ones: drop or keep. Default: drop.",
+    ),
+]
+
 
 def plan_edits(
     dataset: DatasetName,
-    recipe: Annotated[
-        str,
-        typer.Option(
-            help="How they are edited: "
-            f"{', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
-        ),
-    ],
-    groups: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GROUP,...",
-            help="Groups to show, such as woman,man. Repeat it for names with commas. Default: "
-            "those of the words, or else the classes.",
-        ),
-    ] = None,
-    made: Annotated[
-        str | None,
-        typer.Option(help="What each image is edited to show: `all` groups, or the `others`."),
-    ] = None,
-    words: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LIST",
-            help="Word list, by name or file, to edit captions with. Repeat it for lists of "
-            "adjectives, such as skin-tone, which make products: darker-skinned woman.",
-        ),
-    ] = None,
-    captions: Annotated[
-        str | None,
-        typer.Option(
-            help="`one-group`: only images whose captions name one group. `unify`: all, every "
-            "word of another group replaced. `none`: all, without captions.",
-        ),
-    ] = None,
-    unnamed: Annotated[
-        str | None,
-        typer.Option(help="Captions that name no group, of an image with others: keep or drop."),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The split whose images are edited. Default: the training split."),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Edit at most so many images, chosen by a hash of their ids."),
-    ] = None,
-    concept: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Edit only images that show this concept; repeat it for images that show all."
-        ),
-    ] = None,
-    clique: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME + NAME",
-            help="Edit only images that show all of these concepts; repeat it for images of "
-            "any of several cliques. A list in JSON for names with a +.",
-        ),
-    ] = None,
-    children: Annotated[
-        str | None,
-        typer.Option(help="Images whose captions name children: drop or keep. Default: drop."),
-    ] = None,
-    no_derivatives: Annotated[
-        str | None,
-        typer.Option(
-            help="Images whose licence forbids to publish changed ones: drop or keep. "
-            "Default: drop.",
-        ),
-    ] = None,
+    recipe: _Recipe,
+    groups: _Groups = None,
+    made: _Made = None,
+    words: _Words = None,
+    captions: _Captions = None,
+    unnamed: _Unnamed = None,
+    split: _Split = None,
+    limit: _Limit = None,
+    concept: _Concept = None,
+    clique: _Clique = None,
+    children: _Children = None,
+    no_derivatives: _NoDerivatives = None,
     name: Annotated[
         str | None,
         typer.Option(

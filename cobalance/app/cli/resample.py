@@ -33,7 +33,7 @@ def resample(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show what it does to the gaps to repeat, drop or weight real images, without a new one.
+    """Repeat, drop or weight real images instead of making new ones, and show the effect on gaps.
 
     In every other format this writes the list of images, for a trainer.
     """

@@ -70,7 +70,7 @@ def _rows(
 ) -> list[dict[str, Any]]:
     verdicts = read_verdicts(store, job, sorted(candidates))
     return [
-        {"decided_by": None, "rank": None} | row | verdicts.get(row["candidate"], {})
+        row | verdicts.get(row["candidate"], {})
         for row in read_records(folder, job)
         if row["candidate"] in candidates and row["path"] is not None
     ]

@@ -13,7 +13,7 @@ from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
 from cobalance.generation.export.tables import Column, TableFile, table_writer
-from cobalance.generation.export.writing.staging import Staging, staged
+from cobalance.generation.export.writing.staging import Staging, open_staging
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,
@@ -57,7 +57,7 @@ def run_export(
         )
     stream = ImageStream(dataset, options, progress, plugin.can_reference)
     identity = {"name": dataset.name, "format": plugin.name, "job": dataset.job}
-    with staged(folder, identity, overwrite=options.overwrite) as staging:
+    with open_staging(folder, identity, overwrite=options.overwrite) as staging:
         writer = start(stream, staging)
         tables: list[TableFile] = []
         rows: list[dict[str, Any]] = []

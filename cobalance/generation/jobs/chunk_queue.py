@@ -143,7 +143,7 @@ class Queue:
             ) from error
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
-        """Add chunks; those that are queued already are left as they are.
+        """Add chunks unless they are queued already.
 
         Parameters
         ----------
@@ -155,16 +155,16 @@ class Queue:
         StoreUnavailableError
             The database does not answer; all methods raise it.
         """
-        with self._checked():
+        with self._connect_errors():
             _enqueue(chunks, attempt, extra)
 
     def enqueue_task(self, task: str, attempt: int, extra: str) -> None:
         """Add a task; one that is queued already is left as it is."""
-        with self._checked(), SetWorkflowID(_prefix(task, attempt) + _TASK):
+        with self._connect_errors(), SetWorkflowID(_prefix(task, attempt) + _TASK):
             DBOS.enqueue_workflow(_TASK_QUEUES[extra], _task, task, attempt)
 
     def task_state(self, task: str, attempt: int) -> tuple[TaskState, str]:
-        """State of a task in the queue, and the error that ended it; empty where there is none."""
+        """State of a task in the queue, and its error if any."""
         found = self._list(_prefix(task, attempt), output=True)
         if not found:
             return "unknown", ""
@@ -206,7 +206,7 @@ class Queue:
         """Put running chunks and tasks back into the queue, so that other workers take them."""
         if not workflows:
             return
-        with self._checked():
+        with self._connect_errors():
             found = DBOS.list_workflows(
                 workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
             )
@@ -217,12 +217,12 @@ class Queue:
 
     def delete_job(self, job: str) -> None:
         """Delete all of an ended job or task: each look for work scans all that are stored."""
-        with self._checked():
+        with self._connect_errors():
             while found := self._list(f"{job}/", limit=DELETE_BATCH):
                 DBOS.delete_workflows([status.workflow_id for status in found])
 
     def close(self, wait_s: float = 0) -> None:
-        """Take nothing more, and wait for what is running to end."""
+        """Stop taking work, and wait for running workflows."""
         if wait_s > 0:
             for event in self._dbos.background_thread_stop_events:
                 event.set()
@@ -278,7 +278,7 @@ class Queue:
         limit: int | None = None,
         output: bool = False,
     ) -> list[Any]:
-        with self._checked():
+        with self._connect_errors():
             return DBOS.list_workflows(
                 workflow_id_prefix=prefix,
                 queue_name=list(_CONCURRENCY),
@@ -289,7 +289,7 @@ class Queue:
             )
 
     @contextmanager
-    def _checked(self) -> Iterator[None]:
+    def _connect_errors(self) -> Iterator[None]:
         """Raise database errors that DBOS does not retry as ours."""
         try:
             yield

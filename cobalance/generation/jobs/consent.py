@@ -1,4 +1,4 @@
-"""Consent to painting people: when a job needs it, and what is kept of it."""
+"""Consent to painting people: check that a job has it where needed."""
 
 import re
 from collections.abc import Collection
@@ -107,7 +107,7 @@ def _people() -> frozenset[str]:
 
 @cache
 def _attributes_and_parts() -> frozenset[str]:
-    """What says of people on its own, and beside another noun of anything."""
+    """Words that mean people when they stand alone, such as *elderly* or *face*."""
     lists = map(load_group_words, group_list_names())
     values = {one for each in lists for named in each.attributes.values() for one in named}
     return frozenset(name.replace("-", " ") for name in values | _PARTS)

@@ -1,4 +1,4 @@
-"""The job queue's database: its URL, and JSON alone as the format of what it stores."""
+"""The job queue's database: check its URL, and store JSON instead of pickles."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dbos._serialization import DefaultSerializer
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.errors import MachineError, OptionError, Setting
 from cobalance.graph.files import make_file, make_folder
 from cobalance.graph.safe_text import mask_credentials
 
@@ -47,6 +47,8 @@ def check_url(url: str) -> str:
     ------
     OptionError
         It is neither SQLite's nor Postgres'.
+    MachineError
+        The file cannot be created.
 
     Examples
     --------
@@ -74,7 +76,7 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
             if parsed.database != ":memory:":
                 make_file(Path(parsed.database))
         except OSError as error:
-            raise OptionError(
+            raise MachineError(
                 f"The job queue {without_password(url)} cannot be created: {error.strerror}. Set ",
                 Setting("queue"),
                 " to another one.",
@@ -83,7 +85,7 @@ nor postgresql://user:password@host:port/database. Set queue to one of these.
 
 
 def without_password(url: str) -> str:
-    """Hide a URL's password, and all of what is no URL.
+    """Mask a URL's password; text that is not a URL is hidden.
 
     Examples
     --------

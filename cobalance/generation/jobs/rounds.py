@@ -1,4 +1,4 @@
-"""Rounds of a job: report finished chunks, decide what to generate next, end complete queries."""
+"""Rounds of a job: report finished chunks, choose the next candidates, end complete queries."""
 
 import json
 from collections import defaultdict
@@ -11,8 +11,8 @@ from typing import Any
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
-from cobalance.generation.output.dropped_files import delete_dropped
-from cobalance.generation.output.rows import Row, named_scores
+from cobalance.generation.output.image_files import delete_dropped
+from cobalance.generation.output.rows import Row, scores_by_name
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import BATCH
 from cobalance.graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made
@@ -69,7 +69,7 @@ def candidate_of(row: Row) -> NewCandidate:
         row["candidate"],
         row["path"],
         row["verdict"],
-        scores=named_scores(found),
+        scores=scores_by_name(found),
         reason=row["reason"],
         source_image=row["source_image"],
         source_uri=row["source_uri"],
@@ -97,7 +97,7 @@ def next_spans(
     missing_numbers: Mapping[int, Sequence[int]] = MappingProxyType({}),
     in_vain: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[list[Span], dict[int, str]]:
-    """Decide what to generate next, and which queries end, each with a message for people.
+    """Choose the next candidates and the queries to end, with messages for people.
 
     A round has at most `MAX_ROUND` candidates; queries that get none wait for the next one. Where
     the best of several candidates are chosen, a query makes all of these whatever the filters say,
@@ -160,7 +160,7 @@ the rejected ones for why.'}
 
 
 def _spans(query: QueryProgress, missing: Sequence[int], count: int) -> list[Span]:
-    """The next `count` candidates of a query: those that are missing, then new ones."""
+    """Next `count` candidates of a query: missing numbers first, then new ones."""
     first = query.made + len(missing)
     numbers = [*missing[:count], *range(first, first + count - len(missing[:count]))]
     runs = groupby(enumerate(numbers), key=lambda item: item[1] - item[0])

@@ -19,7 +19,7 @@ from cobalance.ingest.models.prompts import check_template
 
 
 class JobSettings(BaseModel):
-    """Settings of a job: its recipe, and what it overrides.
+    """Settings of a job: its recipe and overrides.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class JobSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, values: Any) -> Any:
-        """Fill in the recipe, its backend, and what it has other than by default."""
+        """Fill in the recipe, its backend and its defaults."""
         chosen = [values.get("recipe"), values.get("backend")]
         if not all(name is None or isinstance(name, str) for name in chosen):
             return values

@@ -1,13 +1,18 @@
 """Settle complete queries of a job: rank their candidates, and choose the best."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from cobalance.generation.jobs.pool import PoolJudgements, changed, has_pool, judge_pool
+from cobalance.generation.filters import FILTERS
+from cobalance.generation.filters.filter import Judgement
+from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.dropped_files import delete_dropped
+from cobalance.generation.output.chunk_records import read_vectors
+from cobalance.generation.output.image_files import delete_dropped
+from cobalance.generation.output.rows import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, SettlementRecord
 from cobalance.generation.ranking import rank_candidates, sum_ranks
 from cobalance.graph.database.store import GraphStore
@@ -28,7 +33,7 @@ _QUERIES = 100  # whose candidates are read and settled at once
 
 
 def candidates_wanted(query: QueryProgress, best_of: int) -> int:
-    """How many candidates a query makes before the best of them are chosen."""
+    """Number of candidates of a query, of which the best are chosen."""
     return query.n * best_of + query.more
 
 
@@ -36,6 +41,81 @@ def is_unsettled(query: QueryProgress, best_of: int) -> bool:
     """Whether an open query has all its candidates, and the best are to be chosen."""
     has_all = query.made >= candidates_wanted(query, best_of)
     return query.is_open and has_all and query.settled < query.made
+
+
+def has_pool(settings: JobSettings) -> bool:
+    """Whether a filter of a job looks at all of its images."""
+    return any(FILTERS[name].pool is not None for name in settings.filter_options())
+
+
+@dataclass(frozen=True)
+class PoolJudgements:
+    """Judgements of candidates by filters that look at all images of a job.
+
+    Parameters
+    ----------
+    by_filter : mapping of str to mapping of str to Judgement
+        By filter, then by candidate.
+    """
+
+    by_filter: Mapping[str, Mapping[str, Judgement]]
+
+    def of(self, candidate: str) -> dict[str, Judgement]:
+        """Scores of a candidate, by filter."""
+        return {
+            name: judged[candidate]
+            for name, judged in self.by_filter.items()
+            if candidate in judged
+        }
+
+    def apply(self, candidate: MadeCandidate) -> MadeCandidate:
+        """A candidate with the scores, and no longer eligible where one rejects it.
+
+        What people have decided stays.
+        """
+        found = self.of(candidate.id)
+        values = {name: judgement_values(judgement) for name, judgement in found.items()}
+        others = {
+            name: score
+            for name, score in candidate.scores.items()
+            if name.partition(" ")[0] not in values
+        }
+        against = [one.reason for one in found.values() if not one.accepted]
+        judged = replace(candidate, scores=others | scores_by_name(values))
+        if not against or not candidate.eligible or candidate.decided_by is not None:
+            return judged
+        return replace(judged, eligible=False, reason=" ".join(against))
+
+    def scores_of(self, candidate: str) -> dict[str, Any]:
+        """The judgements of a candidate as the manifest has them, by filter; JSON values."""
+        return {name: judgement_values(one) for name, one in self.of(candidate).items()}
+
+
+def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> PoolJudgements:
+    """Judge all images of a job that have vectors.
+
+    The vectors of a filter are all in memory at once, in 32 bits: 20,000 images of 512 numbers, and
+    as many sources, take 80 MB twice.
+    """
+    by_filter = {}
+    for name, options in settings.filter_options().items():
+        check = FILTERS[name].pool
+        if check is not None:
+            pool = Pool.of(read_vectors(folder, job, name))
+            if pool.candidates:
+                by_filter[name] = check.judge(pool, FILTERS.check(name, options))
+    return PoolJudgements(by_filter)
+
+
+def changed_candidates(
+    before: Sequence[MadeCandidate], after: Sequence[MadeCandidate]
+) -> dict[str, tuple[Mapping[str, float], str]]:
+    """Changes for `graph.jobs.settlement.judge_made`: scores and reasons for rejection."""
+    return {
+        new.id: (new.scores, new.reason if old.eligible and not new.eligible else "")
+        for old, new in zip(before, after, strict=True)
+        if new != old
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +171,7 @@ class Settler:
             before = made
             made = {query: [judged.apply(one) for one in found] for query, found in before.items()}
             for query in made:
-                judge_made(self.store, self.job, changed(before[query], made[query]))
+                judge_made(self.store, self.job, changed_candidates(before[query], made[query]))
         settlements = [
             rank_query(identity, query.made, query.n, made.get(identity, []), self.settings.rank_by)
             for identity, query in zip(ids, queries, strict=True)
@@ -100,7 +180,7 @@ class Settler:
         record = SettlementRecord(self.folder, self.job, round_number, queries[0].position)
         record.add(
             {
-                candidate.id: _recorded(candidate, ranked.get(candidate.id), judged)
+                candidate.id: _settled_row(candidate, ranked.get(candidate.id), judged)
                 for of_query in made.values()
                 for candidate in of_query
             }
@@ -109,7 +189,7 @@ class Settler:
         settle_queries(self.store, self.job, settlements, keep_losers=keep)
 
 
-def _recorded(
+def _settled_row(
     candidate: MadeCandidate, ranked: RankedCandidate | None, judged: PoolJudgements | None
 ) -> Settled:
     found: Settled = {
@@ -119,7 +199,7 @@ def _recorded(
     }
     if candidate.decided_by is not None:
         found["decided_by"] = candidate.decided_by
-    if judged is not None and (scores := judged.recorded(candidate.id)):
+    if judged is not None and (scores := judged.scores_of(candidate.id)):
         found["judged"] = scores
     return found
 

@@ -12,7 +12,7 @@ from cobalance.ingest.models.prompts import check_template
 
 
 class Variant(BaseModel):
-    """What some of a query's candidates are made with, in place of the job's own.
+    """Prompt and scales of some of a query's candidates, in place of the job's.
 
     With V variants, candidate j of each query is made with variant j mod V.
 

@@ -1,4 +1,4 @@
-"""What the filters of a job say of its candidates, in words instead of scores."""
+"""Filter scores of a job's candidates in words."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -53,7 +53,7 @@ class FilterWords:
             self.looks = "class" in self._looks_for
 
     def not_looked_for(self, concepts: Sequence[str], class_name: str) -> str:
-        """Names what was asked for where no filter looks for it; else empty, or if not known."""
+        """Name the requested concepts or class if no filter checks them; else empty."""
         named = () if self._edits else concepts
         if self._looks_for is None or ("concepts" if named else "class") in self._looks_for:
             return ""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from io import BytesIO
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -14,6 +14,8 @@ from PIL import Image, PngImagePlugin
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.rows import Row
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.settlement import read_kept
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.stored.output_folder import OutputFolder
 
@@ -121,3 +123,35 @@ def mask_file(mask: MaskArray) -> bytes:
     out = BytesIO()
     Image.fromarray(mask.astype(np.uint8) * 255).convert("1").save(out, "PNG")
     return out.getvalue()
+
+
+def delete_dropped(
+    store: GraphStore, folder: OutputFolder, job: str, queries: Collection[int] | None = None
+) -> int:
+    """Delete images and masks of candidates that the graph has dropped; return how many files.
+
+    May be repeated, and finds what an interrupted one has left. A query that has dropped none keeps
+    all of its files.
+
+    Parameters
+    ----------
+    queries : collection of int or None
+        Positions of the job's queries; None for all.
+    """
+    files: dict[int, list[tuple[int, str]]] = {}
+    for part in ("images", "masks"):
+        for name in folder.names(f"{job}/{part}"):
+            numbers = name.partition(".")[0].split("-")
+            if len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
+                continue
+            query, index = map(int, numbers)
+            if queries is None or query in queries:
+                files.setdefault(query, []).append((index, f"{job}/{part}/{name}"))
+    deleted = 0
+    for found in read_kept(store, job, sorted(files)):
+        kept = {int(candidate.rpartition("/")[2]) for candidate in found.kept}
+        for index, name in files[found.query]:
+            if index < found.settled and index not in kept:
+                folder.delete(name)
+                deleted += 1
+    return deleted

@@ -103,7 +103,7 @@ def write_job_manifest(store: GraphStore, folder: OutputFolder, job: str) -> str
 
     def write(file: IO[bytes]) -> None:
         batches = stream_manifest(folder, job, partial(read_verdicts, store, job))
-        write_rows(map(painted.counted, batches), file)
+        write_rows(map(painted.count, batches), file)
 
     folder.write_large(manifest_name(job), write)
     return painted.note
@@ -133,7 +133,7 @@ class _PaintedObjects:
         self._n_accepted = 0
         self._reasons = Counter[str]()
 
-    def counted(self, rows: list[Row]) -> list[Row]:
+    def count(self, rows: list[Row]) -> list[Row]:
         """Count rows, and give them back."""
         accepted = [row for row in rows if row["verdict"] == "accepted"]
         self._n_accepted += len(accepted)

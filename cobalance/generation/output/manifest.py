@@ -11,8 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.graph.errors import OptionError
-
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 
@@ -53,13 +51,7 @@ MANIFEST_SCHEMA = pa.schema(
         pa.field("decided_by", _TEXT),
     ]
 )
-_ADDED = ("source_class", "captions", "rank")  # that earlier versions of the program do not write
 GROUP_ROWS = 10_000
-
-
-def with_all_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns that rows of earlier versions of the program lack."""
-    return frame.assign(**{name: None for name in _ADDED if name not in frame.columns})
 
 
 def manifest_table(frame: pd.DataFrame) -> pa.Table:
@@ -70,31 +62,10 @@ def manifest_table(frame: pd.DataFrame) -> pa.Table:
     frame : pandas.DataFrame
         The schema's columns in any order; others are ignored. Missing values may be None, NaN or
         NaT; times may be ISO 8601 text.
-
-    Raises
-    ------
-    OptionError
-        A column is missing, a value has the wrong type, or two rows have the same candidate.
     """
-    frame = with_all_columns(frame)
-    missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
-    if missing:
-        raise OptionError(
-            f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
-        )
-    twice = frame["candidate"][frame["candidate"].duplicated()]
-    if len(twice):
-        raise OptionError(
-            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
-        )
     ordered = frame.sort_values("candidate", kind="stable")
-    table = pa.Table.from_arrays(
-        [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA], schema=MANIFEST_SCHEMA
-    )
-    for field in MANIFEST_SCHEMA:
-        if not field.nullable and table[field.name].null_count:
-            raise OptionError(f"A row of the manifest has no {field.name}. Add it.")
-    return table
+    columns = [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA]
+    return pa.Table.from_arrays(columns, schema=MANIFEST_SCHEMA)
 
 
 def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -102,11 +73,6 @@ def manifest_frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
     Lists are lists, missing text is None, missing numbers are NA in Int64 columns, and times are
     timestamps in UTC.
-
-    Raises
-    ------
-    OptionError
-        As `manifest_table`.
 
     Examples
     --------
@@ -123,11 +89,6 @@ def write_rows(batches: Iterable[Sequence[Mapping[str, Any]]], file: Any) -> Non
     ----------
     batches : iterable of sequence of mapping
         In order of candidate; each is in order of candidate in the file.
-
-    Raises
-    ------
-    OptionError
-        As `manifest_table`.
     """
     with pq.ParquetWriter(file, MANIFEST_SCHEMA, compression="zstd") as writer:
         for rows in batches:
@@ -147,17 +108,10 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
     items = [_plain(value) for value in values]
-    try:
-        if pa.types.is_timestamp(field.type):
-            times = [None if item is None else pd.Timestamp(item) for item in items]
-            late = [None if time is None else _utc(time) for time in times]
-            return pa.array(late, field.type)
-        return pa.array(items, field.type)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise OptionError(
-            f"The column {field.name} of the manifest has a value that is not {field.type} "
-            f"({error}). Correct it."
-        ) from None
+    if pa.types.is_timestamp(field.type):
+        times = [None if item is None else pd.Timestamp(item) for item in items]
+        items = [None if time is None else _utc(time) for time in times]
+    return pa.array(items, field.type)
 
 
 def _utc(time: pd.Timestamp) -> pd.Timestamp:

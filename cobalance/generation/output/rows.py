@@ -43,7 +43,7 @@ def new_row(
     without_source: str = "",
     variant: int | None = None,
 ) -> Row:
-    """Start a manifest row with what is known before the image is generated; it is rejected.
+    """Start a manifest row before its image is generated; rejected until judged.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def new_row(
     }
 
 
-def judged_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Judgement]) -> Row:
+def judge_row(row: Row, generated: GeneratedImage, judgements: Mapping[str, Judgement]) -> Row:
     """Complete a row with the filters' judgements; accepted if all filters accept."""
     against = [judgement.reason for judgement in judgements.values() if not judgement.accepted]
     scores = {name: judgement_values(judgement) for name, judgement in judgements.items()}
@@ -136,12 +136,12 @@ def judgement_values(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def pasted_image(settings: str | None) -> str | None:
+def find_pasted_image(settings: str | None) -> str | None:
     """The image whose object was pasted into another one, by that one's settings in the manifest.
 
     Examples
     --------
-    >>> pasted_image('{"patch_image": "7"}'), pasted_image('{"steps": 50}')
+    >>> find_pasted_image('{"patch_image": "7"}'), find_pasted_image('{"steps": 50}')
     ('7', None)
     """
     if settings is None or PATCH_IMAGE not in settings:
@@ -150,12 +150,12 @@ def pasted_image(settings: str | None) -> str | None:
     return found
 
 
-def named_scores(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """The scores of filters by name, and those of their details that are numbers with a fraction.
+def scores_by_name(judged: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Filter scores by name, with float details as `<filter> <detail>`.
 
     Examples
     --------
-    >>> named_scores({"clip": {"score": 0.7, "details": {"cosine": 0.2, "device": "cpu"}}})
+    >>> scores_by_name({"clip": {"score": 0.7, "details": {"cosine": 0.2, "device": "cpu"}}})
     {'clip': 0.7, 'clip cosine': 0.2}
     """
     scores: dict[str, float] = {name: values["score"] for name, values in judged.items()}

@@ -28,7 +28,7 @@ class SettlementRecord:
         self._name = f"{job}/settled/{round_number:06d}-{first:06d}.json"
 
     def add(self, settled: Mapping[str, Settled]) -> None:
-        """Add candidates by id, in place of what an interrupted settlement has left of them.
+        """Add candidates by id, replacing those of an interrupted settlement.
 
         Queries that it did settle are in it already, and stay.
         """
@@ -41,7 +41,7 @@ class SettlementRecord:
 
 
 class Settlements:
-    """What all rounds of a job have settled, query by query.
+    """Settlements of all rounds of a job, read query by query.
 
     Only records that queries to come are in are held: those of some hundred queries for each round
     that has settled them.
@@ -57,7 +57,7 @@ class Settlements:
         self._held: dict[int, list[tuple[int, int, dict[str, Settled]]]] = {}
 
     def of_query(self, query: int) -> dict[str, Settled]:
-        """Read what is settled of a query, by candidate, as the last round has it.
+        """Read a query's settlement by candidate, from the last round that has one.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Settlements:
         return settled
 
     def _load(self, first: int, number: int, name: str, query: int) -> None:
-        """Hold what a record has of a query and those after it."""
+        """Keep a record's entries from a query on."""
         by_query: dict[int, dict[str, Settled]] = {}
         record = json.loads(self._folder.read(f"{self._job}/settled/{name}"))
         for candidate, settled in record.items():
@@ -85,7 +85,7 @@ class Settlements:
 
 
 def with_settlement(row: Row, settled: Settled | None, in_graph: Mapping[str, Any] | None) -> Row:
-    """A candidate's row with its settlement, and with what the graph has of it, which is newer.
+    """A candidate's row updated by its settlement, then by the newer verdict in the graph.
 
     One that is settled and not in the graph was dropped with its files.
     """

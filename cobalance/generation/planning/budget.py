@@ -57,7 +57,7 @@ def share_budget(images: IntArray, budget: int) -> IntArray:
 
 
 def close_largest_gaps(cliques: Cliques, images: IntArray, budget: int, rows: IntArray) -> IntArray:
-    """Keep of a plan what closes the largest gaps, one after the other, within the budget.
+    """Spend the budget on a plan's largest gaps, one after the other.
 
     Where `share_budget` closes the same share of every gap, this closes some gaps as the whole plan
     does, the next one by a part, and leaves the others.

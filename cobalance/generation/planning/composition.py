@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from cobalance.graph.errors import OptionError, Setting, check_known
+from cobalance.graph.errors import DataError, OptionError, Setting, check_known
 from cobalance.graph.records import Counterfactual
 
 REAL_IMAGES = ("all", "unedited", "none")
@@ -120,7 +120,7 @@ def compose_dataset(
 
     Raises
     ------
-    OptionError
+    DataError
         The real images are to be left out, and no image was made of the sources' own group.
 
     Notes
@@ -195,7 +195,7 @@ def _check_own_group(
     for source, wanted in by_source.items():
         own = wanted[0].own_group or class_of.get(source)
         if own in groups and own not in {one.group for one in wanted}:
-            raise OptionError(
+            raise DataError(
                 f"The job made no image of the group {own!r} from images of that group, such as "
                 f"{source!r}, so that without the real ones it would lack them. Plan images of all "
                 "groups, with ",

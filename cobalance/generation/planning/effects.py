@@ -1,6 +1,5 @@
-"""Effects of a plan on every clique, and comparison of planners."""
+"""Effects of a plan on every clique, and measures of planners."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import leading_classes
-from cobalance.graph.errors import OptionError, Words
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -133,9 +131,9 @@ def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray)
     }
 
 
-def images_for(
+def plan_for(
     cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
-) -> IntArray:
+) -> PlannedImages:
     """Plan for a subset of the cliques; the result has a row for each clique of the whole table.
 
     Parameters
@@ -144,18 +142,7 @@ def images_for(
         All mined cliques.
     chosen : int array
         Rows of those to balance, ascending. The planner sees no others.
-
-    Returns
-    -------
-    int64 array, shape (n_cliques, n_classes)
     """
-    return plan_for(cliques, chosen, planner, options).images
-
-
-def plan_for(
-    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
-) -> PlannedImages:
-    """What `images_for` gives, with how good it is known to be."""
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
     if not len(chosen):
         return PlannedImages(images)
@@ -164,31 +151,15 @@ def plan_for(
     return replace(found, images=images)
 
 
-def compare_planners(
-    cliques: Cliques,
-    chosen: IntArray,
-    planners: Mapping[str, Planner],
-    options: PlanOptions,
-    words: Words = str,
-) -> pd.DataFrame:
-    """Run planners on the same cliques with the same options, side by side.
+def measure_planner(
+    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
+) -> dict[str, int]:
+    """Plan for some cliques, and `measure` the plan.
 
-    A planner whose options leave it no plan is left out. ``attrs["left_out"]`` says why, by name,
-    with settings worded by `words`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index ``planner``; the columns of `measure`, all int64.
+    Raises
+    ------
+    OptionError, DataError
+        The options leave the planner no plan.
     """
-    rows, left_out = {}, {}
-    for name, planner in planners.items():
-        try:
-            images = images_for(cliques, chosen, planner, options)
-        except OptionError as error:
-            left_out[name] = error.render(words)
-            continue
-        rows[name] = measure(cliques, simulate_images(cliques, images), images, chosen)
-    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
-    frame.attrs["left_out"] = left_out
-    return frame
+    images = plan_for(cliques, chosen, planner, options).images
+    return measure(cliques, simulate_images(cliques, images), images, chosen)

@@ -27,7 +27,7 @@ BASELINES: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Images that show the same concepts, of those that cliques are about.
+    """Images grouped by their set of the cliques' concepts.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
     return Groups(members, images, of_image, classes)
 
 
-def resampled(images: IntArray, baseline: str) -> FloatArray:
+def resample_counts(images: IntArray, baseline: str) -> FloatArray:
     """How many images, or how much weight, each class of each group has after a baseline.
 
     A class without images in a group cannot have any after, and a group of one class stays as it
     is: only new images change that. Weights are those of
-    `cobalance.generation.planning.sample_weights.balancing_weights`.
+    `cobalance.generation.planning.resampling.balancing_weights`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def resampled(images: IntArray, baseline: str) -> FloatArray:
     --------
     >>> images = np.array([[1, 4, 0], [2, 0, 0]])
     >>> for name in BASELINES:
-    ...     print(name, resampled(images, name).tolist())
+    ...     print(name, resample_counts(images, name).tolist())
     over-sampling [[4.0, 4.0, 0.0], [2.0, 0.0, 0.0]]
     sub-sampling [[1.0, 1.0, 0.0], [2.0, 0.0, 0.0]]
     weights [[2.5, 2.5, 0.0], [2.0, 0.0, 0.0]]
@@ -120,7 +120,7 @@ def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Clique
     Cliques
         The same cliques; `counts` and `class_sizes` are float64.
     """
-    more = resampled(groups.images, baseline) - groups.images
+    more = resample_counts(groups.images, baseline) - groups.images
     counts: npt.NDArray[np.float64] = cliques.counts.astype(np.float64)
     rows = np.flatnonzero(more.any(axis=1))
     index = SubsetIndex(cliques.members)
@@ -181,7 +181,7 @@ def image_multiples(
     order : int array, shape (n_images,), optional
         The images in the order in which they are drawn from; by default their own.
     """
-    after = resampled(groups.images, baseline)
+    after = resample_counts(groups.images, baseline)
     multiples = np.ones(len(groups.of_image))
     kept = np.arange(len(groups.of_image)) if order is None else order
     kept = kept[groups.of_image[kept] >= 0]
@@ -198,3 +198,57 @@ def image_multiples(
     each, more = np.divmod(wanted.astype(np.int64), there)
     multiples[kept] = each + (rank < more)
     return multiples
+
+
+def balancing_weights(groups: Sequence[object], classes: Sequence[str]) -> pd.DataFrame:
+    """Weight each image so that all classes of its group have the same total weight.
+
+    An image of class c in group g has the weight::
+
+        w = n(g) / (k(g) · n(g, c))
+
+    where n(g) is how many images the group has, n(g, c) how many of them are of class c, and k(g)
+    how many classes have any there: the inverse of the class's share in the group, over the number
+    of classes. So each class of a group weighs n(g) / k(g), each group as much as it has images,
+    and the mean of all weights is 1. A group of one class has weights of 1: nothing in it can be
+    balanced, which only new images can change. O(images).
+
+    Parameters
+    ----------
+    groups : sequence of hashable
+        The group of each image, such as its combination of concepts.
+    classes : sequence of str
+        The class of each image.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, in the order given: ``weight`` (float64), ``group_images`` n(g),
+        ``class_images`` n(g, c) and ``group_classes`` k(g) (int64).
+
+    Examples
+    --------
+    >>> found = balancing_weights(["sea", "sea", "sea", "wood"], ["gull", "gull", "owl", "owl"])
+    >>> found["weight"].tolist()
+    [0.75, 0.75, 1.5, 1.0]
+    """
+    group_codes = pd.factorize(pd.Series(list(groups), dtype=object))[0]
+    class_codes, names = pd.factorize(pd.Series(list(classes), dtype=object))
+    _, cell, cell_images = np.unique(
+        group_codes.astype(np.int64) * max(len(names), 1) + class_codes,
+        return_inverse=True,
+        return_counts=True,
+    )
+    group_images = np.bincount(group_codes)[group_codes]
+    class_images = cell_images[cell]
+    # Each image is one n(g, c)-th of its class in its group.
+    shares = np.bincount(group_codes, weights=1 / class_images)
+    group_classes = np.rint(shares).astype(np.int64)[group_codes]
+    return pd.DataFrame(
+        {
+            "weight": group_images / (group_classes * class_images),
+            "group_images": group_images.astype(np.int64),
+            "class_images": class_images.astype(np.int64),
+            "group_classes": group_classes,
+        }
+    )

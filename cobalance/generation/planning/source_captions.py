@@ -1,4 +1,4 @@
-"""Captions of the images that a plan edits: which can be edited, and to what."""
+"""Edit the captions of images that a plan edits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ class SourceCaptions:
 
     @cached_property
     def _naming(self) -> CaptionEditor:
-        """Tells which groups with own words a caption names, whatever adjectives it has."""
+        """Editor that finds the groups named in a caption, ignoring adjectives."""
         has_both = self.words.own_groups and self.words.attributes
         words = replace(self.words, attributes={}) if has_both else self.words
         return CaptionEditor(words, self._editor.mode)

@@ -1,4 +1,4 @@
-"""Choose the images that a plan edits, and count why the others are left out."""
+"""Choose the images that a plan edits, and count exclusions by reason."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ import pandas as pd
 
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions, check_groups
 from cobalance.generation.planning.source_captions import SourceCaptions
-from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
 from cobalance.ingest.captions.children import names_children
 from cobalance.ingest.concepts.group_words import GroupWords
 
@@ -34,7 +34,7 @@ _TEST_SPLIT = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The images that a plan edits.
+    """Images that a plan edits, and exclusions by reason.
 
     Parameters
     ----------
@@ -79,7 +79,9 @@ def select_sources(
     Raises
     ------
     OptionError
-        The groups or the split cannot be planned for, or captions are needed and there are none.
+        The groups or the split cannot be planned for.
+    DataError
+        Captions are needed and there are none.
     UnknownNameError
         The words have no such group, or the dataset no such concept or split.
     """
@@ -90,13 +92,13 @@ def select_sources(
     shown = {name for concepts in images["concepts"] for name in concepts}
     for names in (options.concepts, *options.cliques):
         check_known("concept", names, shown)
-    split = chosen_split(set(images["split"]), options)
+    split = choose_split(set(images["split"]), options)
     known = {row["id"]: row for row in _records(texts)}
     captions = None
     if options.captions != "none" and words is not None:
         captions = SourceCaptions(words, tuple(groups), options)
         if options.captions == "one group" and not any(row["captions"] for row in known.values()):
-            raise OptionError(
+            raise DataError(
                 "The recipe edits captions of the dataset's images, and none of them has any. ",
                 Action("ingest", ..., captions="captions.json"),
                 " to add them, or plan with the recipe pinpoint, which takes images without "
@@ -130,7 +132,7 @@ def select_sources(
     return Selection(pd.DataFrame(rows, columns=columns), dict(left_out.most_common()))
 
 
-def chosen_split(splits: Collection[str | None], options: CounterfactualOptions) -> str | None:
+def choose_split(splits: Collection[str | None], options: CounterfactualOptions) -> str | None:
     """The split whose images are edited; None where the dataset has no splits.
 
     An edited copy of a test image would tell a model what it is tested on, so that only a plan of
@@ -145,7 +147,7 @@ def chosen_split(splits: Collection[str | None], options: CounterfactualOptions)
 
     Examples
     --------
-    >>> chosen_split({"train2017", "val2017"}, CounterfactualOptions(captions="none"))
+    >>> choose_split({"train2017", "val2017"}, CounterfactualOptions(captions="none"))
     'train2017'
     """
     named = sorted(split for split in splits if isinstance(split, str))
@@ -216,7 +218,7 @@ def _reason(
     classes: Collection[str],
     options: CounterfactualOptions,
 ) -> str | None:
-    """Why an image is left out before its captions are read; None if it is not."""
+    """Reason to leave out an image, before its captions are read; None if it stays."""
     concepts = set(row["concepts"])
     if row["synthetic"]:
         return GENERATED

@@ -1,4 +1,4 @@
-"""ALIA recipe: whole images edited by instructions, less those that a classifier is sure about."""
+"""ALIA recipe: edit whole images by instructions, and drop those that a classifier is sure of."""
 
 from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
 

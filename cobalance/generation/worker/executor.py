@@ -8,10 +8,9 @@ from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunk_queue import ChunkResult
 from cobalance.generation.jobs.chunks import Chunk
-from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.chunk_records import ChunkRecord, write_vectors
 from cobalance.generation.output.image_files import save_images
 from cobalance.generation.output.rows import Row
-from cobalance.generation.output.vector_files import write_vectors
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
@@ -127,10 +126,10 @@ class ChunkExecutor:
             reason = str(error)
         ((query, _),) = chunk.items
         if runner.failures.count(query, reason) >= _REPEATS:
-            runner.failures.fail([query], _repeated(reason))
+            runner.failures.fail([query], _describe_repeat(reason))
             record.clear_starts()
             return None
-        rows = runner.rejected(chunk, rounds.NOT_GENERATED + reason)
+        rows = runner.reject(chunk, rounds.NOT_GENERATED + reason)
         record.write(rows)
         return rows
 
@@ -183,7 +182,7 @@ class ChunkExecutor:
             self._store.run(report)
 
 
-def _repeated(reason: str) -> str:
+def _describe_repeat(reason: str) -> str:
     return (
         f"{_REPEATS} images in a row could not be generated, for the same reason: "
         f"{reason.rstrip('.')}. Put that right, then retry the job."

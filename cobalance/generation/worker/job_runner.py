@@ -2,7 +2,7 @@
 
 import time
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,14 +22,50 @@ from cobalance.generation.jobs.chunks import Chunk, candidate_id
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.output.image_files import JudgedImage
-from cobalance.generation.output.rows import Row, judged_row, new_row
+from cobalance.generation.output.rows import Row, judge_row, new_row
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import Sources
-from cobalance.generation.worker.query_failures import QueryFailures
 from cobalance.generation.worker.source_picker import SourcePicker
 from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.models.prompts import prompt_for
+
+
+class QueryFailures:
+    """Counts failures per query; for any number of threads.
+
+    Queries are known by their positions in the job.
+    """
+
+    def __init__(self) -> None:
+        self._repeats: dict[int, tuple[str, int]] = {}
+        self._failed: dict[int, str] = {}
+        self._taken: set[int] = set()
+
+    def count(self, query: int, reason: str) -> int:
+        """Count a failure; give how many in a row the query has had for this reason."""
+        previous, times = self._repeats.get(query, (reason, 0))
+        self._repeats[query] = reason, times + 1 if previous == reason else 1
+        return self._repeats[query][1]
+
+    def reset(self, queries: Iterable[int]) -> None:
+        """Forget the failures in a row of queries that have succeeded."""
+        for query in queries:
+            self._repeats.pop(query, None)
+
+    def fail(self, queries: Iterable[int], message: str) -> None:
+        """Mark queries as blocked until a person follows the message."""
+        for query in queries:
+            self._failed.setdefault(query, message)
+
+    def take(self) -> dict[str, list[int]]:
+        """Give the queries that cannot go on by message; each query is given once."""
+        found: dict[str, list[int]] = {}
+        for query, message in list(self._failed.items()):
+            if query not in self._taken:
+                self._taken.add(query)
+                found.setdefault(message, []).append(query)
+        return found
 
 
 @dataclass(eq=False)
@@ -91,14 +127,14 @@ class JobRunner:
         found = {candidate: JudgedImage(row, None) for candidate, row in rejected.items()}
         for request, image, by_filter in zip(requests, images, judgements, strict=True):
             why = self._picker.why_painted(request.class_name) if request.source is None else ""
-            row = judged_row(self._row(request, chunk, why), image, by_filter)
+            row = judge_row(self._row(request, chunk, why), image, by_filter)
             row |= {"seconds": seconds / len(requests)}
-            found[request.id] = JudgedImage(row, image, _embedded(request, by_filter))
+            found[request.id] = JudgedImage(row, image, _embed(request, by_filter))
         return [found[candidate] for candidate in chunk.candidates()]
 
-    def rejected(self, chunk: Chunk, reason: str) -> list[Row]:
+    def reject(self, chunk: Chunk, reason: str) -> list[Row]:
         """Give rows for a chunk whose images cannot be generated."""
-        return [self._rejected(item, chunk, reason) for item in chunk.items]
+        return [self._reject(item, chunk, reason) for item in chunk.items]
 
     def _requests(self, chunk: Chunk) -> tuple[list[ImageRequest], dict[str, Row]]:
         """The chunk's requests, and rows by candidate for those without a source."""
@@ -107,7 +143,7 @@ class JobRunner:
             try:
                 requests.append(self._request(item, with_source=True))
             except GenerationError as error:
-                rejected[candidate_id(self.job, *item)] = self._rejected(item, chunk, str(error))
+                rejected[candidate_id(self.job, *item)] = self._reject(item, chunk, str(error))
         if rejected and self._picker.required:
             self._check_classes(chunk, any_left=bool(requests))
         return requests, rejected
@@ -200,13 +236,13 @@ class JobRunner:
             variant=request.variant if self.settings.variants else None,
         )
 
-    def _rejected(self, item: tuple[int, int], chunk: Chunk, reason: str) -> Row:
+    def _reject(self, item: tuple[int, int], chunk: Chunk, reason: str) -> Row:
         row = self._row(self._request(item, with_source=False), chunk)
         return row | {"verdict": "rejected", "reason": reason, "seconds": 0.0}
 
     @cached_property
     def _description(self) -> dict[str, Any]:
-        """The backend's description with those of filters and segmenter, for `new_row`."""
+        """Description of backend, filters and segmenter, for `new_row`."""
         about = dict(self.backend.describe())
         filters = {name: dict(judge.describe()) for name, judge in self.filters.items()}
         segmenter = dict((self.sources and self.sources.segmented_by) or {})
@@ -216,9 +252,7 @@ class JobRunner:
         return about | {"filters": filters, "segmenter": segmenter or None}
 
 
-def _embedded(
-    request: ImageRequest, by_filter: Mapping[str, Judgement]
-) -> dict[str, EmbeddedImage]:
+def _embed(request: ImageRequest, by_filter: Mapping[str, Judgement]) -> dict[str, EmbeddedImage]:
     """The vectors that filters have given an image and its source, by filter."""
     if request.source is None:
         return {}

@@ -147,7 +147,7 @@ class RetryingStore:
         """
         store = None
         try:
-            store = self._connected()
+            store = self._open_store()
             return task(store)
         except StoreUnavailableError:
             self._forget(store)
@@ -170,7 +170,7 @@ class RetryingStore:
         for store in (*self._lost, *([self._store] if self._store else [])):
             store.close()
 
-    def _connected(self) -> GraphStore:
+    def _open_store(self) -> GraphStore:
         with self._connecting:
             if self._store is None:
                 self._store = self._connect()

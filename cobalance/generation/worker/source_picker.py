@@ -58,7 +58,7 @@ class SourcePicker:
             return None
 
     def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
-        """Give the image that a query edits, and its class; the seed decides what is drawn by lot.
+        """Give the image that a query edits, and its class; random choices follow the seed.
 
         Raises
         ------

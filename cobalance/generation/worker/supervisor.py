@@ -1,4 +1,4 @@
-"""Advance jobs and tasks, and requeue what dead workers had."""
+"""Advance jobs and tasks, and requeue the chunks of dead workers."""
 
 import contextlib
 import time
@@ -120,7 +120,7 @@ class JobSupervisor:
     def requeue_orphans(self) -> None:
         """Requeue dead workers' chunks and tasks."""
         running = self._queue.running()
-        lost = self._lost(running)
+        lost = self._find_lost(running)
         others = {name: worker for name, worker in running.items() if worker != self._worker}
         orphans = []
         if others:  # whose heartbeats are in the graph; alone, a worker asks it nothing
@@ -132,7 +132,7 @@ class JobSupervisor:
             ]
         self._queue.requeue(orphans + lost)
 
-    def _lost(self, running: Mapping[str, str]) -> list[str]:
+    def _find_lost(self, running: Mapping[str, str]) -> list[str]:
         """Chunks that the queue lists as this worker's, and that it has not run for long.
 
         The queue's database was away between handing a chunk out and this worker's receipt of it.

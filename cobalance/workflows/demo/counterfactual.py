@@ -30,7 +30,7 @@ from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.demo.scenes import GROUPS, NAME, make_scenes
-from cobalance.workflows.export.job import export_job
+from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.merge import RebalancedDataset, merge_job
 from cobalance.workflows.order.job import order_plan

@@ -1,4 +1,4 @@
-"""Groups of concepts to filter by: categories of attributes, and what occurs together."""
+"""Groups of concepts to filter by: categories of attributes, and communities."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class Facet:
 
 
 def read_communities(store: GraphStore, dataset: str) -> tuple[Facet, ...]:
-    """Those of `read_facets` that are communities, the largest first."""
+    """Communities of concepts among `read_facets`, the largest first."""
     return tuple(
         facet for facet in read_facets(store, dataset) if facet.id.startswith(f"{_TOGETHER}:")
     )

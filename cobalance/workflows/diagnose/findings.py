@@ -1,4 +1,4 @@
-"""Findings of a diagnosis in sentences: the headline, why it is empty, what misleads."""
+"""Findings of a diagnosis in sentences: headline, caveats, and reasons for an empty result."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -42,7 +42,7 @@ def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> st
 
 
 def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, int]) -> Text:
-    """Why a mined dataset has no clique at all, and what would give some."""
+    """Explain why a mined dataset has no clique, and how to get some."""
     if why := not_compared(class_sizes, options.split):
         return why
     if options.common != ():
@@ -58,7 +58,7 @@ def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, in
 
 
 def small_classes(class_sizes: Mapping[str, int], options: MiningOptions) -> str:
-    """Warn of classes with few images beside one with many, which decide what is found.
+    """Warn of classes with few images beside one with many.
 
     Examples
     --------
@@ -86,7 +86,7 @@ is left out as not common, and 'dog' is nearly always too few. Compare rates, no
 
 
 def describe_order(by: str, descending: bool | None = None) -> str:
-    """What an imbalance table is sorted by, in a sentence.
+    """Describe the order of an imbalance table.
 
     Examples
     --------

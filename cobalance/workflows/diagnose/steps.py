@@ -49,7 +49,7 @@ def steps_of(state: DatasetState, progress: DatasetProgress) -> list[Step]:
 
 
 def next_action(progress: DatasetProgress, *, leaning: int) -> tuple[str, str]:
-    """What to do next with a mined dataset, and the path of the page to do it on.
+    """Suggest the next step with a mined dataset, and its page.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ DISAGREEMENT = "counts and rates"
 
 
 def describe_mining(options: MiningOptions) -> str:
-    """What was mined, in one sentence.
+    """Describe mining options in one sentence.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def disagreement_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """Columns of what is a clique's own, from those of `own_effects` that the frame has."""
+    """Text columns of own effects, from the columns of `own_effects` in the frame."""
     effects = zip(frame["own_effect"], frame["own_over"], strict=True)
     q_values = frame.get("own_q_value")
     return {
@@ -133,7 +133,7 @@ def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.Dat
 
 
 def describe_summary(shown: int, cliques: int) -> str:
-    """Say how many cliques of a summary are shown, and what that means.
+    """Say how many cliques a summary shows, and how they were chosen.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cobalance.generation.export.writing.staging import staged
+from cobalance.generation.export.writing.staging import open_staging
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.errors import DataError, OptionError, Setting, UnknownNameError, needs_extra
@@ -96,7 +96,7 @@ def _format_of(target: Path) -> str:
 
 def _save_folder(tables: GraphTables, target: Path, dataset: str, *, overwrite: bool) -> str:
     identity: Mapping[str, object] = {"name": dataset, "format": "neo4j-import", "job": None}
-    with staged(target, identity, overwrite=overwrite) as staging:
+    with open_staging(target, identity, overwrite=overwrite) as staging:
         files = neo4j_files(tables, dataset)
         for name, content in files.items():
             staging.write(name, content)

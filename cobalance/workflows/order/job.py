@@ -1,9 +1,13 @@
-"""Order a plan's images: checks before a job is created, and what a plan that edits images adds."""
+"""Order a plan's images: check the plan, and create the job."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.jobs.consent import check_consent
 from cobalance.generation.jobs.patches import check_patches, needs_patch
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
@@ -11,19 +15,32 @@ from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
+from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
 from cobalance.graph.dataset.names import splits_of
 from cobalance.graph.dataset.plans import read_plan, read_plan_options, read_plan_sizes
-from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.errors import Action, OptionError, Part, parts_of
+from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import (
+    Action,
+    DataError,
+    NotFoundError,
+    OptionError,
+    Part,
+    Setting,
+    StaleError,
+    parts_of,
+)
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.captions.group_words import combine_words, phrases_of
+from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.models.prompts import prompt_for
-from cobalance.workflows.order.source_images import check_sources
+from cobalance.workflows.load.found_images import looked_in
+from cobalance.workflows.load.image_places import file_identity
 from cobalance.workflows.plan.words import no_images
 
 
@@ -58,14 +75,15 @@ def order_plan(
     Raises
     ------
     OptionError
-        The plan asks for no images, or for others than the recipe makes; a prompt has a place for
-        words that a group does not have; no image can lend an object of a group that is to be
-        pasted; people would be painted without consent; or files of images to take objects from
-        are not found.
+        The plan asks for other images than the recipe makes; a prompt has a place for words that a
+        group does not have; no image can lend an object of a group that is to be pasted; or people
+        would be painted without consent.
+    DataError
+        The plan asks for no images, or files of images to take objects from are not found.
     """
     if not queries:
         why = _why_no_images(store, dataset, name)
-        raise OptionError(f"The plan {name!r} asks for no images. ", *why)
+        raise DataError(f"The plan {name!r} asks for no images. ", *why)
     queries = [PlannedQuery(*query) for query in queries]
     checked = read_job_settings(settings)
     check_order(checked, dataset, name, queries)
@@ -102,7 +120,7 @@ def read_order(
 
     Raises
     ------
-    OptionError
+    NotFoundError
         There is no such plan.
     StaleError
         It was made for other cliques, or other images to edit, than there are now.
@@ -111,11 +129,12 @@ def read_order(
     name = plan if plan is not None else recipe if own else "conbias"
     try:
         queries = read_plan(store, dataset, name)
-    except OptionError as error:
-        if not own or plan is not None:
+    except (NotFoundError, OptionError) as error:
+        no_dataset = isinstance(error, NotFoundError) and error.kind == "dataset"
+        if not own or plan is not None or no_dataset:
             raise
         again = Action("plan_counterfactuals", dataset, recipe=recipe)
-        raise OptionError(f"{dataset!r} has no plan {name!r} yet. ", again, ".") from error
+        raise NotFoundError("plan", name, again, ".") from error
     return name, queries, read_plan_options(store, dataset, name)
 
 
@@ -124,15 +143,16 @@ def _why_no_images(store: GraphStore, dataset: str, name: str) -> tuple[Part, ..
     sizes = read_plan_sizes(store, dataset, name)
     if sizes is None:
         return ("Choose cliques that have a gap.",)
-    cliques, mining = load_cliques(store, dataset), read_mining_options(store, dataset)
+    state = dataset_state(store, dataset)
+    cliques = read_cliques(store, state)
     rows = PlanOptions(*sizes).rows(cliques)
-    return parts_of(no_images(dataset, cliques, rows, sizes[0], mining))
+    return parts_of(no_images(dataset, cliques, rows, sizes[0], state.mining_options()))
 
 
 def check_order(
     settings: JobSettings, dataset: str, name: str, queries: Sequence[PlannedQuery]
 ) -> None:
-    """Raise OptionError unless a recipe makes what a plan asks for, with consent where it needs it.
+    """Raise OptionError if the recipe does not suit the plan, or consent is missing.
 
     Parameters
     ----------
@@ -219,3 +239,83 @@ def _check_prompts(settings: JobSettings, queries: Sequence[PlannedQuery]) -> No
                     " The words of a group are the settings phrases.GROUP.noun and "
                     "phrases.GROUP.adjective.",
                 ) from error
+
+
+LOOKED_FOR = 20  # images of each class, at most
+_NAMED = 3  # classes without, after which no others are looked at
+
+
+def source_images(store: GraphStore, dataset: str, job: JobSettings) -> dict[str, ClassImages]:
+    """Read the source images of a job by class: of its split, or of the mined one."""
+    split = job.split
+    if split is None:
+        try:
+            split = read_mining_options(store, dataset).split
+        except StaleError:  # the plan is older than the images
+            split = None
+    return read_class_images(store, dataset, split=split)
+
+
+def check_sources(
+    store: GraphStore,
+    dataset: str,
+    job: JobSettings,
+    queries: Sequence[PlannedQuery],
+    places: Sequence[str],
+) -> None:
+    """Raise DataError for a job that takes objects from images of which no file is found.
+
+    Of each class that the queries ask for, and of the images that they edit, some are looked for,
+    evenly spaced, until one has a file. One must, unless the job is to do without.
+
+    Parameters
+    ----------
+    places : sequence of str
+        Of image files, from `cobalance.workflows.folders.Folders.image_roots`.
+    """
+    plugin = BACKENDS[job.backend]
+    takes_source = not isinstance(plugin, BackendPlugin) or plugin.takes_source
+    if job.without_images or not takes_source:
+        return
+    images = source_images(store, dataset, job)
+    edited = {query.edit.source_image for query in queries if query.edit is not None}
+    wanted: dict[str, Sequence[str]] = {
+        f"of the class {name!r}": images[name].uris if name in images else ()
+        for name in sorted({query.class_name for query in queries if query.edit is None})
+    }
+    if edited:
+        pairs = (pair for one in images.values() for pair in zip(one.ids, one.uris, strict=True))
+        wanted["to edit"] = [uri for image, uri in pairs if image in edited]
+    roots = ImageRoots(places)
+    looked_for = found = 0
+    without: list[str] = []
+    for which, uris in wanted.items():
+        for at in np.linspace(0, len(uris) - 1, min(len(uris), LOOKED_FOR)).astype(int):
+            looked_for += 1
+            if file_identity(roots, uris[at]):
+                found += 1
+                break
+        else:
+            without.append(which)
+        if len(without) == _NAMED:
+            break
+    if not without:
+        return
+    needs = (
+        f"The recipe {job.recipe} takes objects from the dataset's images, and no image "
+        f"{' or '.join(without)}"
+    )
+    if not looked_for:
+        raise DataError(
+            f"{needs} names a file. Load the dataset with the names of its files. Where the recipe "
+            "can do without, order with ",
+            *(Setting("without_images", True), "."),
+        )
+    raise DataError(
+        f"{needs} has a file that is found: {found:,} of {inflect(looked_for, 'files')} looked for "
+        f"are there; {looked_in(places)}. Set ",
+        Setting("images"),
+        " to the folder, ZIP file or URL that has them. Where workers elsewhere have them, or the "
+        "recipe can do without, order with ",
+        *(Setting("without_images", True), "."),
+    )

@@ -28,7 +28,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     placed = dict(settings.making)
     for name in path_options(BACKENDS[settings.backend].options):
         if name in placed:
-            placed[name] = placed_model(placed[name])
+            placed[name] = resolve_model(placed[name])
     checked: dict[str, Any] = settings.model_dump(mode="json", exclude_unset=True)
     for name, options in settings.filter_options().items():
         for option, what in FILTERS[name].required.items():
@@ -39,7 +39,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
                 )
         for option in path_options(FILTERS[name].options):
             if option in (own := (checked.get("filters") or {}).get(name, {})):
-                own[option] = placed_model(own[option])
+                own[option] = resolve_model(own[option])
     return checked | ({"making": placed} if placed else {})
 
 
@@ -59,7 +59,7 @@ def licence_warnings(settings: JobSettings) -> list[str]:
     ]
 
 
-def placed_model(model: str) -> str:
+def resolve_model(model: str) -> str:
     """A model with its whole path, where it is a folder and no name of the hub.
 
     Raises
@@ -69,7 +69,7 @@ def placed_model(model: str) -> str:
 
     Examples
     --------
-    >>> placed_model("owner/name"), placed_model("/models/../models/sd")
+    >>> resolve_model("owner/name"), resolve_model("/models/../models/sd")
     ('owner/name', '/models/sd')
     """
     if not model.strip():

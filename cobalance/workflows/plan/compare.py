@@ -1,6 +1,7 @@
 """Planners and baselines side by side, and images against the imbalance that remains."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from time import perf_counter
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.effects import compare_planners, measure
+from cobalance.generation.planning.effects import measure, measure_planner
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
@@ -17,13 +18,15 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
+from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import load_incidence
-from cobalance.graph.errors import Words, check_known
+from cobalance.graph.dataset.state import dataset_state
+from cobalance.graph.errors import DataError, OptionError, Words, check_known
 from cobalance.graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
 BUDGET_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+CURVE = ("images", "remaining", "gap_after", "widest_gap", "widened")
 LARGEST_FIRST = ", largest gaps first"
 SOLVER = {"seconds": 1.0, "solver_gap": 0.01}
 """Of points of a curve, unless the planner's own options say otherwise."""
@@ -57,7 +60,7 @@ def compare_all(
         Index ``planner``; ``images`` to make, and ``dataset``, all images afterwards; the other
         columns of `cobalance.generation.planning.effects.measure`; ``seconds``. A planner whose
         options leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with settings
-        worded by `words`.
+        render by `words`.
 
     Raises
     ------
@@ -73,21 +76,22 @@ def compare_all(
     left_out: dict[str, str] = {}
     for name in (name for name in wanted if name in PLANNERS):
         started = perf_counter()
-        opened = PLANNERS.open(name, (own or {}).get(name))
-        found = compare_planners(cliques, within, {name: opened}, options, words)
-        left_out |= found.attrs["left_out"]
-        if len(found):
-            row = {str(key): value for key, value in found.to_dict("records")[0].items()}
-            rows[name] = row | {"dataset": images + row["images"]}
-            rows[name]["seconds"] = round(perf_counter() - started, 3)
+        planner = PLANNERS.open(name, (own or {}).get(name))
+        try:
+            row = measure_planner(cliques, within, planner, options)
+        except (OptionError, DataError) as error:
+            left_out[name] = error.render(words)
+            continue
+        seconds = round(perf_counter() - started, 3)
+        rows[name] = row | {"dataset": images + row["images"], "seconds": seconds}
     if incidence is not None and (without := [name for name in wanted if name in baselines]):
         groups = group_images(cliques.take(within), incidence)
         for name in without:
             started = perf_counter()
             after = simulate_baseline(cliques, groups, name)
-            measured = measure(cliques, after, np.zeros_like(cliques.counts), within)
-            rows[name] = measured | {"dataset": round(after.class_sizes.sum())}
-            rows[name]["seconds"] = round(perf_counter() - started, 3)
+            row = measure(cliques, after, np.zeros_like(cliques.counts), within)
+            seconds = round(perf_counter() - started, 3)
+            rows[name] = row | {"dataset": round(after.class_sizes.sum()), "seconds": seconds}
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
     frame.insert(1, "dataset", frame.pop("dataset"))
     frame.attrs["left_out"] = left_out
@@ -101,7 +105,7 @@ def budget_curve(
     own: Mapping[str, Mapping[str, Any]] | None = None,
     planners: Sequence[str] = ("conbias", "minimal"),
 ) -> pd.DataFrame:
-    """Images against what remains: planners within budgets up to all that exactness takes.
+    """Remaining imbalance by number of images, for planners within several budgets.
 
     Where the options spend budgets on the largest gaps first, each planner's own way is there, too.
 
@@ -114,23 +118,21 @@ def budget_curve(
     """
     free = replace(options, budget=None, largest_first=False)
     within = _within(cliques, chosen, options)
-    full = compare_planners(cliques, within, {"": PLANNERS.open("conbias")}, free)
-    most = int(full["images"].iloc[0])
-    budgets = sorted({max(round(most * share), 1) for share in BUDGET_SHARES})
-    columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
+    most = measure_planner(cliques, within, PLANNERS.open("conbias"), free)["images"]
+    budgets = sorted({max(round(most * share), 1) for share in BUDGET_SHARES}) if most else []
     none = measure(cliques, cliques, np.zeros_like(cliques.counts), within)
     rows = []
     ways = (False, True) if options.largest_first else (False,)
     for name, largest_first in product(planners, ways):
-        opened = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
+        planner = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
         title = f"{name}{LARGEST_FIRST}" if largest_first else name
-        rows.append([title, 0, *(none[key] for key in columns)])
-        for budget in budgets if most else []:
+        rows.append({"planner": title, "budget": 0, **none})
+        for budget in budgets:
             limited = replace(options, budget=budget, largest_first=largest_first)
-            found = compare_planners(cliques, within, {name: opened}, limited)
-            if len(found):
-                rows.append([title, budget, *found[columns].iloc[0].tolist()])
-    return pd.DataFrame(rows, columns=["planner", "budget", *columns])
+            with suppress(OptionError, DataError):
+                point = measure_planner(cliques, within, planner, limited)
+                rows.append({"planner": title, "budget": budget, **point})
+    return pd.DataFrame(rows, columns=["planner", "budget", *CURVE])
 
 
 def tolerance_curve(
@@ -144,17 +146,15 @@ def tolerance_curve(
         A row for each ``tolerance``, with the columns of `budget_curve` but planner and budget;
         tolerances that the caps forbid are left out.
     """
-    columns = ["images", "remaining", "gap_after", "widest_gap", "widened"]
     free, rows = replace(options, budget=None, largest_first=False), []
     within = _within(cliques, chosen, options)
     kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
     for tolerance in (0.0, *TOLERANCES):
-        opened = PLANNERS.open("minimal", _quick("minimal", kept) | {"tolerance": tolerance})
-        found = compare_planners(cliques, within, {"minimal": opened}, free)
-        if len(found):
-            point = found[columns].iloc[0].tolist()
-            rows.append({"tolerance": tolerance, **dict(zip(columns, point, strict=True))})
-    return pd.DataFrame(rows, columns=["tolerance", *columns])
+        planner = PLANNERS.open("minimal", _quick("minimal", kept) | {"tolerance": tolerance})
+        with suppress(OptionError, DataError):
+            point = measure_planner(cliques, within, planner, free)
+            rows.append({"tolerance": tolerance, **point})
+    return pd.DataFrame(rows, columns=["tolerance", *CURVE])
 
 
 def compare_dataset(
@@ -179,8 +179,9 @@ def compare_dataset(
         The dataset has not been mined, or has changed since.
     """
     progress("read cliques", 0, None)
-    cliques = load_cliques(store, dataset, max_size=options.max_size)
-    incidence = load_incidence(store, dataset, read_mining_options(store, dataset).split)
+    state = dataset_state(store, dataset)
+    cliques = read_cliques(store, state, max_size=options.max_size)
+    incidence = load_incidence(store, dataset, state.mining_options().split)
     every = np.arange(len(cliques))
     progress("plan", 0, None)
     planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()

@@ -24,7 +24,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
-from cobalance.graph.errors import Action, OptionError, Setting, check_known
+from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
@@ -57,7 +57,7 @@ class CounterfactualPlan:
         }
 
     def frame(self) -> pd.DataFrame:
-        """The summary as a table: ``images`` are what, and how many."""
+        """The summary as a table: ``images`` (edited, to make, left out) and ``number``."""
         rows = [("edited", self.selection.sources.shape[0])]
         rows += [(f"to make: {name}", n) for name, n in self.plan.images_by_class().items()]
         rows += [(f"left out: {reason}", n) for reason, n in self.selection.left_out.items()]
@@ -92,8 +92,10 @@ def plan_counterfactual_dataset(
     UnknownNameError
         There is no such recipe, option, word list, group, concept or split.
     OptionError
-        The recipe edits no images, an option cannot be used, captions are needed and there are
-        none, no image is left to edit, or none of a group that objects are to be taken of.
+        The recipe edits no images, an option cannot be used, or there is no image of a group that
+        objects are to be taken of.
+    DataError
+        Captions are needed and there are none, or no image is left to edit.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
@@ -107,13 +109,13 @@ def plan_counterfactual_dataset(
     return made
 
 
-def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> OptionError:
-    """The error where no image is left to edit, with the reasons, and what takes images in."""
+def _nothing_left(dataset: str, recipe: str, left_out: Mapping[str, int]) -> DataError:
+    """Error if no image is left to edit, with reasons and remedies."""
     reasons = "; ".join(inflect(n, reason) for reason, n in left_out.items())
     settings = {NO_DERIVATIVES: "plan.no_derivatives", CHILDREN: "plan.children"}
     keep = [Setting(name, "keep") for reason, name in settings.items() if reason in left_out]
     remedy = [part for setting in keep for part in (" and ", setting)][1:]
-    return OptionError(
+    return DataError(
         f"No image of {dataset!r} can be edited by the recipe {recipe}. Left out are "
         f"{reasons or 'none, as it has no images'}.",
         *((" Where you may edit them, take them in with ", *remedy, ".") if keep else ()),

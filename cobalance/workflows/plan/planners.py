@@ -24,7 +24,7 @@ from cobalance.workflows.panel.verdicts import is_supported, query_verdicts
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan, the counts that it was made for, and what audits say of it.
+    """A plan, its dataset's counts, and audit verdicts.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from cobalance.generation.planning.plan import PlanOptions
@@ -11,8 +10,9 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
+from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.read import read_image_concepts
+from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import check_known
 from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.plan.compare import compare_all
@@ -20,7 +20,7 @@ from cobalance.workflows.plan.compare import compare_all
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """A list of images, and what it does to the imbalances.
+    """A list of images, and its effect on the imbalances.
 
     Parameters
     ----------
@@ -66,17 +66,16 @@ def resample_dataset(
     check_known("baseline", [baseline], BASELINES)
     options = options or PlanOptions()
     progress("read cliques", 0, None)
-    cliques = load_cliques(store, dataset, max_size=options.max_size)
-    smallest, largest = options.resolve(cliques)
-    sizes = cliques.sizes()
-    chosen = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
-    split = read_mining_options(store, dataset).split
-    images, incidence = listed_images(store, dataset, split, progress)
+    state = dataset_state(store, dataset)
+    cliques = read_cliques(store, state, max_size=options.max_size)
+    chosen = options.rows(cliques)
+    split = state.mining_options().split
+    images, incidence = read_listed(store, dataset, split, progress)
     effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
-    return Resampled(listed(images, incidence, cliques, chosen, baseline, seed), effect)
+    return Resampled(list_images(images, incidence, cliques, chosen, baseline, seed), effect)
 
 
-def listed_images(
+def read_listed(
     store: GraphStore, dataset: str, split: str | None, progress: Progress = silent
 ) -> tuple[pd.DataFrame, Incidence]:
     """Images of a split, or of all, by id, with their incidence."""
@@ -93,7 +92,7 @@ def listed_images(
     return images, incidence
 
 
-def listed(
+def list_images(
     images: pd.DataFrame,
     incidence: Incidence,
     cliques: Cliques,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def describe_proof(found: Plan | PlannedImages) -> str:
-    """What a planner knows of how good its plan is, as a sentence; empty where it says nothing."""
+    """Describe whether a plan is proven best; empty if the planner does not say."""
     proven = "Proven: no other plan does better by the planner's aim." if found.proven else ""
     return found.note or proven
 
@@ -55,7 +55,7 @@ def describe_plan(plan: Plan) -> str:
     return f"The plan asks for {images} in {inflect(len(plan.queries), 'queries')}."
 
 
-def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
+def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     """How many of the cliques that a plan has images for rates contradict, and how many there are.
 
     Rates contradict those that an imbalance table has words for, see
@@ -71,7 +71,7 @@ def contradicted_by_rates(plan: Plan, cliques: Cliques) -> tuple[int, int]:
 
 
 def plan_notes(planned: "Planned") -> list[Text]:
-    """What people should know of a plan: balance, proof, what it makes worse, why it is empty."""
+    """Notes on a plan: balance, proof, widened gaps, size, and why it is empty."""
     plan, cliques, state = planned.plan, planned.cliques, planned.state
     after = simulate(cliques, plan.queries)
     notes: list[Text] = [
@@ -175,7 +175,7 @@ def larger_than_dataset(planned: int, images: int) -> str:
 def no_images(
     dataset: str, cliques: Cliques, rows: IntArray, min_size: int, mining: MiningOptions
 ) -> Text:
-    """Why a plan for these rows of the cliques asks for no images, and what would give some.
+    """Explain why a plan for some cliques asks for no images, and how to get some.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     """
     if plan.planner_options.get("rates"):
         return "The plan balances rates, the share of each class's images, not counts."
-    contradicted, planned = contradicted_by_rates(plan, cliques)
+    contradicted, planned = count_contradicted(plan, cliques)
     if not planned:
         return ""
     return (

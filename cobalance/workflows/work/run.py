@@ -38,7 +38,7 @@ from cobalance.ingest.images.roots import ImageRoots
 from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks
-from cobalance.workflows.order.source_images import source_images
+from cobalance.workflows.order.job import source_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions
-from cobalance.generation.export.images.file_names import split_names
+from cobalance.generation.export.images.image import split_names
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import read_regions, write_regions

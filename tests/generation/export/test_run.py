@@ -215,12 +215,6 @@ def test_masks_that_cannot_be_read_are_counted(image_format, sample, tmp_path):
     assert report.counts["generated images"] == 5
 
 
-def test_two_images_of_one_id_are_refused(sample):
-    twice = sample.dataset.real.assign(id="one")
-    with pytest.raises(OptionError, match="Two images to export have the id 'one'"):
-        replace(sample.dataset, real=twice)
-
-
 def test_options_are_checked():
     with pytest.raises(OptionError, match="split is empty"):
         ExportOptions(split=" ")

@@ -10,14 +10,13 @@ import pytest
 
 from cobalance.generation.filters.filter import FilterPlugin, Judgement, PoolCheck
 from cobalance.generation.filters.pool import EmbeddedImage
-from cobalance.generation.jobs import pool as pools
+from cobalance.generation.jobs import settlement as pools
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.jobs.rounds import is_complete, next_round, report_chunk
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.jobs.settlement import rank_query
-from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.chunk_records import ChunkRecord, read_vectors, write_vectors
 from cobalance.generation.output.job_manifest import read_job_manifest
-from cobalance.generation.output.vector_files import read_vectors, write_vectors
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.candidates import decide, read_verdicts
 from cobalance.graph.jobs.lifecycle import create_job, retry_job

@@ -5,7 +5,7 @@ import json
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.generation.output.rows import judged_row
+from cobalance.generation.output.rows import judge_row
 
 
 def test_settings_are_all_that_decides_pixels_and_verdicts(row):
@@ -21,8 +21,8 @@ def test_settings_are_all_that_decides_pixels_and_verdicts(row):
 def test_accepted_by_all_or_rejected_with_every_reason(row, pixels):
     yes, no = Judgement(0.7, True), Judgement(0.1, False, "No cow.", {"cosine": 0.04})
     made = GeneratedImage(pixels, details={"digital_source_type": "other", "placed_at": [1, 2]})
-    assert judged_row(row, made, {"a": yes})["verdict"] == "accepted"
-    found = judged_row(row, made, {"a": yes, "b": no, "c": Judgement(0, False, "No road.")})
+    assert judge_row(row, made, {"a": yes})["verdict"] == "accepted"
+    found = judge_row(row, made, {"a": yes, "b": no, "c": Judgement(0, False, "No road.")})
     assert (found["verdict"], found["reason"]) == ("rejected", "No cow. No road.")
     assert '"cosine": 0.04' in found["scores"]
     assert found["digital_source_type"] == "other"

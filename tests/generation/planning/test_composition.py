@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.generation.planning.composition import ResultOptions, compose_dataset
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.graph.records import Counterfactual
 
 GROUPS = ("man", "woman", "neither", "both")
@@ -158,7 +158,7 @@ def test_groups_are_those_that_were_asked_for_whatever_classes_images_have_now(n
     stays = f"i{now.index('man')}"
     assert composed.real == (stays, "other")
     assert composed.generated == (f"c{stays[1:]}-woman",)
-    with pytest.raises(OptionError, match="no image of the group 'man'"):
+    with pytest.raises(DataError, match="no image of the group 'man'"):
         compose_dataset(images, asked, ResultOptions("none"))
     every = compose_dataset(images, made_for(["man"] * 3, ("man", "woman")), ResultOptions("none"))
     assert len(every.generated) == 6
@@ -171,7 +171,7 @@ def test_the_group_of_all_edited_images_is_one_of_the_groups():
     images = frame(["man", "man", "woman", "dog"])
     composed = compose_dataset(images, asked, ResultOptions("all"))
     assert (composed.real, composed.generated) == (("i0", "i3"), ("c",))
-    with pytest.raises(OptionError, match="no image of the group 'man'"):
+    with pytest.raises(DataError, match="no image of the group 'man'"):
         compose_dataset(images, asked, ResultOptions("none"))
 
 
@@ -192,7 +192,7 @@ def test_groups_that_are_no_classes_leave_the_real_images_as_they_are():
 
 def test_without_the_real_images_every_group_must_have_been_made():
     asked = made_for(["man", "woman"], ("man", "woman"), made="others")
-    with pytest.raises(OptionError, match="no image of the group 'man' from images of that group"):
+    with pytest.raises(DataError, match="no image of the group 'man' from images of that group"):
         compose_dataset(frame(["man", "woman"]), asked, ResultOptions("none"))
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, strategies as st
 
-from cobalance.generation.planning.sample_weights import balancing_weights
+from cobalance.generation.planning.resampling import balancing_weights
 
 IMAGES = st.lists(st.tuples(st.sampled_from("gh"), st.sampled_from("abc")), max_size=30)
 

@@ -11,7 +11,7 @@ from cobalance.generation.planning.counterfactuals import (
     plan_counterfactuals,
 )
 from cobalance.generation.planning.source_selection import select_sources
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from cobalance.ingest.captions.edits import MANY_GROUPS
 from cobalance.ingest.concepts.word_lists import load_group_words
 
@@ -202,7 +202,7 @@ def test_a_control_set_keeps_captions_and_takes_test_images():
 
 def test_captions_are_needed_where_they_are_edited():
     images = images_of(image("1"), image("2", "woman"))
-    with pytest.raises(OptionError, match=r"none of them has any. Run `ingest\(..., captions="):
+    with pytest.raises(DataError, match=r"none of them has any. Run `ingest\(..., captions="):
         select(images, {"1": []})
 
 

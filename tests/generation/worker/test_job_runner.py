@@ -15,9 +15,8 @@ from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.output.chunk_records import ChunkRecord
+from cobalance.generation.output.chunk_records import ChunkRecord, read_vectors, write_vectors
 from cobalance.generation.output.image_files import save_images
-from cobalance.generation.output.vector_files import read_vectors, write_vectors
 from cobalance.generation.sources.sampler import Sources, shuffle
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages

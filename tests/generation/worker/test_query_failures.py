@@ -1,6 +1,6 @@
 """Failures of queries: counted by query and reason, each query failed once."""
 
-from cobalance.generation.worker.query_failures import QueryFailures
+from cobalance.generation.worker.job_runner import QueryFailures
 
 
 def test_failures_in_a_row_are_counted_by_query_and_reason():

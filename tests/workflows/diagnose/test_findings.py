@@ -19,7 +19,7 @@ from cobalance.graph.errors import render
 from cobalance.workflows.diagnose.findings import describe_disagreements, headline, no_clique
 from cobalance.workflows.diagnose.tables import imbalance_table
 from cobalance.workflows.plan.words import (
-    contradicted_by_rates,
+    count_contradicted,
     describe_balance,
     no_images,
     plan_warnings,
@@ -159,7 +159,7 @@ def test_planned_cliques_that_rates_contradict_are_those_of_the_table(counts, si
         rates = [Fraction(n, size) for n, size in zip(row, sizes, strict=True)]
         few, most = rates[row.index(min(row))], rates[row.index(max(row))]
         expected += len({*row}) > 1 and (few > min(rates) or few == most)
-    assert contradicted_by_rates(made, cliques) == (expected, len(planned))
+    assert count_contradicted(made, cliques) == (expected, len(planned))
 
 
 def test_the_most_significant_come_first():

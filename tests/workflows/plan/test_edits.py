@@ -27,8 +27,8 @@ from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.export.job import export_job
-from cobalance.workflows.merge import rebalanced_dataset
+from cobalance.workflows.export import export_job
+from cobalance.workflows.merge import copy_rebalanced
 from tests.generation.export.conftest import Stores, generated_row
 
 COUNT = Statement(
@@ -95,7 +95,7 @@ def concepts_of(record):
 
 def merged(store, own, job, **result):
     found = read_job(store, job)
-    return rebalanced_dataset(
+    return copy_rebalanced(
         store, own.folders(), found, images=read_accepted(store, job), result=result
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.compare.chart import MOST_CLASSES
+from cobalance.app.web.compare.overview import MOST_CLASSES
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
 from cobalance.app.web.widgets.controls import download
@@ -81,7 +81,7 @@ def surest_differences(
 
 
 def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[Any, Any]]:
-    """Columns of cliques that have those of `cobalance.graph.diagnosis.difference.differences`.
+    """Table columns for frames from `cobalance.graph.diagnosis.difference.differences`.
 
     Parameters
     ----------

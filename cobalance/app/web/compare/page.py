@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.compare.chart import MOST_CLASSES, draw_chart
 from cobalance.app.web.compare.differences import draw_differences
+from cobalance.app.web.compare.overview import MOST_CLASSES, draw_chart, draw_sizes, draw_totals
 from cobalance.app.web.compare.splits import draw_splits
-from cobalance.app.web.compare.totals import draw_sizes, draw_totals
 from cobalance.app.web.components import mine_button
 from cobalance.app.web.components.graph.story import draw_story
 from cobalance.app.web.components.imbalances import details
@@ -78,11 +77,8 @@ def page() -> None:
     with left:
         filters |= {"statuses": _choose_statuses()}
     try:
-        found: Comparison = before.read(compared, after.state, **filters, limit=ROWS)
-    except (
-        DataError,
-        OptionError,
-    ) as error:  # another choice above mends it
+        found: Comparison = before.read(compare_filtered, after.state, **filters, limit=ROWS)
+    except (DataError, OptionError) as error:  # another choice above mends it
         show_error(error)
         return
     with totals:
@@ -101,7 +97,9 @@ def page() -> None:
     details.draw(before, after=after)
 
 
-def compared(store: GraphStore, before: str, after: DatasetState, **filters: Any) -> Comparison:
+def compare_filtered(
+    store: GraphStore, before: str, after: DatasetState, **filters: Any
+) -> Comparison:
     """Compare two datasets; cached reads depend on the state of both."""
     return compare_imbalances(store, before, after.name, **filters)
 
@@ -112,7 +110,7 @@ def first_dataset(names: Sequence[str]) -> str:
 
 
 def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[str, str | None]:
-    """The datasets that belong together, before and after: a dataset with what was made from it.
+    """Pair a dataset with one that was rebalanced from it: before and after.
 
     Parameters
     ----------
@@ -134,7 +132,7 @@ def pair_of(name: str, likely: str | None, copies: Mapping[str, str]) -> tuple[s
 
 
 def _pair(before: CurrentDataset, others: list[str]) -> tuple[str, str | None]:
-    """What to compare where neither a person nor the address has chosen it."""
+    """Default pair of datasets to compare."""
     listed = session.datasets().set_index("dataset")[["classes", "state"]].T.to_dict()
     near, name = others[0], before.name
     comparable = listed[near] == {"classes": listed[name]["classes"], "state": "ready"}
@@ -168,7 +166,7 @@ def _choose_after(before: CurrentDataset, others: list[str]) -> CurrentDataset |
 
 
 def others_than(name: str, datasets: pd.DataFrame) -> list[str]:
-    """All other datasets: first those that can be compared, of these first those with a like name.
+    """List the other datasets: comparable ones first, of these similar names first.
 
     Comparable datasets are mined and have as many classes; a like name is a prefix of the other.
 
@@ -277,7 +275,7 @@ def _table(
         total = len(cliques) + left_out
         download(
             "CSV",
-            lambda: to_csv(compared(opened, name, state, **filters, limit=total).cliques),
+            lambda: to_csv(compare_filtered(opened, name, state, **filters, limit=total).cliques),
             "before-after.csv",
             key="_compare_csv",
         )

@@ -25,7 +25,7 @@ _TRAINING = ("train", "training")
 
 
 def draw_splits(current: CurrentDataset, *, other_datasets: bool) -> bool:
-    """Draw the choice of what is compared if the dataset has two splits, and those if chosen.
+    """Offer a comparison of splits if the dataset has two, and draw it if chosen.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _choose(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _draw(found: ComparedSplits) -> None:
-    """Draw the sentence, the choice of what holds where, and the table."""
+    """Draw the summary, the filter by where an imbalance holds, and the table."""
     names = ("both", *(f"{name} alone" for name in found.splits), "the other way round", "neither")
     meant = dict(zip(HOLDS, names, strict=True))
     st.markdown(escape(describe_splits(found)))

@@ -18,7 +18,7 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress
-from cobalance.workflows.export.files import (
+from cobalance.workflows.export import (
     WrittenExport,
     delete_export,
     find_export,

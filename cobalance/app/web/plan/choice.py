@@ -1,4 +1,4 @@
-"""Choose what to plan: cliques, planner and limits."""
+"""Controls of a plan: cliques, planner and limits."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +65,7 @@ class PlanRequest:
 
 
 def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
-    """Draw the choices; return what is chosen."""
+    """Draw the controls and return the plan request."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_choice"):
         selected = tuple(url.selected_cliques())
         source = st.segmented_control(
@@ -79,7 +79,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         if source == SELECTED:
             choice, sizes = Choice(selected), _sizes_of(selected, cliques)
         else:
-            choice, sizes = _filtered(current, cliques)
+            choice, sizes = _choose_by_filter(current, cliques)
     with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"):
         planner = st.selectbox(
             "Planner",
@@ -129,7 +129,7 @@ def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, 
     return (min(sizes), max(sizes)) if sizes else (1, mined)
 
 
-def _filtered(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
+def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
     mined = cliques.members.shape[1]
     sizes = (1, 1)
     if mined > 1:
@@ -189,11 +189,6 @@ def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[in
     return int(leans.sum()), int(((cliques.gaps()[rows] > 0) & ~leans).sum())
 
 
-def planned_images(cliques: Cliques, request: PlanRequest) -> IntArray:
-    """Images of each class for each clique, as the planner wants them."""
-    return plan_found(cliques, request).images
-
-
 @st.cache_data(show_spinner="Comparing planners", max_entries=32)
 def planners_compared(
     _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
@@ -206,7 +201,7 @@ def planners_compared(
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)
 def budgets_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
-    """Images against what remains, by budget; the request's own budget changes nothing."""
+    """Remaining imbalance by number of images, for several budgets of its own."""
     rows = chosen_rows(_cliques, request)
     planners = list(dict.fromkeys(["conbias", request.planner, "minimal"]))
     return budget_curve(_cliques, rows, request.options, _own(request), planners)

@@ -1,6 +1,6 @@
-"""Plan images to edit with a recipe: which, for which groups, what is left out, and the job."""
+"""Plan edits by a recipe: source images, groups, reasons for exclusion, and the job."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,20 @@ from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.generation.jobs.consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
+from cobalance.generation.planning.plan import Plan
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.workflows.order.job import order_plan
-from cobalance.workflows.plan.edits import CounterfactualPlan, choose_counterfactuals
+from cobalance.workflows.plan.edits import choose_counterfactuals
 
 SELECTED, ALL = "Selected cliques", "All images"
 _MADE = {"all": "every group", "others": "the other groups"}
@@ -65,7 +66,7 @@ def show(current: CurrentDataset) -> None:
 
 
 def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
-    """Draw what differs from the recipe's choice of images; None where nothing is selected."""
+    """Draw changes to the recipe's choice of images; None if no clique is selected."""
     usual = RECIPES[recipe].plan or CounterfactualOptions(captions="none")
     changes: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -130,7 +131,7 @@ def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -
     folder = session.settings().folders().captions
     path = caption_files(folder).path(current.name)
     written = path.stat().st_mtime_ns if path.exists() else None
-    found: dict[str, Any] = _summarized(
+    found: dict[str, Any] = _summarise(
         current.store, folder, current.state, written, recipe, tuple(changes.items())
     )
     return found
@@ -138,7 +139,7 @@ def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -
 
 # Kept under the dataset's state and its captions' time: from these all else follows.
 @st.cache_data(show_spinner="Reading the images and their captions", max_entries=32)
-def _summarized(
+def _summarise(
     _store: GraphStore,
     _folder: Path,
     state: DatasetState,
@@ -187,7 +188,16 @@ def _order(
     changes: Mapping[str, Any],
     settings: Mapping[str, Any] | None,
 ) -> None:
-    key = f"job {current.name}"
+    """Draw the plan's name and the button that creates the job."""
+    store, dataset = current.store, current.name
+    folder = session.settings().folders().captions
+
+    def plan(progress: Progress) -> tuple[Plan, str]:
+        made = choose_counterfactuals(store, folder, dataset, recipe, changes, progress)
+        if not made.plan.queries:
+            raise DataError("No image is left to edit.")
+        return made.plan, f"of {inflect(len(made.selection.sources), 'images')} to edit"
+
     with st.container(border=True, key="_edits_job"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             typed = st.text_input(
@@ -197,56 +207,58 @@ def _order(
                 **in_url("plan_name"),
                 width=260,
             )
-            if (
-                st.button(
-                    "Create job", type="primary", key="_edits_create", disabled=settings is None
-                )
-                and settings is not None
-            ):
-                _create(current, recipe, changes, clean_name(typed) or recipe, settings, key)
+            create = st.button(
+                "Create job", type="primary", key="_edits_create", disabled=settings is None
+            )
+            if create and settings is not None:
+                start_job(current, clean_name(typed) or recipe, settings, plan)
                 st.rerun()
-        ended = tasks.find(key)
-        if show_task(key) or ended is None or ended.result is None:
-            return
-        if st.button("See the jobs", key="_edits_to_jobs", icon=":material/bolt:"):
-            url.go_to("jobs")
+        show_job(current, "_edits_to_jobs")
 
 
-def _create(
+def start_job(
     current: CurrentDataset,
-    recipe: str,
-    changes: Mapping[str, Any],
     name: str,
     settings: Mapping[str, Any],
-    key: str,
+    plan: Callable[[Progress], tuple[Plan, str]],
 ) -> None:
-    """Start writing the plan and creating a job for it, in the background."""
-    by = user_name()
+    """Start writing a plan and creating a job for it, in the background.
+
+    Parameters
+    ----------
+    plan : callable
+        Gives the plan, and what its images are of or in, for the message.
+    """
+    by, places = user_name(), session.settings().folders().image_roots()
     store, dataset = current.store, current.name
-    folder = session.settings().folders().captions
-    places = session.settings().folders().image_roots()
 
     def work(progress: Progress) -> str:
-        made: CounterfactualPlan = choose_counterfactuals(
-            store, folder, dataset, recipe, changes, progress
-        )
-        if not made.plan.queries:
-            raise OptionError("No image is left to edit.")
-        write_plan(store, dataset, name, **made.plan.write_arguments(), progress=progress)
+        made, of = plan(progress)
+        write_plan(store, dataset, name, **made.write_arguments(), progress=progress)
         order_plan(
             store,
             dataset,
             name,
-            made.plan.rows(),
+            made.rows(),
             settings,
             progress,
             places=places,
-            planned=made.plan.planner_options,
+            planned=made.planner_options,
             created_by=by,
         )
-        return (
-            f"Created a job for {inflect(made.plan.images, 'images')} of "
-            f"{inflect(len(made.selection.sources), 'images')} to edit."
-        )
+        return f"Created a job for {inflect(made.images, 'images')} {of}."
 
-    tasks.start(key, f"Creating the job {name}", work)
+    tasks.start(_task_key(current), f"Creating the job {name}", work)
+
+
+def show_job(current: CurrentDataset, key: str) -> None:
+    """Draw how far the creation of the job is, and then the way to it."""
+    ended = tasks.find(_task_key(current))
+    if show_task(_task_key(current)) or ended is None or ended.result is None:
+        return
+    if st.button("See the jobs", key=key, icon=":material/bolt:"):
+        url.go_to("jobs")
+
+
+def _task_key(current: CurrentDataset) -> str:
+    return f"job {current.name}"

@@ -1,16 +1,21 @@
 """Effects of a plan on cliques: a chart, a table, and a comparison of planners."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.theme import clique_labels, names_axis, shorten
+from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.workflows.cells import change_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+from cobalance.workflows.plan.words import describe_widened, plan_warnings
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own
@@ -162,7 +167,7 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
 
 
 def planners(compared: pd.DataFrame, current: str) -> None:
-    """Draw what each planner costs and achieves.
+    """Draw the cost and the effect of each planner.
 
     Parameters
     ----------
@@ -208,7 +213,7 @@ def planners(compared: pd.DataFrame, current: str) -> None:
 
 
 def budgets(curve: pd.DataFrame, budget: int | None) -> None:
-    """Draw images against what remains, as gaps and as cliques, and the budget in use as a rule.
+    """Draw remaining gaps and cliques by number of images, with the current budget as a rule.
 
     Parameters
     ----------
@@ -248,3 +253,54 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
             key="_plan_curve" if measured == "gap_after" else f"_plan_curve_{measured}",
             alt=f"Images to make against the {title}, by planner",
         )
+
+
+SUMMARY = "_plan_summary"
+"""The summary's key: page.css of `cobalance.app.web.server` keeps it in sight by it."""
+
+
+def place() -> DeltaGenerator:
+    """The place of the summary, to be filled when all of it is known."""
+    return st.container(key=SUMMARY, gap="xsmall")
+
+
+def draw_cost(measured: Mapping[str, int], length: str) -> None:
+    """Draw the plan's images, remaining gaps and time.
+
+    Parameters
+    ----------
+    measured : mapping
+        From `cobalance.generation.planning.effects.measure`.
+    length : str
+        How long one worker takes.
+    """
+    st.metric("Images to make", f"{measured['images']:,}")
+    st.metric(
+        "Sum of their gaps",
+        change_text(measured["gap_before"], measured["gap_after"]),
+        help="Of the chosen cliques, before and after.",
+    )
+    st.metric("Time with one worker", length, help="An estimate, see below.")
+
+
+def draw_effects(measured: Mapping[str, int], touched: int) -> None:
+    """Draw the plan's effect on cliques."""
+    with st.container(horizontal=True, key="_plan_metrics"):
+        st.metric("Queries", f"{measured['queries']:,}")
+        st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
+        st.metric(
+            "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
+        )
+        st.metric(
+            "Gaps that widen",
+            f"{measured['widened']:,}",
+            help="Cliques, chosen or not, with a larger gap afterwards.",
+        )
+
+
+def warn(before: Cliques, after: Cliques, images: int, min_size: int) -> None:
+    """Warn of gaps that the plan widens, and of its size."""
+    if widened := describe_widened(before, after):
+        st.warning(escape(widened), icon=":material/warning:")
+    for warning in plan_warnings(before, after, images, min_size):
+        st.caption(f":orange[:material/warning:] {warning}")

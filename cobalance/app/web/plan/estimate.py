@@ -14,7 +14,7 @@ from cobalance.graph.jobs.status import read_speeds
 
 
 def draw_estimate(current: CurrentDataset, images: int, recipe: Recipe, best_of: int = 1) -> str:
-    """Draw how long the images may take with one worker, and what the estimate rests on.
+    """Draw the estimated time with one worker, and its source.
 
     Parameters
     ----------

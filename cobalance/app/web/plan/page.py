@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.components import job_form, mine_button
 from cobalance.app.web.components.graph.story import draw_plan
 from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.plan import edits, effect_charts, query_editor, summary
+from cobalance.app.web.plan import edits, effect_charts, query_editor
 from cobalance.app.web.plan.choice import (
     PlanRequest,
     budgets_compared,
@@ -22,31 +22,29 @@ from cobalance.app.web.plan.choice import (
     planners_compared,
 )
 from cobalance.app.web.plan.estimate import draw_estimate
-from cobalance.app.web.plan.lists import offer_lists
-from cobalance.app.web.state import session, tasks, url
-from cobalance.app.web.state.access import may_edit, user_name
+from cobalance.app.web.state import session, url
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import in_url
+from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state, show_error
-from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.planning.effects import measure, touched_rows
 from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
 from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.planning.resampling import BASELINES
 from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
+from cobalance.workflows.cells import to_csv
 from cobalance.workflows.diagnose.findings import no_clique
-from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
+from cobalance.workflows.plan.resample import list_images, read_listed
 from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
@@ -86,7 +84,7 @@ def page() -> None:
         icon = ":material/check_circle:"
         empty_state("Nothing to make", escape(render(why, in_app)), icon=icon)
         return
-    head = summary.place()
+    head = effect_charts.place()
     told = st.container()
     left, right = st.columns([6, 7])
     with left:
@@ -100,8 +98,8 @@ def page() -> None:
     made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
     plan = made.plan()
     with told:
-        summary.draw_effects(measured, len(touched))
-        summary.warn(cliques, after, measured["images"], request.options.min_size)
+        effect_charts.draw_effects(measured, len(touched))
+        effect_charts.warn(cliques, after, measured["images"], request.options.min_size)
         st.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
     queries = plan.queries
     if said := warn_unsupported(
@@ -136,7 +134,7 @@ def page() -> None:
 
 
 def _drag_budget(most: int, budget: int | None) -> None:
-    """Draw a slider whose value is the plan's budget; at its end there is none."""
+    """Draw a slider for the budget; its right end sets no limit."""
     if most < 2:
         return
     at = min(budget or most, most)
@@ -191,6 +189,11 @@ class PlanInHand:
             return made
         return replace(made, proven=known.proven, bound=known.bound, note=known.note)
 
+    def described(self) -> tuple[Plan, str]:
+        """The plan, and how many queries its images are in."""
+        plan = self.plan()
+        return plan, f"in {inflect(len(plan.queries), 'queries')}"
+
     def json(self) -> bytes:
         """The plan as a file, as `cobalance plan --format json` writes it."""
         return plan_to_json(self.plan())
@@ -222,10 +225,9 @@ def _take_away(
             name = clean_name(typed) or name
             file = f"{current.name}-{name}.json"
             download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
-    key = _task_key(current)
     with head:
         with st.container(horizontal=True, vertical_alignment="center"):
-            summary.draw_cost(measured, length)
+            effect_charts.draw_cost(measured, length)
             if may_edit():
                 create = st.button(
                     "Create job",
@@ -235,42 +237,42 @@ def _take_away(
                     disabled=not images or settings is None,
                 )
                 if create and settings is not None:
-                    _create(current, made, name, settings)
+                    edits.start_job(current, name, settings, lambda _: made.described())
                     st.rerun()
-        ended = tasks.find(key)
-        if show_task(key) or ended is None or ended.result is None:
-            return
-        if st.button("See the jobs", key="_plan_to_jobs", icon=":material/bolt:"):
-            url.go_to("jobs")
+        edits.show_job(current, "_plan_to_jobs")
 
 
-def _task_key(current: CurrentDataset) -> str:
-    return f"job {current.name}"
-
-
-def _create(
-    current: CurrentDataset, made: PlanInHand, name: str, settings: Mapping[str, Any]
-) -> None:
-    """Start writing the plan and creating a job for it, in the background."""
-    by, places = user_name(), session.settings().folders().image_roots()
-    store, dataset = current.store, current.name
-
-    def work(progress: Progress) -> str:
-        plan = made.plan()
-        write_plan(store, dataset, name, **plan.write_arguments(), progress=progress)
-        order_plan(
-            store,
-            dataset,
-            name,
-            plan.rows(),
-            settings,
-            progress,
-            places=places,
-            created_by=by,
+def offer_lists(current: CurrentDataset, cliques: Cliques, chosen: IntArray) -> None:
+    """Draw the choice of a baseline, and downloads of its list for the chosen cliques."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        baseline = st.selectbox(
+            "List of images for a trainer",
+            list(BASELINES),
+            **choice_in_url("plan_list"),
+            width=220,
+            help="\n".join(f"- **{name}**: {purpose}" for name, purpose in BASELINES.items()),
         )
-        return (
-            f"Created a job for {inflect(plan.images, 'images')} in "
-            f"{inflect(len(plan.queries), 'queries')}."
+        seed = st.number_input(
+            "Seed",
+            0,
+            value=0,
+            **number_in_url("plan_seed"),
+            width=120,
+            help="Which images are repeated or dropped. Equal seeds give equal lists.",
+        )
+        made = partial(_list, current, cliques, chosen, baseline, seed)
+        file = f"{current.name}-{baseline}"
+        download("CSV", lambda: to_csv(made()), f"{file}.csv", key="_plan_list_csv")
+        download(
+            "Parquet",
+            lambda: made().to_parquet(index=False),
+            f"{file}.parquet",
+            key="_plan_list_parquet",
         )
 
-    tasks.start(_task_key(current), f"Creating the job {name}", work)
+
+def _list(
+    current: CurrentDataset, cliques: Cliques, chosen: IntArray, baseline: str, seed: int
+) -> pd.DataFrame:
+    images, incidence = read_listed(current.store, current.name, current.mining.split)
+    return list_images(images, incidence, cliques, chosen, baseline, seed)

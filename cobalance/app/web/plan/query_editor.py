@@ -58,7 +58,7 @@ class Edits:
 
 
 def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
-    """The edits for a request: those of the URL, else those of this session.
+    """Edits for a request, from the URL or else from this session.
 
     What this session has written itself is no link: the browser may send an older address while
     a newer one is on its way to it.
@@ -167,13 +167,13 @@ def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.Data
     return frame
 
 
-def changed(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
+def find_changes(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
     """Differences between two tables of queries: images by place, 0 for a dropped row.
 
     Examples
     --------
     >>> before = pd.DataFrame({"images": [5, 3, 2]}, index=[10, 20, 30])
-    >>> changed(before, before.assign(images=[5, 4, 2]).drop(30))
+    >>> find_changes(before, before.assign(images=[5, 4, 2]).drop(30))
     {20: 4, 30: 0}
     """
     left = after["images"].reindex(before.index).fillna(0).astype("int64")
@@ -215,7 +215,7 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
         },
         alt="Queries of the plan",
     )
-    edits.images = edits.drawn_with | changed(before, after)
+    edits.images = edits.drawn_with | find_changes(before, after)
     edits.images = {place: n for place, n in edits.images.items() if n != int(planned.flat[place])}
     _below(planned, edits, len(before), in_link=_write_link(edits, planned))
     return edits

@@ -101,8 +101,8 @@ def data_card(facts: CardFacts) -> bytes:
     """Write an export's README.md; it starts with metadata for the Hugging Face Hub."""
     parts = [
         _front_matter(facts),
-        f"# {escaped(facts.name)}",
-        escaped(summary(facts)),
+        f"# {escape(facts.name)}",
+        escape(summary(facts)),
         "## Images",
         _images(facts),
         _other_counts(facts),
@@ -128,12 +128,12 @@ what both allow before you share this folder, and write it here and in `croissan
 (`license`)."""
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     r"""Escape text for Markdown and HTML, and put it on one line.
 
     Examples
     --------
-    >>> escaped("<b>a|b*")
+    >>> escape("<b>a|b*")
     '&lt;b&gt;a\\|b\\*'
     """
     flat = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
@@ -159,7 +159,7 @@ def _images(facts: CardFacts) -> str:
     for (split, class_name, synthetic), count in facts.images.items():
         cells[split or "", class_name][synthetic] += count
     rows = [
-        (escaped(split) or "–", escaped(name), f"{n[False]:,}", f"{n[True]:,}", f"{n.total():,}")
+        (escape(split) or "–", escape(name), f"{n[False]:,}", f"{n[True]:,}", f"{n.total():,}")
         for (split, name), n in sorted(cells.items())
     ]
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
@@ -189,7 +189,7 @@ def _consent(generated: pd.DataFrame) -> str:
     """State the basis on which people were painted, as whoever ordered it gave it."""
     given = Counter(_mapping(text).get(CONSENT) for text in generated["settings"])
     told = [
-        f"{inflect(n, 'images')} of people were painted on this basis: {escaped(str(basis))}"
+        f"{inflect(n, 'images')} of people were painted on this basis: {escape(str(basis))}"
         for basis, n in sorted(given.items(), key=str)
         if basis
     ]
@@ -202,14 +202,14 @@ def _origin(facts: CardFacts) -> str:
     where = "were copied from" if facts.copied else "stay where they are, by the addresses in"
     left_out = facts.counts.get("real images left out", 0)
     lost = f" {left_out:,} of them could not be read and are left out." if left_out else ""
-    return f"The real images {where} the dataset {escaped(facts.name)}.{lost}"
+    return f"The real images {where} the dataset {escape(facts.name)}.{lost}"
 
 
 def _texts(texts: TextCounts) -> list[str]:
     """A section about captions and licences, where any are known."""
     if not (told := texts.sentences()):
         return []
-    rows = [(escaped(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
+    rows = [(escape(name), f"{real:,}", f"{made:,}") for name, real, made in texts.license_rows()]
     table = [_table(("Licence", "Real", "Generated"), rows)] if rows else []
     return ["## Captions and licences", " ".join(told), *table]
 
@@ -223,24 +223,22 @@ def _generation(generated: pd.DataFrame) -> str:
     titles = ("Backend", "Model", "Revision", "SHA-256 of the weights", "Digital source type")
     for model, rows in sorted(models.items()):
         facts = [
-            f"{title}: {escaped(value)}"
-            for title, value in zip(titles, model, strict=True)
-            if value
+            f"{title}: {escape(value)}" for title, value in zip(titles, model, strict=True) if value
         ]
         same, differing = _settings([_mapping(row["settings"]) for row in rows])
-        facts += [f"Setting {escaped(key)}: {escaped(value)}" for key, value in same.items()]
+        facts += [f"Setting {escape(key)}: {escape(value)}" for key, value in same.items()]
         if differing:
-            facts.append(f"Settings of each image's own: {escaped(', '.join(differing))}")
+            facts.append(f"Settings of each image's own: {escape(', '.join(differing))}")
         software = {json.dumps(_mapping(row["software"]), sort_keys=True) for row in rows}
         for versions in sorted(software):
             listed = ", ".join(f"{key} {value}" for key, value in json.loads(versions).items())
-            facts += [f"Software: {escaped(listed)}"] if listed else []
+            facts += [f"Software: {escape(listed)}"] if listed else []
         parts.append(f"{inflect(len(rows), 'images')}:\n\n{_list(facts)}")
     return "\n\n".join([*parts, "`generated.parquet` has prompt, seed and source of each one."])
 
 
 def _settings(settings: list[dict[str, Any]]) -> tuple[dict[str, str], list[str]]:
-    """Split settings into those that all images share, and the names of the others."""
+    """Split settings into common values and the names of varying ones."""
     keys = sorted(set().union(*settings))
     same, differing = {}, []
     for key in keys:
@@ -266,10 +264,10 @@ def _filters(generated: pd.DataFrame) -> str:
     for name in sorted(scores_of):
         scores = pd.Series(scores_of[name])
         spread = (f"{value:.4g}" for value in (scores.min(), scores.median(), scores.max()))
-        rows.append((escaped(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
+        rows.append((escape(name), f"{len(scores):,}", *spread, f"{overruled[name]:,}"))
     header = ("Filter", "Images", "Lowest score", "Median", "Highest", "Accepted despite it")
     decided = Counter(_text(value) for value in generated["decided_by"])
-    by = [f"{n:,} decided by {escaped(who)}" for who, n in sorted(decided.items()) if who]
+    by = [f"{n:,} decided by {escape(who)}" for who, n in sorted(decided.items()) if who]
     return "\n\n".join(part for part in (_table(header, rows), _list(by)) if part)
 
 

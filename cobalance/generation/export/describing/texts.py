@@ -1,4 +1,4 @@
-"""What an export says of captions and licences of its images."""
+"""Counts of captions and licences for an export's data card."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class TextCounts:
         return any(n and name != UNKNOWN for (name, _), n in self.licenses.items())
 
     def sentences(self) -> list[str]:
-        """What people should know about captions and licences, in sentences."""
+        """Describe captions and licences in sentences."""
         told = []
         if self.captions.total():
             told.append(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.generation.output.manifest import MANIFEST_SCHEMA, with_all_columns
-from cobalance.graph.errors import OptionError
+from cobalance.generation.output.manifest import MANIFEST_SCHEMA
+from cobalance.graph.errors import DataError
 from cobalance.graph.records import plain_values
 
 REAL_COLUMNS = ("id", "class", "split", "uri", "width_px", "height_px", "concepts")
@@ -46,8 +46,8 @@ class ExportDataset:
 
     Raises
     ------
-    OptionError
-        A column is missing, an id occurs twice, or a generated image has no file.
+    DataError
+        There is no image.
     """
 
     name: str
@@ -61,26 +61,9 @@ class ExportDataset:
     texts: Callable[[Sequence[str]], pd.DataFrame] | None = None
 
     def __post_init__(self) -> None:
-        if self.real is not None:
-            _require(self.real, REAL_COLUMNS, "real")
-        object.__setattr__(self, "generated", with_all_columns(self.generated))
-        _require(self.generated, MANIFEST_SCHEMA.names, "generated")
-        real = [] if self.real is None else self.real["id"].tolist()
-        ids = pd.Series([*real, *self.generated["candidate"]], dtype=object)
-        if ids.empty:
-            raise OptionError(
+        if not len(self.generated) and (self.real is None or self.real.empty):
+            raise DataError(
                 f"The dataset {self.name!r} has no images to export. Load some, or generate some."
-            )
-        if not ids.is_unique:
-            raise OptionError(
-                f"Two images to export have the id {ids[ids.duplicated()].iloc[0]!r}. Give each "
-                "one of its own; leave generated images out of the real ones."
-            )
-        no_file = self.generated["path"].isna() | self.generated["sha256"].isna()
-        if no_file.any():
-            raise OptionError(
-                f"The generated image {self.generated['candidate'][no_file].iloc[0]!r} has no "
-                "file in the manifest. Give accepted images alone."
             )
 
 
@@ -124,9 +107,3 @@ def list_images(dataset: ExportDataset, default_split: str | None = None) -> lis
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
-
-
-def _require(frame: pd.DataFrame, names: Sequence[str], kind: str) -> None:
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise OptionError(f"The frame of {kind} images has no {', '.join(missing)}. Add it.")

@@ -12,16 +12,16 @@ import pandas as pd
 
 from cobalance.generation.export.images.coco_regions import object_region
 from cobalance.generation.export.images.dataset import ExportDataset, list_images
-from cobalance.generation.export.images.file_names import split_names
 from cobalance.generation.export.images.image import (
     ExportImage,
     ImageText,
     UnreadableError,
     WrongSizeError,
+    split_names,
     with_content,
 )
 from cobalance.generation.export.options import ExportError, ExportOptions
-from cobalance.generation.output.rows import pasted_image
+from cobalance.generation.output.rows import find_pasted_image
 from cobalance.graph.errors import CobalanceError, MissingExtraError, Part, Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Mention
@@ -91,7 +91,7 @@ class ImageStream:
         """
         images = self.listed
         if shuffled:
-            images = sorted(images, key=lambda image: hashlib.sha256(_encoded(image.id)).digest())
+            images = sorted(images, key=lambda image: hashlib.sha256(_encode(image.id)).digest())
         self.progress("export", 0, len(images))
         for start in range(0, len(images), _BATCH):
             batch = images[start : start + _BATCH]
@@ -106,11 +106,11 @@ class ImageStream:
                 self.progress("export", done, len(images))
 
     def _read(self, image: ExportImage, regions: "Sequence[_Region]") -> ExportImage | None:
-        """Read what belongs to an image; None if its file is unreadable and may be skipped."""
+        """Read an image's files; None if unreadable and `skip_missing`."""
         try:
             if image.provenance is None:
-                return self._real(image, [region.mention for region in regions])
-            return self._generated(image, image.provenance, regions)
+                return self._read_real(image, [region.mention for region in regions])
+            return self._read_generated(image, image.provenance, regions)
         except UnreadableError as error:
             if not self.options.skip_missing:
                 raise self._unreadable(image, error) from error
@@ -118,8 +118,8 @@ class ImageStream:
             self.left_out[f"{kind} images left out"] += 1
             return None
 
-    def _real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
-        """Add file and regions to a real image, those of concepts apart from those of its class."""
+    def _read_real(self, image: ExportImage, regions: Sequence[Mention]) -> ExportImage:
+        """Add file and regions to a real image, and separate regions of its class."""
         concepts = set(image.concepts)
         others = [region for region in regions if region.concept not in concepts]
         objects = [region for region in others if region.concept == image.class_name]
@@ -137,7 +137,7 @@ class ImageStream:
             raise UnreadableError(f"cannot be read ({_reason(error)})") from error
         return with_content(image, content)
 
-    def _generated(
+    def _read_generated(
         self, image: ExportImage, row: Mapping[str, Any], regions: "Sequence[_Region]"
     ) -> ExportImage:
         """Add file, mask and the mask's object to a generated image.
@@ -217,11 +217,13 @@ class _Region(NamedTuple):
 
 
 def _origins(image: ExportImage) -> list[str]:
-    """The real images that an image is, or was made from: that one first, then what is pasted."""
+    """Ids of an image's real sources: the image itself or the edited one, then the pasted one."""
     if image.provenance is None:
         return [image.id]
     row = image.provenance
-    return [one for one in (row["source_image"], pasted_image(row["settings"])) if one is not None]
+    return [
+        one for one in (row["source_image"], find_pasted_image(row["settings"])) if one is not None
+    ]
 
 
 def _text_of(image: ExportImage, texts: Mapping[str, ImageText]) -> ImageText:
@@ -252,7 +254,7 @@ def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 

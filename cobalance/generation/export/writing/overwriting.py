@@ -62,7 +62,7 @@ def _check_same(target: Path, identity: Mapping[str, object]) -> None:
     foreign = _foreign_file(target, digests)
     if foreign is not None:
         raise ExportError(f"{target} holds {foreign!r}, which no export wrote.", *_REMEDY)
-    changed = _changed(target, digests)
+    changed = _find_changed(target, digests)
     if changed is not None:
         raise ExportError(
             f"{target} holds {changed!r}, which was changed after it was exported.", *_REMEDY
@@ -98,7 +98,7 @@ def _foreign_file(target: Path, digests: Mapping[str, str]) -> str | None:
     return None if MARKER in digests else SUMS
 
 
-def _changed(target: Path, digests: Mapping[str, str]) -> str | None:
+def _find_changed(target: Path, digests: Mapping[str, str]) -> str | None:
     """Find a file that was changed after the export."""
     sums = (target / SUMS).stat()
     # The earlier of both: a copy that keeps modification times has new status-change times.

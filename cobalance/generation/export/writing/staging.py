@@ -69,7 +69,7 @@ class Staging:
 
 
 class _DigestingFile(io.RawIOBase):
-    """Writes to a file and digests what it writes."""
+    """File wrapper that hashes written bytes."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
@@ -95,7 +95,9 @@ class _DigestingFile(io.RawIOBase):
 
 
 @contextmanager
-def staged(folder: Path, identity: Mapping[str, object], *, overwrite: bool) -> Iterator[Staging]:
+def open_staging(
+    folder: Path, identity: Mapping[str, object], *, overwrite: bool
+) -> Iterator[Staging]:
     """Yield a staging folder, and move it to `folder` when the block ends.
 
     If the block fails, `folder` stays as it was. Leftovers of a killed export are removed first.

@@ -160,7 +160,7 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
 
 
 def tolerance_of(cliques: Cliques, options: MinimalOptions, weights: FloatArray) -> Tolerance:
-    """What gap each clique may keep."""
+    """Gap that each clique may keep, as arrays."""
     most = cliques.counts.max(axis=1).astype(np.float64)
     slack = np.full(len(cliques), float(options.gap))
     if options.significance is not None:

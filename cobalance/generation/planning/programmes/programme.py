@@ -74,7 +74,7 @@ class Programme:
 
     @property
     def image_cost(self) -> float:
-        """What an image costs beside gaps: a hundred-thousandth of the smallest weight."""
+        """Cost of an image relative to gaps: 1e-5 of the smallest weight."""
         weights = self.tolerance.weights
         least = float(weights[weights > 0].min(initial=np.inf))
         return 1e-5 * least if np.isfinite(least) else 1.0
@@ -101,102 +101,121 @@ class Programme:
         seconds: float,
         gap: float,
     ) -> Answer:
-        counts, covers = self.cliques.counts.astype(np.float64), self.covers
-        (size, n_classes), caps = counts.shape, self.caps
+        n_images, by_line = cost.size, excess is None and bool((self.scale == 1).all())
         bound = np.flatnonzero(self.tolerance.weights > 0)
-        picked, one_each = covers[bound], sparse.eye_array(len(bound))
-        share = 1 - self.tolerance.share[bound]
-        slack = self.tolerance.slack_of(n_classes)[bound]
-        has_largest = n_classes != 2  # of two classes, the other one is the largest
-        by_line = excess is None and (self.scale == 1).all()
-        blocks: list[list[Any]] = []
-        most: list[FloatArray] = []
-
-        def add(on_images: dict[int, Any], largest: Any, beyond: Any, high: FloatArray) -> None:
-            row = [on_images.get(code) for code in range(n_classes)]
-            row += [largest] if has_largest else []
-            blocks.append([*row, *([beyond] if excess is not None else [])])
-            most.append(high)
-
-        for code, scale in enumerate(self.scale):
-            scaled = scale * counts[bound, code]
-            if has_largest:
-                add({code: scale * picked}, -one_each, 0 * one_each, -scaled)
-                kept = sparse.diags_array(share)
-                add({code: -scale * picked}, kept, -one_each, slack[:, code] + scaled)
-            else:
-                other = 1 - code
-                kept = sparse.diags_array(share * self.scale[other])
-                lead = scaled - share * self.scale[other] * counts[bound, other]
-                held = {code: -scale * picked, other: kept @ picked}
-                add(held, None, -one_each, slack[:, code] + lead)
-            if by_line and cost.size <= MOST_LINES:
-                start = counts[bound].max(axis=1) if has_largest else counts[bound, 1 - code]
-                first, slope = whole_line(share, slack[:, code], start)
-                tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
-                first, slope, start = first[tighter], slope[tighter], start[tighter]
-                missing, kept = first - counts[bound[tighter], code], sparse.diags_array(slope)
-                held, part = {code: -picked[tighter]}, one_each.tocsr()[tighter]
-                if has_largest:
-                    add(held, kept @ part, None, slope * start - missing)
-                else:
-                    add(held | {1 - code: kept @ picked[tighter]}, None, None, -missing)
-            if caps.overshoot is not None:
-                room = np.maximum(counts.max(axis=1) - counts[:, code] + caps.overshoot, 0)
-                add({code: covers}, None, None, room)
-            if caps.per_class is not None:
-                every = sparse.csr_array(np.ones((1, size)))
-                add({code: every}, None, None, np.array([float(caps.per_class)]))
-        every = sparse.csr_array(np.ones((1, size)))
-        if self.most is not None:
-            sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
-            for code, scale in enumerate(self.scale[1:], start=1):
-                lead = sizes[[code]] - sizes[0]
-                add({0: first, code: -scale * every}, None, None, lead)
-                add({0: -first, code: scale * every}, None, None, -lead)
-        if caps.budget is not None:
-            in_all = dict.fromkeys(range(n_classes), every)
-            add(in_all, None, None, np.array([float(caps.budget)]))
-        costs = [cost, np.zeros(len(bound) * has_largest)]
+        rows = _Rows(self.cliques.counts.shape[1], excess is not None)
+        self._add_tolerance(rows, bound, by_line=by_line and n_images <= MOST_LINES)
+        self._add_totals(rows)
+        costs = [cost, np.zeros(len(bound) * rows.has_largest)]
         if excess is not None:
             costs.append(excess[bound])
         costs_of = np.concatenate(costs)
         lower, upper = np.zeros(len(costs_of)), np.full(len(costs_of), np.inf)
-        upper[: size * n_classes] = np.inf if caps.query is None else caps.query
+        upper[:n_images] = np.inf if self.caps.query is None else self.caps.query
         if self.most is not None:
-            upper[: size * n_classes] = self.most.T.ravel()
+            upper[:n_images] = self.most.T.ravel()
         if by_line:
-            lower[: size * n_classes] = self.least_images().T.ravel()
-            lower = np.minimum(lower, upper)  # what caps forbid, the rows above forbid
+            lower[:n_images] = self.least_images().T.ravel()
+            lower = np.minimum(lower, upper)  # what caps forbid, the rows forbid
         found = milp(
             costs_of,
-            constraints=LinearConstraint(
-                sparse.block_array(blocks, format="csc"), ub=np.concatenate(most)
-            ),
+            constraints=rows.constraint(),
             bounds=Bounds(lower, upper),
-            integrality=(np.arange(len(costs_of)) < size * n_classes) & whole,
+            integrality=((np.arange(len(costs_of)) < n_images) & whole).astype(np.int64),
             options={"time_limit": seconds, "mip_rel_gap": gap},
         )
         least = found.mip_dual_bound if whole else found.fun
         if found.x is None:
             return Answer(None, float(least or 0) if whole else 0.0, int(found.status))
-        images = found.x[: size * n_classes].reshape(n_classes, size).T
+        images = found.x[:n_images].reshape(self.cliques.counts.shape[::-1]).T
         known = found.status == OPTIMAL or whole
         return Answer(images, float(least or 0) if known else 0.0, int(found.status))
 
+    def _add_tolerance(self, rows: "_Rows", bound: IntArray, *, by_line: bool) -> None:
+        """Require of each class that the `bound` cliques are within the tolerance, and its caps."""
+        counts, covers = self.cliques.counts.astype(np.float64), self.covers
+        picked, one_each = covers[bound], sparse.eye_array(len(bound))
+        share = 1 - self.tolerance.share[bound]
+        slack = self.tolerance.slack_of(counts.shape[1])[bound]
+        every = sparse.csr_array(np.ones((1, len(counts))))
+        for code, scale in enumerate(self.scale):
+            scaled = scale * counts[bound, code]
+            if rows.has_largest:
+                rows.add({code: scale * picked}, -one_each, 0 * one_each, -scaled)
+                kept = sparse.diags_array(share)
+                rows.add({code: -scale * picked}, kept, -one_each, slack[:, code] + scaled)
+            else:
+                other = 1 - code
+                kept = sparse.diags_array(share * self.scale[other])
+                lead = scaled - share * self.scale[other] * counts[bound, other]
+                held = {code: -scale * picked, other: kept @ picked}
+                rows.add(held, None, -one_each, slack[:, code] + lead)
+            if by_line:
+                start = counts[bound].max(axis=1) if rows.has_largest else counts[bound, 1 - code]
+                first, slope = whole_line(share, slack[:, code], start)
+                tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
+                first, slope, start = first[tighter], slope[tighter], start[tighter]
+                missing, kept = first - counts[bound[tighter], code], sparse.diags_array(slope)
+                held, part = {code: -picked[tighter]}, one_each.tocsr()[tighter]
+                if rows.has_largest:
+                    rows.add(held, kept @ part, None, slope * start - missing)
+                else:
+                    rows.add(held | {1 - code: kept @ picked[tighter]}, None, None, -missing)
+            if self.caps.overshoot is not None:
+                room = counts.max(axis=1) - counts[:, code] + self.caps.overshoot
+                rows.add({code: covers}, None, None, np.maximum(room, 0))
+            if self.caps.per_class is not None:
+                rows.add({code: every}, None, None, np.array([float(self.caps.per_class)]))
+
+    def _add_totals(self, rows: "_Rows") -> None:
+        """Require class sizes that are equal where `most` is given, and the budget."""
+        n_cliques, n_classes = self.cliques.counts.shape
+        every = sparse.csr_array(np.ones((1, n_cliques)))
+        if self.most is not None:
+            sizes, first = self.cliques.class_sizes * self.scale, self.scale[0] * every
+            for code, scale in enumerate(self.scale[1:], start=1):
+                lead = sizes[[code]] - sizes[0]
+                rows.add({0: first, code: -scale * every}, None, None, lead)
+                rows.add({0: -first, code: scale * every}, None, None, -lead)
+        if self.caps.budget is not None:
+            in_all = dict.fromkeys(range(n_classes), every)
+            rows.add(in_all, None, None, np.array([float(self.caps.budget)]))
+
     def euler_weights(self) -> FloatArray:
-        """Weights such that those of all cliques in a set of concepts add up to 1."""
+        """Weights that add up to 1 over all cliques within any set of concepts."""
         sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
         for size in sorted(set(sizes.tolist())):
             weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
         return weights
 
     def least_images(self) -> FloatArray:
-        """What each class lacks of the largest cliques, in which no other images count."""
+        """Lower bound of the images of each query: the gaps of the largest cliques."""
         counts, sizes = self.cliques.counts.astype(np.float64), self.cliques.sizes()
         lowest = np.ceil(self.tolerance.lowest_counts(counts) - ROUNDING)
         largest = (sizes == sizes.max())[:, None]
         return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
+
+
+class _Rows:
+    """Rows of a programme: images by class, the largest count where classes are not two, excess."""
+
+    def __init__(self, n_classes: int, has_excess: bool) -> None:
+        self.has_largest = n_classes != 2  # of two classes, the other one is the largest
+        self._n_classes, self._has_excess = n_classes, has_excess
+        self._blocks: list[list[Any]] = []
+        self._most: list[FloatArray] = []
+
+    def add(self, on_images: dict[int, Any], largest: Any, beyond: Any, most: FloatArray) -> None:
+        """Add rows that are at most `most`; None for a block of zeros."""
+        row = [on_images.get(code) for code in range(self._n_classes)]
+        row += [largest] if self.has_largest else []
+        self._blocks.append([*row, *([beyond] if self._has_excess else [])])
+        self._most.append(most)
+
+    def constraint(self) -> LinearConstraint:
+        """All of them."""
+        matrix = sparse.block_array(self._blocks, format="csc")
+        return LinearConstraint(matrix, ub=np.concatenate(self._most))
 
 
 def whole_line(

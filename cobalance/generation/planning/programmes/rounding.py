@@ -70,7 +70,7 @@ def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> I
 
 
 def cut(images: IntArray, caps: Caps) -> IntArray:
-    """Cut queries down to the cap of each, then in proportion to those of classes, and in all."""
+    """Apply the caps of queries, then of classes and of all images in proportion."""
     less = images if caps.query is None else np.minimum(images, caps.query)
     if caps.per_class is not None:
         less = np.stack([share_budget(column, caps.per_class) for column in less.T], axis=1)

@@ -1,4 +1,4 @@
-"""Search for the best plan: programmes, rounding, and what is known of the result."""
+"""Search for the best plan: programmes, rounding, and proof."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +20,13 @@ from cobalance.generation.planning.programmes.rounding import (
     round_down,
     round_near,
 )
-from cobalance.generation.planning.programmes.tolerance import Caps, Tolerance
-from cobalance.generation.planning.programmes.verdicts import (
+from cobalance.generation.planning.programmes.tolerance import (
+    Caps,
+    Tolerance,
+    bounded_plan,
     class_scale,
     impossible,
-    judged,
-    settled,
+    plan_of_rates,
 )
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
@@ -121,7 +122,7 @@ class Search:
         asked = int(100 * float(self.tolerance.share.max()) + 1e-9)
         nothing, largest = np.zeros_like(self.exact), int(self.cliques.sizes().max())
         if self._at(asked)._holds(nothing):
-            return settled(nothing)
+            return plan_of_rates(nothing)
         scales = [self._at(0)._balanced_scale(margin) for margin in MARGINS]
         leasts: dict[int, int] = {}
         plans: dict[int, list[IntArray]] = {}
@@ -141,7 +142,8 @@ class Search:
                         best, most = plan, plan.sum()
             if best is not None:
                 note = f"No plan within {asked}% was found; this one is within {percent}%."
-                return settled(best) if percent == asked else replace(settled(best), note=note)
+                cheapest = plan_of_rates(best)
+                return cheapest if percent == asked else replace(cheapest, note=note)
         if self._is_capped:
             return INFEASIBLE
         note = "No plan by rates was found, within this tolerance or a wider one."
@@ -159,7 +161,7 @@ class Search:
         programme = self._strict(scale, margin)
         weights = programme.euler_weights()
         for _ in range(RATIO_STEPS):
-            after = programme.after(self._filled(programme, int(sizes.min())))
+            after = programme.after(self._fill_from(programme, int(sizes.min())))
             short = after - (after * scale).max(axis=1, keepdims=True) / scale
             short[sizes == sizes.min()] = 0
             left = before - weights @ (self.cliques.counts - short)
@@ -169,7 +171,7 @@ class Search:
             programme = self._strict(scale, margin)
         return scale
 
-    def _filled(self, programme: Programme, low: int) -> IntArray:
+    def _fill_from(self, programme: Programme, low: int) -> IntArray:
         """The images that cliques of more than so many concepts lack."""
         images = np.zeros_like(self.exact)
         for size in sorted(set(self.cliques.sizes().tolist()), reverse=True):
@@ -198,7 +200,7 @@ class Search:
         fits = [one for one in kinds[:-1] if (sizes <= one).sum() * n_classes <= MOST_RATES]
         low = max(fits, default=kinds[0])
         programme = self._strict(scale, margin)
-        images = self._filled(programme, low)
+        images = self._fill_from(programme, low)
         after = programme.after(images)
         tolerance = programme.tolerance
         highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
@@ -270,7 +272,7 @@ class Search:
         if not fit:
             return INFEASIBLE if status == INFEASIBLE else None
         best = min(fit, key=lambda one: int(one.sum()))
-        return judged(
+        return bounded_plan(
             best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images", finished=finished
         )
 
@@ -365,7 +367,7 @@ class Search:
         best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
         cost = programme.image_cost * int(best.sum())
         what = "images of gaps beyond the tolerance"
-        found = judged(best, remainder(best), bound - cost, what, finished=finished)
+        found = bounded_plan(best, remainder(best), bound - cost, what, finished=finished)
         if not self.rates:
             return found
         note = "Class sizes follow from the plan, so that less may be left."

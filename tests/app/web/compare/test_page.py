@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from cobalance.app.web.compare.chart import marks_of
+from cobalance.app.web.compare.overview import marks_of
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.theme import shorten
 from cobalance.graph.database.store import GraphStore

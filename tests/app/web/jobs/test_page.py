@@ -34,7 +34,7 @@ from cobalance.graph.jobs.reports import (
 )
 from cobalance.graph.jobs.status import list_jobs, read_job, read_queries
 from cobalance.graph.records import Edit, PlannedQuery
-from cobalance.workflows.export import files as export_files
+from cobalance.workflows import export as export_files
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
 from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text

@@ -305,9 +305,9 @@ def test_too_many_edits_for_a_link_stay_in_the_session(
 
 def test_what_a_person_changes_in_a_table() -> None:
     before = pd.DataFrame({"images": [5, 3, 2]}, index=[10, 20, 30])
-    assert query_editor.changed(before, before) == {}
+    assert query_editor.find_changes(before, before) == {}
     emptied = before.assign(images=pd.Series([5, None, 2], index=before.index))
-    assert query_editor.changed(before, emptied) == {20: 0}
+    assert query_editor.find_changes(before, emptied) == {20: 0}
 
 
 def test_the_estimate_is_a_range_and_says_where_it_is_from(open_page: OpenPage, cars: str) -> None:
@@ -573,7 +573,7 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
 
 def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     """For the same request; the browser's own download is compared in the browser tests."""
-    from cobalance.app.web.plan.choice import planned_images
+    from cobalance.app.web.plan.choice import plan_found
     from cobalance.app.web.plan.page import PlanInHand
     from cobalance.graph.dataset.cliques import load_cliques
 
@@ -581,7 +581,7 @@ def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     for options in (PlanOptions(2, 3), PlanOptions(1, 2), PlanOptions(1, 3, 2, 7)):
         for planner in ("conbias", "published"):
             request = PlanRequest(dataset_state(store, cars), Choice(None), planner, options)
-            made = PlanInHand(cliques, planned_images(cliques, request), request, planner)
+            made = PlanInHand(cliques, plan_found(cliques, request).images, request, planner)
             assert made.json() == plan_to_json(plan_dataset(store, cars, planner, options).plan)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cobalance.generation.export import EXPORTERS, export
-from cobalance.generation.export.images.file_names import file_stem, split_names
+from cobalance.generation.export.images.image import file_stem, split_names
 
 DEVICES = ["con", "nul", "aux", "prn", "com1", "lpt9", "CON", "Nul", "COM9", "lPt1"]
 

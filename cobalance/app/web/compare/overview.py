@@ -1,0 +1,163 @@
+"""Totals of a comparison, and a chart of the cliques that changed most."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from cobalance.app.web.widgets.tables import count_column, draw_columns
+from cobalance.app.web.widgets.theme import clique_labels, names_axis
+from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, STATUSES, Comparison
+from cobalance.workflows.cells import change_text, change_texts
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+
+IN_PICTURE = 14  # cliques
+MOST_CLASSES = 4  # with columns and marks of their own
+_FRAME_PX = 110  # of a picture: its legend above and its axis below
+
+
+def draw_chart(found: Comparison) -> None:
+    """Draw images per class before and after, for the cliques that changed most."""
+    classes = list(found.sizes_before)
+    marks = marks_of(found.cliques.head(IN_PICTURE), classes)
+    if marks.empty:
+        return
+    colors = class_colors(classes)
+    names = list(dict.fromkeys(marks["what"]))
+    y = alt.Y(
+        "clique:N",
+        sort=list(dict.fromkeys(marks["clique"])),
+        title=None,
+        axis=names_axis(230, grid=True),
+    )
+    color = alt.Color(
+        "what:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=[colors.get(name, NEUTRAL) for name in names]),
+        legend=alt.Legend(orient="top", title=None, labelLimit=160) if len(names) > 1 else None,
+    )
+    tooltips = [
+        alt.Tooltip("clique:N", title="clique"),
+        alt.Tooltip("what:N", title="class"),
+        alt.Tooltip("before:Q", format=",.0f"),
+        alt.Tooltip("after:Q", format=",.0f"),
+    ]
+    base = alt.Chart(marks).encode(y=y, yOffset=alt.YOffset("what:N", sort=names), color=color)
+    title = "images" if len(classes) <= MOST_CLASSES else "gap, in images"
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=2).encode(
+            x=alt.X("before:Q", title=title, axis=alt.Axis(format=",.0f", tickCount=5)),
+            x2="after:Q",
+        ),
+        base.mark_point(size=45, filled=False, strokeWidth=2).encode(
+            x="before:Q", tooltip=tooltips
+        ),
+        base.mark_point(size=55, filled=True, opacity=1).encode(x="after:Q", tooltip=tooltips),
+    ).properties(height=_FRAME_PX + marks["clique"].nunique() * (14 + 10 * len(names)))
+    st.altair_chart(chart, width="stretch", key="_compare_picture")
+    st.caption("Ring: before. Disc: after. A ring alone: the clique is absent after.")
+
+
+def marks_of(cliques: pd.DataFrame, classes: Sequence[str]) -> pd.DataFrame:
+    """Data of the chart: a row for each clique and class, or with many classes for each gap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``clique`` (its members, shortened, and each clique's text unique), ``what`` (the class,
+        or "gap"), ``before`` and ``after`` (float64, NaN where the clique is absent).
+    """
+    labels = clique_labels(cliques["concepts"])
+    columns = (
+        {name: (COUNT_BEFORE + name, COUNT_AFTER + name) for name in classes}
+        if len(classes) <= MOST_CLASSES
+        else {"gap": ("gap_before", "gap_after")}
+    )
+    marks = [
+        pd.DataFrame(
+            {
+                "clique": labels,
+                "what": what,
+                "before": cliques[before].to_numpy("float64", na_value=float("nan")),
+                "after": cliques[after].to_numpy("float64", na_value=float("nan")),
+            }
+        )
+        for what, (before, after) in columns.items()
+    ]
+    return pd.concat(marks, ignore_index=True)
+
+
+_MEANINGS = {
+    "solved": "imbalanced before, and not any more",
+    "introduced": "imbalanced now, and not before",
+    "reduced": "imbalanced in both, with a smaller gap now",
+    "grown": "imbalanced in both, with a larger gap now",
+    "unchanged": "imbalanced in both, with the same gap",
+    "absent": "imbalanced before; now no image shows it, a class lacks one of its concepts, or it "
+    "was not mined",
+}
+
+
+def totals_of(summary: pd.DataFrame) -> pd.DataFrame:
+    """Totals of a comparison by clique size and in all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``size`` (text; "all" in the last row), ``imbalanced_before``, ``imbalanced_after``,
+        ``total_gap_before``, ``total_gap_after``, and a column for each status.
+    """
+    statuses = summary[list(STATUSES)]
+    frame = pd.DataFrame(
+        {
+            "size": summary["size"].astype(str),
+            "imbalanced_before": statuses.drop(columns="introduced").sum(axis=1),
+            "imbalanced_after": statuses.drop(columns=["solved", "absent"]).sum(axis=1),
+            "total_gap_before": summary["total_gap_before"],
+            "total_gap_after": summary["total_gap_after"],
+        }
+    ).join(statuses)
+    total = pd.DataFrame([{**frame.sum(numeric_only=True).to_dict(), "size": "all"}])
+    return pd.concat([frame, total], ignore_index=True)[frame.columns]
+
+
+def draw_totals(found: Comparison) -> None:
+    """Draw the totals of all sizes as metrics, and the number of cliques of each status."""
+    row = totals_of(found.summary).iloc[-1]
+    with st.container(horizontal=True, key="_compare_totals"):
+        for label, name in (("Imbalanced cliques", "imbalanced"), ("Sum of gaps", "total_gap")):
+            before, after = int(row[f"{name}_before"]), int(row[f"{name}_after"])
+            st.metric(
+                label,
+                change_text(before, after),
+                f"{after - before:+,}" if after != before else None,
+                delta_color="inverse",
+                width="content",
+            )
+        st.space("small")
+        for name in STATUSES:
+            st.metric(
+                name.capitalize(), f"{int(row[name]):,}", help=f"{_MEANINGS[name].capitalize()}."
+            )
+
+
+def draw_sizes(found: Comparison) -> None:
+    """Draw the totals of each size as a table."""
+    totals = totals_of(found.summary)
+    text = st.column_config.TextColumn
+    imbalanced, gaps = (
+        change_texts(totals[f"{name}_before"], totals[f"{name}_after"])
+        for name in ("imbalanced", "total_gap")
+    )
+    draw_columns(
+        {
+            "size": (totals["size"], text("Size", width=45)),
+            "imbalanced": (imbalanced, text("Imbalanced", alignment="right", width=110)),
+            "total_gap": (gaps, text("Sum of gaps", alignment="right", width=130)),
+            "solved": (totals["solved"], count_column("Solved", 60)),
+            "introduced": (totals["introduced"], count_column("Introduced", 80)),
+        },
+        None,
+        alt="Imbalances of each size, before and after",
+    )

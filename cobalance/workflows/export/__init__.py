@@ -1,1 +1,0 @@
-"""Export a job's dataset with its accepted images for training."""
