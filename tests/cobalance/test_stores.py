@@ -296,7 +296,9 @@ def test_images_are_planned_to_be_edited_and_ordered(connected, dataset, tmp_pat
     told = {"consent": basis, "without_images": True}
     for job in (held.order(plan, **told), held.order(recipe="resampled", **told)):
         assert job.queries()["source_image"].tolist() == ["1", "1", "2", "2"]
-    with pytest.raises(OptionError, match=r"Run `store\['.*'\].plan_counterfactuals\(recipe='pin"):
+    with pytest.raises(
+        NotFoundError, match=r"Run `store\['.*'\].plan_counterfactuals\(recipe='pin"
+    ):
         held.order(recipe="pinpoint", consent=basis, alters_real_people=True)
     with pytest.raises(UnknownNameError, match="unknown option of a plan 'group'"):
         held.plan_counterfactuals("resampled", group="woman")

@@ -45,7 +45,7 @@ def test_one_image_in_one_query(run, planned, tmp_path):
     assert "0 of 1" in run("jobs", done.stdout.strip()).stdout
     plan["queries"] = []
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    said = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json", exit_code=2).stderr
+    said = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json", exit_code=1).stderr
     assert "The plan 'conbias' asks for no images. Its gaps (5) stay" in said
 
 

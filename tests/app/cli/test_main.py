@@ -307,7 +307,7 @@ def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
     why = "No gap to close: every class shows each of its cliques in as many images. Gaps "
     why += "remain in 1 smaller clique: to close them, too, plan with --min-size 1."
     assert why in done.stderr
-    refused = run("enqueue", cars, exit_code=2).stderr
+    refused = run("enqueue", cars, exit_code=1).stderr
     assert f"The plan 'conbias' asks for no images. {why}" in refused
     assert "No gap" not in run("plan", cars, "--min-size", "1").stderr
 

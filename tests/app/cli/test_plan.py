@@ -150,7 +150,7 @@ def test_a_plan_that_cannot_be_made(run, captioned, options, said):
 def test_captions_are_needed(run, dataset, tmp_path):
     (tmp_path / "people.csv").write_text(ROWS)
     run("ingest", tmp_path / "people.csv", "--dataset", dataset)
-    said = run("plan-edits", dataset, "--recipe", "resampled", exit_code=2).stderr
+    said = run("plan-edits", dataset, "--recipe", "resampled", exit_code=1).stderr
     assert (
         "none of them has any. Run `cobalance ingest FILE --captions captions.json` to add" in said
     )
@@ -160,7 +160,7 @@ def test_captions_are_needed(run, dataset, tmp_path):
 
 def test_people_are_not_painted_without_consent(run, captioned, store):
     order = (*ORDER, captioned, "--recipe")
-    said = run(*order, "resampled", exit_code=2).stderr
+    said = run(*order, "resampled", exit_code=1).stderr
     assert f"Run `cobalance plan-edits '{captioned}' --recipe resampled`." in said
     for recipe in ("resampled", "pinpoint", "resampled-control"):
         run("plan-edits", captioned, "--recipe", recipe)

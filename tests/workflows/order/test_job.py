@@ -4,7 +4,7 @@ import pytest
 
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.workflows.order.job import order_plan
@@ -84,7 +84,7 @@ def test_the_groups_words_and_the_split_go_with_the_job(store, loaded):
     ],
 )
 def test_orders_that_cannot_be_made(store, loaded, queries, given, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises((DataError, OptionError), match=message):
         order_plan(store, loaded, "r", queries, {"recipe": "resampled", **given}, places=())
     assert list_jobs(store, loaded) == []
 
@@ -123,7 +123,7 @@ def pictured(store, dataset, tmp_path):
 def test_a_job_without_the_images_that_it_needs(store, pictured, tmp_path, queries, recipe, told):
     settings = {"recipe": recipe, "masks": {"object": ["dog"]}}
     places = (str(tmp_path),)
-    with pytest.raises(OptionError) as refused:
+    with pytest.raises(DataError) as refused:
         order_plan(store, pictured, "r", queries, settings, places=places)
     assert told in str(refused.value)
     assert f"looked in {tmp_path}. Set images to" in str(refused.value)
@@ -138,7 +138,7 @@ def test_a_job_without_the_images_that_it_needs(store, pictured, tmp_path, queri
 
 def test_a_backend_that_takes_no_source_needs_no_images(store, loaded, monkeypatch):
     queries = [PlannedQuery("man", ("tie",), 1)]
-    with pytest.raises(OptionError, match="no image of the class 'man' names a file"):
+    with pytest.raises(DataError, match="no image of the class 'man' names a file"):
         order_plan(store, loaded, "r", queries, {}, places=())
     plugin = BackendPlugin("procedural", "From words.", takes_source=False)
     monkeypatch.setattr("cobalance.generation.backends.procedural.PLUGIN", plugin)
