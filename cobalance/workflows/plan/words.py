@@ -98,13 +98,21 @@ def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -
     min_size : int
         Of the smallest clique that it balances.
     """
+    warnings = []
+    if images > (total := int(before.class_sizes.sum())):
+        warnings.append(
+            f"The plan asks for more images than the dataset has: {images:,} for {total:,}. "
+            "A budget, a limit for each query or a smaller largest size makes it smaller."
+        )
     smaller = before.sizes() < min_size
-    gap_before, gap_after = (int(one.gaps()[smaller].sum()) for one in (before, after))
-    warnings = [
-        larger_than_dataset(images, int(before.class_sizes.sum())),
-        smaller_gaps_grow(gap_before, gap_after, min_size),
-    ]
-    return [warning for warning in warnings if warning]
+    was, becomes = (int(one.gaps()[smaller].sum()) for one in (before, after))
+    if becomes > was:
+        warnings.append(
+            f"The gaps of {'single concepts' if min_size == 2 else 'smaller cliques'}, which the "
+            f"plan leaves alone, grow from {was:,} to {becomes:,}. A smallest size of 1 closes "
+            "them, too."
+        )
+    return warnings
 
 
 def describe_widened(before: Cliques, after: Cliques) -> str:
@@ -134,41 +142,6 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
         f"The plan widens {inflect(len(rows), 'gaps')}: {named}"
         + (f" and {more:,} more" if more else "")
         + "."
-    )
-
-
-def smaller_gaps_grow(before: int, after: int, min_size: int) -> str:
-    """Warn of gaps that grow because cliques below the smallest size are left alone.
-
-    Examples
-    --------
-    >>> smaller_gaps_grow(12, 15, 3)[:78]
-    'The gaps of smaller cliques, which the plan leaves alone, grow from 12 to 15. '
-    >>> smaller_gaps_grow(12, 12, 2)
-    ''
-    """
-    if after <= before:
-        return ""
-    smaller = "single concepts" if min_size == 2 else "smaller cliques"
-    return (
-        f"The gaps of {smaller}, which the plan leaves alone, grow from {before:,} to {after:,}. "
-        "A smallest size of 1 closes them, too."
-    )
-
-
-def larger_than_dataset(planned: int, images: int) -> str:
-    """Warn of a plan of more images than its dataset has; empty if it has as many or fewer.
-
-    Examples
-    --------
-    >>> larger_than_dataset(30, 30), larger_than_dataset(37_874, 3_000)[:66]
-    ('', 'The plan asks for more images than the dataset has: 37,874 for 3,0')
-    """
-    if planned <= images:
-        return ""
-    return (
-        f"The plan asks for more images than the dataset has: {planned:,} for {images:,}. "
-        "A budget, a limit for each query or a smaller largest size makes it smaller."
     )
 
 
