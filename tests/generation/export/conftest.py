@@ -104,6 +104,8 @@ def generated_row(index: int, stores: Stores, **others: Any) -> dict[str, Any]:
         "sha256": hashlib.sha256(data).hexdigest(),
         "source_image": HOSTILE[index],
         "source_uri": f"{index}.png",
+        "source_class": None,
+        "captions": None,
         "mask_sha256": "0" * 64,
         "chunk": "000-000000",
         "chunk_items": [candidate],
