@@ -61,7 +61,8 @@ def made_row(job, query, index, judge=known):
         [
             *("prompt", "chunk", "backend", "model", "revision", "weights_sha256"),
             *("digital_source_type", "mask_sha256", "sha256", "width_px", "height_px", "made_at"),
-            *("source_image", "source_uri", "mask_path", "chunk_items", "decided_by"),
+            *("source_image", "source_uri", "source_class", "captions", "mask_path"),
+            *("chunk_items", "decided_by", "rank"),
         ]
     )
     return row | {
