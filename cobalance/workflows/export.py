@@ -26,6 +26,7 @@ from cobalance.generation.export.writing.overwriting import MARKER
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.files import replacing
 from cobalance.graph.jobs.merge import generated_id
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
