@@ -32,7 +32,6 @@ from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import find_left_out
-from cobalance.graph.files import replacing
 from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
