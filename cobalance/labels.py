@@ -22,9 +22,7 @@ from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.annotation.labelling.score_files import ScoreFiles
     from cobalance.annotation.labelling.settings import LabelSettings
-    from cobalance.ingest.stored.output_folder import OutputFolder
 
 
 @methods_speak_python
@@ -62,18 +60,18 @@ class Labels(Result):
         """How many images show each concept: see `annotation.labelling.labels.label_summary`."""
         from cobalance.annotation.labelling.labels import label_summary
 
-        return label_summary(*self._files())
+        return label_summary(self._scores(), self._settings())
 
     def images(self) -> pd.DataFrame:
         """A row for each label: ``image``, ``concept`` and ``score``."""
         from cobalance.annotation.labelling.labels import read_labels
 
-        return read_labels(*self._files())
+        return read_labels(self._scores(), self._settings())
 
     def scores(self) -> Iterator[tuple[list[str], pd.DataFrame]]:
         """Every score, low ones too, a chunk at a time: ids of images, and a column a text."""
-        files, settings = self._files()
-        for ids, scores in files.read_scores(settings.chunks, len(settings.texts)):
+        settings = self._settings()
+        for ids, scores in self._scores().read_scores(settings.chunks, len(settings.texts)):
             yield ids, pd.DataFrame(scores.matrix, index=ids, columns=list(settings.texts))
 
     def accept(self, decided_by: str = "") -> "Labels":
@@ -96,7 +94,7 @@ class Labels(Result):
 
         change_thresholds(
             self.graph,
-            self._folder(),
+            self.settings.folders().open_output(),
             self.id,
             threshold=threshold,
             thresholds=thresholds,
@@ -171,7 +169,7 @@ class Labels(Result):
 
         decide_labels(
             self.graph,
-            self._folder(),
+            self.settings.folders().open_output(),
             self.id,
             state,
             decided_by=decided_by,
@@ -179,16 +177,16 @@ class Labels(Result):
         )
         return self
 
-    def _folder(self) -> "OutputFolder":
-
-        return self.settings.folders().open_output()
-
-    def _files(self) -> "tuple[ScoreFiles, LabelSettings]":
-        from cobalance.annotation.labelling.score_files import ScoreFiles
+    def _settings(self) -> "LabelSettings":
         from cobalance.annotation.labelling.settings import LabelSettings
 
-        settings = LabelSettings.read(self.record().settings)
-        return ScoreFiles(self._folder(), self.id), settings
+        return LabelSettings.read(self.record().settings)
+
+    def _scores(self) -> Any:
+        """The run's `ScoreFiles`."""
+        from cobalance.workflows.label.decide import open_scores
+
+        return open_scores(self.settings.folders(), self.id)
 
 
 @methods_speak_python

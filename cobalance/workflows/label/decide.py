@@ -23,7 +23,13 @@ from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.folders import Folders
 from cobalance.workflows.label.order import SEVERAL_ANYWAY, concepts_of
+
+
+def open_scores(folders: Folders, run: str) -> ScoreFiles:
+    """Open the scores of a run."""
+    return ScoreFiles(folders.open_output(), run)
 
 
 @log_run

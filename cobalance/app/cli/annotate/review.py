@@ -29,6 +29,7 @@ from cobalance.graph.errors import ConflictError, OptionError
 from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
+from cobalance.workflows.settings import Settings
 
 
 def review(
@@ -124,11 +125,12 @@ def runs(
             run = read_run(store, find_id(store, which, ANNOTATION_RUN))
             if run.kind != "propose" and run.state in ("done", "accepted", "rejected"):
                 from cobalance.annotation.labelling.labels import label_summary
-                from cobalance.annotation.labelling.score_files import ScoreFiles
                 from cobalance.annotation.labelling.settings import LabelSettings
+                from cobalance.workflows.label.decide import open_scores
 
                 settings = LabelSettings.read(run.settings)
-                found = label_summary(ScoreFiles(output_folder(), run.id), settings)
+                files = open_scores(Settings.from_environment().folders(), run.id)
+                found = label_summary(files, settings)
                 write_frame(found, format_, output, out)
                 return
             write_frame(runs_frame([run]), format_, output, out)

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.labelling.labels import Example, examples
-from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.app.web.components.images.shown_images import draw_one, image_files
 from cobalance.app.web.state import session
@@ -20,6 +19,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.images.region_rows import SCHEMA
+from cobalance.workflows.label.decide import open_scores
 
 _EACH = 2
 _WIDTH_PX = 150  # two side by side on a phone
@@ -66,15 +66,15 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
 
 def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFrame:
     """Images of high, middling and low score: fields of `Example`, ``concept``, ``uri``."""
-    folder = session.settings().folders().open_output()
     settings = LabelSettings.read(
         next(one.settings for one in list_runs(store, dataset) if one.id == run)
     )
-    rows = list(examples(ScoreFiles(folder, run), settings, at, _EACH))
+    files = open_scores(session.settings().folders(), run)
+    rows = list(examples(files, settings, at, _EACH))
     found = pd.DataFrame(rows, columns=Example._fields)
     found["concept"] = settings.attributes[at].concept
-    files = read_image_files(store, dataset, tuple(found["id"]))
-    return found.assign(uri=found["id"].map(dict(zip(files["id"], files["uri"], strict=True))))
+    known = read_image_files(store, dataset, tuple(found["id"]))
+    return found.assign(uri=found["id"].map(dict(zip(known["id"], known["uri"], strict=True))))
 
 
 def _boxes(found: pd.DataFrame) -> pd.DataFrame:

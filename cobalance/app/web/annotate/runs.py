@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.annotation.labelling.labels import label_summary
-from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.app.web.annotate import pictures
 from cobalance.app.web.components.workers import draw_workers
@@ -32,8 +31,12 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.label.decide import change_thresholds, decide_labels, delete_annotations
+from cobalance.workflows.label.decide import (
+    change_thresholds,
+    decide_labels,
+    delete_annotations,
+    open_scores,
+)
 
 RUN = "annotate_run"
 REFRESH_S = 2
@@ -151,7 +154,10 @@ def _buttons(run: AnnotationRun) -> None:
     )
     ended = run.state not in (*_ACTIVE, "accepted")
     if ended or (run.state == "running" and not run.chunks and not busy):  # a process was killed
-        actions["Delete"] = lambda: delete_annotations(session.store(), _folder(), run.id)
+        folders = session.settings().folders()
+        actions["Delete"] = lambda: delete_annotations(
+            session.store(), folders.open_output(), run.id
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, do in actions.items():
             sure = label != "Delete" or st.checkbox(
@@ -174,7 +180,8 @@ def _do(action: Callable[[], object]) -> None:
 
 
 def _decide(run: AnnotationRun, *, accepted: bool) -> None:
-    store, folder, name = session.store(), _folder(), user_name()
+    store, name = session.store(), user_name()
+    folder = session.settings().folders().open_output()
 
     def work(progress: Progress) -> str:
         report = decide_labels(
@@ -193,10 +200,6 @@ def _decide(run: AnnotationRun, *, accepted: bool) -> None:
 
 def _task(dataset: str) -> str:
     return f"annotate {dataset}"
-
-
-def _folder() -> OutputFolder:
-    return session.settings().folders().open_output()
 
 
 def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
@@ -267,8 +270,8 @@ def _show_thresholds(current: CurrentDataset, run: AnnotationRun) -> None:
 
 def summary_of(_store: GraphStore, _dataset: str, run: str, settings: str) -> pd.DataFrame:
     """How many images a run finds each concept in, with some settings; see `label_summary`."""
-    folder = session.settings().folders().open_output()
-    return label_summary(ScoreFiles(folder, run), LabelSettings.model_validate_json(settings))
+    files = open_scores(session.settings().folders(), run)
+    return label_summary(files, LabelSettings.model_validate_json(settings))
 
 
 def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
