@@ -29,7 +29,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import workers_alive
-from cobalance.graph.jobs.status import list_jobs, measured_speeds, read_queries
+from cobalance.graph.jobs.status import list_jobs, read_speeds, read_queries
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
@@ -90,7 +90,7 @@ def page_reads(store: GraphStore, dataset: str) -> dict[str, Callable[[int], obj
             store, dataset, concepts[i % 39], concepts[39]
         ),
         "plan: all cliques": lambda _: load_cliques(store, dataset),
-        "plan: measured speeds": lambda _: measured_speeds(store),
+        "plan: measured speeds": lambda _: read_speeds(store),
         "jobs": lambda _: (list_jobs(store, dataset), workers_alive(store)),
         "jobs: a page of queries": lambda i: read_queries(store, JOB, skip=50 * i, limit=50),
         "cypher: names": lambda _: store.read(

@@ -20,7 +20,7 @@ class Setting:
     Examples
     --------
     >>> print(Setting("id_column"), Setting("on_error", "skip"))
-    table.id on_error='skip'
+    id_column on_error='skip'
     """
 
     name: str
