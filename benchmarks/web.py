@@ -29,7 +29,7 @@ from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.reports import workers_alive
-from cobalance.graph.jobs.status import list_jobs, read_speeds, read_queries
+from cobalance.graph.jobs.status import list_jobs, read_queries, read_speeds
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.clique_images import read_clique_images
