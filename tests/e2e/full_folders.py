@@ -14,7 +14,7 @@ import pytest
 
 from cobalance.app.cli.shared.tables import write_text
 from cobalance.generation.export.options import ExportError
-from cobalance.generation.export.writing.staging import staged
+from cobalance.generation.export.writing.staging import open_staging
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.graph.errors import (
     CobalanceError,
@@ -83,7 +83,7 @@ def test_exports(disk: Path) -> None:
     fill(disk)
     with (
         pytest.raises(ExportError, match=f"{disk / 'export'}: .*No space left on device.*Nothing"),
-        staged(disk / "export", {"name": "a"}, overwrite=False) as staging,
+        open_staging(disk / "export", {"name": "a"}, overwrite=False) as staging,
     ):
         staging.write("images/1.png", LARGE)
     assert names(disk) == ["filler"]
