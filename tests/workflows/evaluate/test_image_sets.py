@@ -16,7 +16,7 @@ from cobalance.workflows.evaluate.score import score_tables
 
 
 def no_dataset(name):
-    raise NotFoundError(f"There is no dataset {name!r}.")
+    raise NotFoundError("dataset", name)
 
 
 def picture(at, size=(24, 20), mode="RGB"):
