@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode
@@ -64,8 +64,10 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
 
     Raises
     ------
+    OptionError
+        The split has none.
     DataError
-        There is none.
+        The dataset has none.
     NotFoundError, StaleError
         There is no such dataset, or it is not complete.
     """
@@ -74,15 +76,12 @@ def images_with_files(store: GraphStore, dataset: str, split: str | None = None)
         images = images[images["split"] == split]
     images = images.loc[images["uri"].notna(), ["id", "uri", "synthetic"]]
     if images.empty:
-        lacking = (
-            f"No image of {dataset!r} has an address of its file"
-            if split is None
-            else f"{dataset!r} has no split {split!r} with addresses of their files"
-        )
-        raise DataError(
-            f"{lacking}, so there is nothing to look at. Load the dataset with addresses of its "
-            "images."
-        )
+        end = "so there is nothing to look at. Load the dataset with addresses of its images."
+        if split is not None:
+            raise OptionError(
+                f"{dataset!r} has no split {split!r} with addresses of their files, {end}"
+            )
+        raise DataError(f"No image of {dataset!r} has an address of its file, {end}")
     return images.reset_index(drop=True)
 
 

@@ -182,7 +182,7 @@ _Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 class LogSettings(BaseSettings):
     """Where the log is written, and from which level on."""
 
-    model_config = SettingsConfigDict(extra="ignore")
+    model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True)
 
     cobalance_log: Annotated[Level, BeforeValidator(str.lower)] | None = None
     cobalance_log_file: Path | None = None

@@ -185,7 +185,7 @@ def made(settings, store, models, orders, tmp_path_factory):
     jobs = {}
     for recipe, changes in orders.items():
         planned = HELD_OUT if recipe == CONTROL else NAME
-        run("plan", planned, "--recipe", recipe, "--groups", ",".join(GROUPS))
+        run("plan-edits", planned, "--recipe", recipe, "--groups", ",".join(GROUPS))
         given = changes | {"filters.safety.model": models["safety"], "seed": "people"}
         assignments = [
             word for name, value in given.items() for word in ("--set", f"{name}={value}")

@@ -28,8 +28,7 @@ rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and erro
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
-    "option, a value or a name cannot be used; 130 if interrupted: run the command again to "
-    "continue."
+    "option or its value cannot be used; 130 if interrupted: run the command again to continue."
 )
 
 COMMANDS = {

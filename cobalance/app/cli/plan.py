@@ -19,6 +19,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame, w
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.planning.planners import PLANNERS
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose.tables import describe_mining
@@ -91,6 +92,8 @@ def plan(
     """
     check_output(format_, output)
     options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+    own = assigned(setting)
+    PLANNERS.check(planner, own)
     with opened_store() as (store, progress):
         planned = plan_dataset(
             store,
@@ -99,7 +102,7 @@ def plan(
             options,
             name,
             progress,
-            assigned(setting),
+            own,
             supported_only=supported_only,
         )
     if format_ is Format.JSON:

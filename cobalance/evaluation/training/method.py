@@ -103,10 +103,6 @@ class Learner(Protocol):
         ...
 
 
-OwnModel = Callable[[Examples, Examples | None, "Run"], Model | Captioner]
-"""Fine-tunes a model of its own on training images; validation images select its epoch."""
-
-
 @dataclass(frozen=True)
 class Run:
     """Seed, folders and progress of a training run.
@@ -134,6 +130,10 @@ class Run:
     def generator(self, *purpose: int) -> np.random.Generator:
         """A generator of this seed, independent for each purpose."""
         return np.random.default_rng([self.seed, *purpose])
+
+
+OwnModel = Callable[[Examples, Examples | None, Run], Model | Captioner]
+"""Fine-tunes a model of its own on training images; validation images select its epoch."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ raises `VERSION`; one that changes stored data adds the statements for it here.
 """
 
 from neo4j import Driver
-from neo4j.exceptions import ClientError
+from neo4j.exceptions import ClientError, ResultFailedError
 
 from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.schema import ALL_NODES
@@ -70,7 +70,8 @@ def _create(driver: Driver, database: str, definition: Definition) -> None:
             f"FOR (n:{definition.label}) {promise}",
             database_=database,
         )
-    except ClientError as error:
+    except (ClientError, ResultFailedError) as error:
         # IF NOT EXISTS looks before it takes the lock: another process has just created the same.
-        if error.code != _CREATED:
+        # The driver may raise it from the rollback, as the cause of a failed result.
+        if _CREATED not in (getattr(each, "code", None) for each in (error, error.__cause__)):
             raise

@@ -79,10 +79,8 @@ def create_job(
     Raises
     ------
     DataError
-        There is no query, one asks for no images, or two edit the same image to show the same
-        group.
-    OptionError
-        The dataset does not have an image that is to be edited.
+        There is no query, one asks for no images, two edit the same image to show the same group,
+        or the dataset does not have an image that is to be edited.
     UnknownNameError
         A query names a class or concept that the dataset does not have; an image may be edited to
         show a group that is no class.

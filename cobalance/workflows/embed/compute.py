@@ -101,7 +101,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
 
 
 def _require_one(examples: Examples, unread: dict[int, str]) -> None:
-    """Raise OptionError if not a single image can be read."""
+    """Raise DataError if not a single image can be read."""
     for row in range(len(examples)):
         examples.read(np.array([row]))
         if row not in unread:

@@ -60,7 +60,7 @@ def compare_all(
         Index ``planner``; ``images`` to make, and ``dataset``, all images afterwards; the other
         columns of `cobalance.generation.planning.effects.measure`; ``seconds``. A planner whose
         options leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with settings
-        render by `words`.
+        as `words` puts them.
 
     Raises
     ------

@@ -236,7 +236,7 @@ def extract(
 ) -> None:
     """Have a language model find concepts in the captions that were loaded with a dataset.
 
-    A concept counts where its words stand in the caption; what the model infers is inflect and
+    A concept counts where its words stand in the caption; what the model infers is counted and
     left out. Every reply is kept, so that the same command again asks nothing twice. Nothing counts
     before `cobalance annotate accept`. Print the run's id.
     """

@@ -242,11 +242,11 @@ def test_the_card_says_when_no_real_image_has_objects(sample, tmp_path):
 def test_ingested_again_concepts_are_the_same(tmp_path):
     sample = pets(tmp_path)
     export(sample.dataset, "coco", tmp_path / "out")
-    classes = ReadOptions(class_file=tmp_path / "out" / "classes.csv")
+    classes = tmp_path / "out" / "classes.csv"
     found = {}
     for split in ("train", "val"):
         path = tmp_path / "out" / "annotations" / f"instances_{split}.json"
-        read = read_annotations(path, ReadOptions(classes=classes, split=split))
+        read = read_annotations(path, ReadOptions(class_file=classes, split=split))
         for record in read.records():
             shown = sorted({mention.concept for mention in record.mentions})
             found[record.id] = (record.class_name, shown, record.split)
@@ -349,7 +349,7 @@ def test_coco_keeps_ids_that_are_whole_numbers(numbered, tmp_path, capsys):
 
 def test_coco_is_ingested_again(sample, tmp_path):
     export(sample.dataset, "coco", tmp_path / "out")
-    classes = ReadOptions(class_file=tmp_path / "out" / "classes.csv")
+    classes = tmp_path / "out" / "classes.csv"
     annotations = tmp_path / "out" / "annotations"
     found = rows_of(sample)
     regions = sample.dataset.regions(sample.dataset.real["id"].tolist())
@@ -361,7 +361,9 @@ def test_coco_is_ingested_again(sample, tmp_path):
             str(image["id"]): image["cobalance"]["id"]
             for image in json.loads(path.read_text())["images"]
         }
-        for record in read_annotations(path, ReadOptions(classes=classes, split=split)).records():
+        for record in read_annotations(
+            path, ReadOptions(class_file=classes, split=split)
+        ).records():
             image = about[record.id]
             seen.add(image)
             assert (record.class_name, record.split) == (found[image][0], found[image][2])
