@@ -24,7 +24,7 @@ class UnreadableReplyError(CobalanceError):
 
 
 def read_list(text: str, *, may_be_empty: bool = False) -> list[str]:
-    r"""The list of strings in a reply: JSON, an object around it, a Python list, or 1., 2., 3.
+    r"""The list of strings in a reply: JSON, an object around it, a Python list, or numbered lines.
 
     It may stand in a fence or amid other text; the first list that can be read counts, but no part
     of a list of something else. Without one, lines that are numbered from 1 on do. Items are kept

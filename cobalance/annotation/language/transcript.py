@@ -44,7 +44,7 @@ class Transcript:
     Parameters
     ----------
     chat : ChatModel
-        What is asked where nothing is kept.
+        Model to ask when no reply is stored.
     place : str
         Path in the folder, such as ``annotations/0a1b/replies``.
 
@@ -91,7 +91,7 @@ class Transcript:
 
 
 def request_of(question: Question) -> dict[str, Any]:
-    """A question as JSON values; of images their digests."""
+    """A question as JSON values; with a SHA-256 for each image."""
     return {
         "text": question.text,
         "schema": question.schema,

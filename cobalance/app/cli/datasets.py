@@ -89,7 +89,7 @@ def show(
 
 
 def _shorten(frame: pd.DataFrame) -> pd.DataFrame:
-    """Shorten the list for a terminal: days for times, columns that fit. Other formats have all."""
+    """Shorten the list for terminals: dates for times, columns that fit; other formats have all."""
     days = frame.assign(updated_at=frame["updated_at"].str[:10])
     if not out.is_terminal:
         return days

@@ -113,7 +113,7 @@ def opportunity_gap(recalls: pd.DataFrame) -> pd.DataFrame:
     """Sum over classes of how far recall differs between groups.
 
     Pinpoint Counterfactuals, section 5.4 and table 8, after equality of opportunity (Hardt et al.,
-    2016): for two groups the absolute difference, for more the largest less the smallest.
+    2016): for two groups the absolute difference, for more groups the largest minus the smallest.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class SourceCaptions:
     words : GroupWords
         Of the groups.
     groups : tuple of str
-        To be shown; not looked at where images show their own.
+        Target groups; ignored if images keep their own.
     options : CounterfactualOptions
         What captions allow to edit an image.
 

@@ -12,7 +12,7 @@ from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expecte
 
 MISSING = -1
 EXPECTED = "expected_"
-"""Before a class's name: its column."""
+"""Prefix of the columns of expected images."""
 BLOCK = 1 << 22  # cells at a time: bounds the memory
 
 

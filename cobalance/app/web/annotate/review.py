@@ -34,7 +34,7 @@ _NEXT = "the next one without a decision"
 
 
 def show(current: CurrentDataset) -> None:
-    """Draw the attributes by category, and the one to decide of."""
+    """Draw the attributes by category, and the one to decide on."""
     found = list_attributes(current.store, current.name)
     if found.empty:
         empty_state("No attribute yet", "Have some proposed: see **Propose**.")

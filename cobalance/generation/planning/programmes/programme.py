@@ -41,9 +41,9 @@ class Programme:
     cliques : Cliques
         The cliques to balance, which are also those that may be asked for.
     tolerance : Tolerance
-        Of each of them.
+        Tolerance of each clique.
     caps : Caps
-        On the images.
+        Upper limits on images.
     scale : float array, shape (n_classes,)
         1 for counts; for rates, the mean size of a class over that of each.
     most : float array, shape (n_cliques, n_classes), or None
@@ -213,7 +213,7 @@ class _Rows:
         self._most.append(most)
 
     def constraint(self) -> LinearConstraint:
-        """All of them."""
+        """All rows as one constraint."""
         matrix = sparse.block_array(self._blocks, format="csc")
         return LinearConstraint(matrix, ub=np.concatenate(self._most))
 
@@ -230,7 +230,7 @@ def whole_line(
 
     Examples
     --------
-    Of 5, 90% are 5 images; of 10, 9.
+    90% of 5 rounds up to 5; 90% of 10 is 9.
 
     >>> whole_line(np.array([0.9]), np.array([0.0]), np.array([5.0]))
     (array([5.]), array([0.8]))
