@@ -25,98 +25,111 @@ def _names(names: list[str] | None) -> list[str]:
     return [clean_name(name) for name in names or []]
 
 
+Datasets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATASET...",
+        help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
+        "made of it.",
+        callback=_names,
+    ),
+]
+Method = Annotated[
+    list[str] | None,
+    typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
+]
+Preset = Annotated[str, typer.Option(help=f"Model and optimiser: {', '.join(PRESETS)}.")]
+Seed = Annotated[
+    list[int] | None,
+    typer.Option(help="A seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
+]
+TrainingSet = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: augmented, "
+        "all of them."
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        help="The dataset with the test images. Default: the one that was rebalanced.",
+        callback=cleaned,
+    ),
+]
+TestSplit = Annotated[
+    str | None,
+    typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
+]
+TrainSplit = Annotated[
+    str | None,
+    typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
+]
+Validation = Annotated[
+    str | None,
+    typer.Option(
+        help="The dataset with images to select by. Default: the training dataset.",
+        callback=cleaned,
+    ),
+]
+ValidationSplit = Annotated[
+    str | None,
+    typer.Option(
+        help="Its split. Default: validation or val where the method or preset needs one, or "
+        "else a share of the training images.",
+        callback=cleaned,
+    ),
+]
+Shortcuts = Annotated[
+    Path | None,
+    typer.Option(
+        help="A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
+        "concepts of the original dataset that lean to a class."
+    ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(help=f"Frozen features of the linear model: {', '.join(FEATURES)}."),
+]
+Setting = Annotated[
+    list[str] | None,
+    assignments_option("--set", "Another option, such as learner.epochs=50 or method.refits=20."),
+]
+EqualNumbers = Annotated[
+    bool,
+    typer.Option(
+        "--equal-numbers",
+        help="Train on as many synthetic images of each dataset as the one with the fewest has.",
+    ),
+]
+Again = Annotated[
+    bool,
+    typer.Option(
+        "--again", help="Order evaluations once more that exist already, of the same images."
+    ),
+]
+Here = Annotated[
+    bool, typer.Option("--here", help="Run them now, in this process, until they have ended.")
+]
+
+
 def train(
-    datasets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DATASET...",
-            help="Datasets to train on, each by itself, such as one and what `cobalance rebalance` "
-            "made of it.",
-            callback=_names,
-        ),
-    ],
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
-    ] = None,
-    preset: Annotated[
-        str, typer.Option(help=f"Model and optimiser: {', '.join(PRESETS)}.")
-    ] = "small",
-    seed: Annotated[
-        list[int] | None,
-        typer.Option(help="A seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
-    ] = None,
-    training_set: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: augmented, "
-            "all of them."
-        ),
-    ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with the test images. Default: the one that was rebalanced.",
-            callback=cleaned,
-        ),
-    ] = None,
-    test_split: Annotated[
-        str | None,
-        typer.Option(help="Its split to test on. Default: test, if it has one.", callback=cleaned),
-    ] = None,
-    train_split: Annotated[
-        str | None,
-        typer.Option(help="The split to train on. Default: train, if any.", callback=cleaned),
-    ] = None,
-    validation: Annotated[
-        str | None,
-        typer.Option(
-            help="The dataset with images to select by. Default: the training dataset.",
-            callback=cleaned,
-        ),
-    ] = None,
-    validation_split: Annotated[
-        str | None,
-        typer.Option(
-            help="Its split. Default: validation or val where the method or preset needs one, or "
-            "else a share of the training images.",
-            callback=cleaned,
-        ),
-    ] = None,
-    shortcuts: Annotated[
-        Path | None,
-        typer.Option(
-            help="A TOML file of shortcuts, which make the groups; `none` for none. Default: the "
-            "concepts of the original dataset that lean to a class."
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(help=f"Frozen features of the linear model: {', '.join(FEATURES)}."),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        assignments_option(
-            "--set", "Another option, such as learner.epochs=50 or method.refits=20."
-        ),
-    ] = None,
-    equal_numbers: Annotated[
-        bool,
-        typer.Option(
-            "--equal-numbers",
-            help="Train on as many synthetic images of each dataset as the one with the fewest "
-            "has.",
-        ),
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Order evaluations once more that exist already, of the same images."
-        ),
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Run them now, in this process, until they have ended.")
-    ] = False,
+    datasets: Datasets,
+    method: Method = None,
+    preset: Preset = "small",
+    seed: Seed = None,
+    training_set: TrainingSet = None,
+    test: Test = None,
+    test_split: TestSplit = None,
+    train_split: TrainSplit = None,
+    validation: Validation = None,
+    validation_split: ValidationSplit = None,
+    shortcuts: Shortcuts = None,
+    features: Features = None,
+    setting: Setting = None,
+    equal_numbers: EqualNumbers = False,
+    again: Again = False,
+    here: Here = False,
 ) -> None:
     """Order evaluations: a model for each dataset, method and seed, tested on the same images.
 
