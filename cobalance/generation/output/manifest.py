@@ -11,6 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cobalance.graph.errors import DataError
+
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 
@@ -62,7 +64,22 @@ def manifest_table(frame: pd.DataFrame) -> pa.Table:
     frame : pandas.DataFrame
         The schema's columns in any order; others are ignored. Missing values may be None, NaN or
         NaT; times may be ISO 8601 text.
+
+    Raises
+    ------
+    DataError
+        A column is missing, a value has the wrong type, or two rows have the same candidate.
     """
+    missing = [name for name in MANIFEST_SCHEMA.names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The manifest's rows have no {', '.join(missing)}. Add the missing columns."
+        )
+    twice = frame["candidate"][frame["candidate"].duplicated()]
+    if len(twice):
+        raise DataError(
+            f"Two rows of the manifest have the candidate {twice.iloc[0]!r}. Keep one of them."
+        )
     ordered = frame.sort_values("candidate", kind="stable")
     columns = [_column(ordered[field.name], field) for field in MANIFEST_SCHEMA]
     return pa.Table.from_arrays(columns, schema=MANIFEST_SCHEMA)
@@ -108,10 +125,19 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
     items = [_plain(value) for value in values]
-    if pa.types.is_timestamp(field.type):
-        times = [None if item is None else pd.Timestamp(item) for item in items]
-        items = [None if time is None else _utc(time) for time in times]
-    return pa.array(items, field.type)
+    try:
+        if pa.types.is_timestamp(field.type):
+            times = [None if item is None else pd.Timestamp(item) for item in items]
+            items = [None if time is None else _utc(time) for time in times]
+        column = pa.array(items, field.type)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise DataError(
+            f"The column {field.name} of the manifest has a value that is not {field.type} "
+            f"({error}). Correct it."
+        ) from error
+    if column.null_count and not field.nullable:
+        raise DataError(f"A row of the manifest has no {field.name}. Add it.")
+    return column
 
 
 def _utc(time: pd.Timestamp) -> pd.Timestamp:

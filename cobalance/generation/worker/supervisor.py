@@ -14,9 +14,10 @@ from cobalance.generation.worker.worker_id import is_dead
 from cobalance.graph.errors import (
     DataError,
     JobBlockedError,
-    MissingExtraError,
+    MachineError,
     NotFoundError,
     OptionError,
+    StoreUnavailableError,
 )
 from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
@@ -64,7 +65,9 @@ class JobSupervisor:
                 queue.delete_job(job)
         except NotFoundError:  # dropped with its dataset, meanwhile
             return
-        except (DataError, JobBlockedError, OptionError, MissingExtraError) as error:
+        except StoreUnavailableError:
+            raise
+        except (DataError, JobBlockedError, MachineError, OptionError) as error:
             fail(self._store, job, error)
 
     def advance_task(self, task: ActiveTask) -> None:

@@ -5,6 +5,7 @@ import json
 
 import pandas as pd
 import pyarrow.parquet as pq
+import pytest
 
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
@@ -12,6 +13,7 @@ from cobalance.generation.output.manifest import (
     manifest_table,
     write_table,
 )
+from cobalance.graph.errors import DataError
 from tests.manifests import read_manifest
 
 
@@ -77,3 +79,22 @@ def test_the_same_rows_give_the_same_bytes(tmp_path):
 def test_no_rows_are_a_manifest_too(tmp_path):
     write(tmp_path / "m.parquet", manifest_frame([]))
     assert read_manifest(tmp_path / "m.parquet").empty
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row(0), row(0)], "Two rows of the manifest have the candidate '5f1c/000000/000000'"),
+        ([row(0, prompt=None)], "has no prompt"),
+        ([row(0, seed="x")], "The column seed of the manifest has a value that is not int64"),
+        (
+            [row(0, revision=3)],
+            "The column revision of the manifest has a value",
+        ),
+        ([row(0, made_at="today?")], "made_at"),
+        ([{"candidate": "a"}], "have no job, query"),
+    ],
+)
+def test_wrong_rows_are_refused(rows, message):
+    with pytest.raises(DataError, match=message):
+        manifest_table(pd.DataFrame(rows, dtype=object))
