@@ -1,7 +1,7 @@
 """Directional bias amplification: from groups to labels, and back."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, count_column, score_rows, text_column
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.errors import InputError, OptionError
+from cobalance.graph.errors import InputError, OptionError, check_known
 
 Ties = Literal["zero", "negative"]
 DIRECTIONS = {
@@ -92,6 +92,7 @@ def directional_amplification(
         raise OptionError("Nothing is predicted. Give predicted_labels or predicted_attributes.")
     if (training_labels is None) != (training_attributes is None):
         raise OptionError("Give training_labels and training_attributes together.")
+    check_known("ties", [ties], get_args(Ties))
     tasks = read_indicators(
         labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.tables import (
 )
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95, wilson
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, check_known
 
 LeakageScore = Literal["confidence", "accuracy", "folded"]
 
@@ -87,6 +87,7 @@ def leakage(
     >>> found.set_index("metric")["value"].to_dict()
     {'leakage_model': 0.575, 'attacker_accuracy_model': 0.75}
     """
+    check_known("score", [score], get_args(LeakageScore))
     attacks = {"model": _read(model, groups, "model")}
     if data is not None:
         attacks["data"] = _read(data, groups, "data")

@@ -1,7 +1,7 @@
 """Markedness in embeddings: how alike a group's images are, and whether they are just people."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,10 @@ from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError, OptionError, check_known
 from cobalance.graph.options import Options
+
+Against = Literal["own", "all"]
 
 
 def self_similarity(
@@ -71,7 +73,7 @@ def person_preference(
     similarities: pd.DataFrame,
     groups: Sequence[Any],
     *,
-    against: Literal["own", "all"] = "own",
+    against: Against = "own",
     person: str = "person",
 ) -> pd.DataFrame:
     """Return the share of each group's images that are closer to "a person" than to a group.
@@ -113,6 +115,7 @@ def person_preference(
     0    man    0.5  2.0
     1  woman    NaN  0.0
     """
+    check_known("against", [against], get_args(Against))
     if person not in similarities:
         raise OptionError(
             f"similarities have no column {person!r}, and have "
@@ -223,7 +226,7 @@ class PreferenceOptions(Options):
         The prompts that "a person" is compared with: of the image's group, or of all groups.
     """
 
-    against: Literal["own", "all"] = "own"
+    against: Against = "own"
 
 
 def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Multi-attribute bias amplification: of sets of labels that occur together."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.bias.object_tables import group_shares
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import OptionError, check_known
 
 Against = Literal["test", "train"]
 
@@ -102,6 +102,7 @@ def multi_attribute_amplification(
     1  multi_attribute_absolute  0.1500  1.0
     2  multi_attribute_variance  0.0056  1.0
     """
+    check_known("against", [against], get_args(Against))
     if (training_labels is None) != (training_groups is None):
         raise OptionError("Give training_labels and training_groups together.")
     given = read_indicators(

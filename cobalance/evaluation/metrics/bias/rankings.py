@@ -1,7 +1,7 @@
 """Bias of rankings: which groups' images a neutral caption retrieves first."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,8 @@ from cobalance.graph.options import Options
 Absent = Literal["skip", "one"]
 
 
-Parity = Mapping[str, float] | Literal["population", "equal"]
+FairShares = Literal["population", "equal"]
+Parity = Mapping[str, float] | FairShares
 
 
 def max_skew(
@@ -76,6 +77,7 @@ def max_skew(
     >>> float(max_skew("MMMF", parity="equal")["value"].round(4).item())
     0.4055
     """
+    check_known("absent", [absent], get_args(Absent))
 
     def skew(groups: list[str], codes: IntArray, best: IntArray) -> float:
         fair = _parity(groups, codes, parity)
@@ -161,6 +163,8 @@ def ndkl(
     """
     from scipy.special import xlogy  # a tenth of a second, which no other command has to wait for
 
+    check_known("absent", [absent], get_args(Absent))
+
     def divergence(groups: list[str], codes: IntArray, best: IntArray) -> float:
         fair = _parity(groups, codes, parity)
         if absent == "one":
@@ -203,6 +207,8 @@ def _check(k: int | None) -> None:
 
 def _parity(groups: list[str], codes: IntArray, parity: Parity) -> FloatArray:
     """Fair shares of the ranked groups, followed by the groups of which no image is ranked."""
+    if not isinstance(parity, Mapping):
+        check_known("parity", [parity], get_args(FairShares))
     if parity == "population":
         return np.bincount(codes, minlength=len(groups)) / len(codes)
     if parity == "equal":
@@ -234,7 +240,7 @@ class RankingOptions(Options):
     """
 
     k: int = Field(default=25, ge=1)
-    parity: Literal["population", "equal"] = "population"
+    parity: FairShares = "population"
     absent: Absent = "skip"
 
 

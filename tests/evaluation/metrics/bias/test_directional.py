@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.bias.directional import directional_amplification
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.graph.errors import DataError, InputError, OptionError
+from cobalance.graph.errors import DataError, InputError, OptionError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 CARD = pd.DataFrame(
@@ -173,3 +173,13 @@ def test_both_directions_equal_brute_force(data: st.DataObject) -> None:
 def test_labels_that_cannot_be_used_say_why(options: dict[str, object], message: str) -> None:
     with pytest.raises((OptionError, DataError), match=message):
         directional_amplification([[1], [0]], ["a", "b"], **options)  # type: ignore[arg-type]
+
+
+def test_an_unknown_rule_for_ties_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown ties 'positive'"):
+        directional_amplification(
+            [[1], [0]],
+            ["a", "b"],
+            predicted_labels=[[1], [0]],
+            ties="positive",  # type: ignore[arg-type]
+        )

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from cobalance.evaluation.metrics.bias.attackers import AttackOptions, draw_splits
 from cobalance.evaluation.metrics.bias.label_leakage import label_leakage, macro_f1, make_wrong
 from cobalance.evaluation.metrics.bias.leakage import leakage
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 RIGHT_THREE_TIMES = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]]
@@ -96,6 +96,11 @@ def test_probabilities_that_cannot_be_used_say_where(
 ) -> None:
     with pytest.raises(DataError, match=message):
         leakage(model, groups)  # type: ignore[arg-type]
+
+
+def test_an_unknown_score_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown score 'f1'"):
+        leakage(RIGHT_THREE_TIMES, [0, 0, 1, 1], score="f1")  # type: ignore[arg-type]
 
 
 def labelled(seed: int, n: int, n_labels: int = 4) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from cobalance.evaluation.metrics.bias.markedness import (
     prompt_similarities,
     self_similarity,
 )
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -94,6 +94,8 @@ def test_what_cannot_be_used_says_why() -> None:
         person_preference(frame, ["woman"])
     with pytest.raises(OptionError, match="no column 'human'"):
         person_preference(frame, ["man"], person="human")
+    with pytest.raises(UnknownNameError, match="unknown against 'other'"):
+        person_preference(frame, ["man"], against="other")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="row 1, column man is NaN"):
         person_preference(frame.assign(man=math.nan), ["man"])
     with pytest.raises(DataError, match=r"embeddings\[1\] is zero"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics.bias.multi_attribute import multi_attribute_amplification
-from cobalance.graph.errors import DataError
+from cobalance.graph.errors import DataError, UnknownNameError
 from tests.evaluation.metrics.bias.scored import value
 
 
@@ -132,4 +132,15 @@ def test_rows_that_do_not_match_say_so() -> None:
     with pytest.raises(DataError, match="predicted_groups has 1"):
         multi_attribute_amplification(
             [[1], [1]], ["a", "b"], predicted_labels=[[1], [0]], predicted_groups=["a"]
+        )
+
+
+def test_an_unknown_comparison_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="unknown against 'all'"):
+        multi_attribute_amplification(
+            [[1], [1]],
+            ["a", "b"],
+            predicted_labels=[[1], [0]],
+            predicted_groups=["a", "b"],
+            against="all",  # type: ignore[arg-type]
         )

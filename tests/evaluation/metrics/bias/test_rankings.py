@@ -92,10 +92,12 @@ def test_a_group_that_fair_shares_leave_out() -> None:
     ("options", "message"),
     [
         ({"k": 0}, "k is 0"),
+        ({"absent": "zero"}, "unknown absent 'zero'. Known: one, skip"),
         ({"parity": {"a": 1.0}}, "no share of the group 'b'"),
         ({"parity": {"a": 0.2, "b": 0.2}}, "add up to 1"),
+        ({"parity": "fair"}, "unknown parity 'fair'. Known: equal, population"),
     ],
-    ids=["k", "missing", "sum"],
+    ids=["k", "absent", "missing", "sum", "word"],
 )
 def test_options_that_cannot_be_used_say_why(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=message):
