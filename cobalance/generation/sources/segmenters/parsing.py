@@ -11,7 +11,7 @@ from cobalance.generation.sources.segmenters.segmenter import (
     check_box,
     check_mask,
     inside_box,
-    label_numbers,
+    label_names,
 )
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
@@ -78,7 +78,10 @@ class ParsingSegmenter:
         """The mask of each label by its name; empty for one that is not in the image."""
         with self.vision.computing("human parsing on one image"):
             found = self._labels_of(image)
-        return {name: found == number for number, name in self.labels.items()}
+        numbers: dict[str, list[int]] = {}
+        for number, name in self.labels.items():
+            numbers.setdefault(name, []).append(number)
+        return {name: np.isin(found, own) for name, own in numbers.items()}
 
     def describe(self) -> Mapping[str, Any]:
         """The labels, and the model with its weights."""
@@ -107,6 +110,6 @@ def open_segmenter(options: ParsingOptions) -> ParsingSegmenter:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, SegformerForSemanticSegmentation, SegformerImageProcessorPil)
-    known = label_numbers(vision.model, options.labels or (), "parsing")
-    wanted = options.labels or [name for name in known if name.lower() != "background"]
-    return ParsingSegmenter(vision, {at: name for name, at in known.items() if name in wanted})
+    known = label_names(vision.model, options.labels or (), "parsing")
+    wanted = options.labels or [name for name in known.values() if name.lower() != "background"]
+    return ParsingSegmenter(vision, {at: name for at, name in known.items() if name in wanted})

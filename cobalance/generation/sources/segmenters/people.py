@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import as_tuple
-from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_numbers
+from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -144,5 +144,7 @@ def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, Mask2FormerForUniversalSegmentation, Mask2FormerImageProcessorPil)
-    known = label_numbers(vision.model, options.labels, "people")
-    return PeopleSegmenter(options, vision, tuple(known[name] for name in options.labels))
+    known = label_names(vision.model, options.labels, "people")
+    return PeopleSegmenter(
+        options, vision, tuple(at for at, name in known.items() if name in options.labels)
+    )

@@ -107,14 +107,14 @@ def inside_box(image: ImageArray, box: Box) -> MaskArray:
     return inside
 
 
-def label_numbers(model: Any, wanted: Sequence[str], segmenter: str) -> dict[str, int]:
-    """Numbers of a model's labels by name; OptionError if it lacks a wanted one."""
-    known = {str(name): int(number) for number, name in model.config.id2label.items()}
-    unknown = [name for name in wanted if name not in known]
+def label_names(model: Any, wanted: Sequence[str], segmenter: str) -> dict[int, str]:
+    """Names of a model's labels by number; OptionError if it lacks a wanted one."""
+    known = {int(number): str(name) for number, name in model.config.id2label.items()}
+    unknown = [name for name in wanted if name not in known.values()]
     if unknown:
         raise OptionError(
             f"The segmenter {segmenter}: its model has no label {unknown[0]!r}. Its labels: "
-            f"{', '.join(known)}."
+            f"{', '.join(known.values())}."
         )
     return known
 

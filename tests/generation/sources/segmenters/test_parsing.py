@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from transformers import SegformerForSemanticSegmentation
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.segmenters import SEGMENTERS
+from cobalance.generation.sources.segmenters.segmenter import label_names
 from cobalance.graph.errors import OptionError
 from tests.generation.filters.making import noise
 from tests.tiny.vision import LABELS
@@ -60,3 +62,19 @@ def test_an_image_without_the_object(parsing: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(type(segmenter), "_predict", lambda *_, mask=mask: mask)
         with pytest.raises(GenerationError, match=f"The segmenter parsing finds {what}"):
             segmenter.segment(noise(), None)
+
+
+def test_two_labels_of_one_name_are_both_the_object(
+    parsing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter: Any = SEGMENTERS.open("parsing", {"model": str(parsing)})
+    model = segmenter.vision.model
+    model.config.id2label = {0: "Background", 1: "Shoe", 2: "Shoe"}
+    known = label_names(model, ["Shoe"], "parsing")
+    assert known == {0: "Background", 1: "Shoe", 2: "Shoe"}
+    shoes = replace(segmenter, labels={1: "Shoe", 2: "Shoe"})
+    labels = np.array([[0, 1], [2, 0]])
+    monkeypatch.setattr(type(shoes), "_labels_of", lambda *_: labels)
+    image = np.zeros((2, 2, 3), np.uint8)
+    assert np.array_equal(shoes.segment(image, None), labels > 0)
+    assert np.array_equal(shoes.parts(image)["Shoe"], labels > 0)
