@@ -1,7 +1,7 @@
 """Object masks from outlines, boxes or a segmenter; their restriction to parts, and growth."""
 
 import hashlib
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -19,7 +19,7 @@ from cobalance.generation.sources.object_regions import (
     fill_box,
     object_regions,
 )
-from cobalance.graph.errors import CobalanceError, JobBlockedError, OutOfMemoryError
+from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OutOfMemoryError
 from cobalance.graph.records import Box
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -124,7 +124,8 @@ class ObjectMasks:
         UnusableError
             It finds none.
         """
-        return _ask(lambda: find(pixels), "no part that its segmenter of parts finds")
+        problem = "no part that its segmenter of parts finds"
+        return _ask(find, pixels, lambda found: found.values(), problem)
 
     def _choose(
         self, rows: list[dict[Hashable, Any]], pixels: ImageArray
@@ -156,13 +157,15 @@ class ObjectMasks:
     def _segment(self, pixels: ImageArray, box: Box | None) -> MaskArray:
         segment = self.segment
         assert segment is not None  # noqa: S101 - as a job's settings are checked
-        return _ask(lambda: segment(pixels, box), "an object that the segmenter does not find")
+        problem = "an object that the segmenter does not find"
+        return _ask(lambda image: segment(image, box), pixels, lambda found: [found], problem)
 
     def _find_unannotated(self, pixels: ImageArray) -> Sequence[MaskArray]:
         """Masks of the instances to take, in an image without a box or outline of its object."""
         find = self.find_instances
         if find is not None:
-            found = _ask(lambda: find(pixels), "an object that the segmenter does not find")
+            problem = "an object that the segmenter does not find"
+            found = _ask(find, pixels, lambda found: found, problem)
             if self.settings.instances == "largest":
                 return found
             order = choose_instances(self.settings, [bounds_area(one) for one in found])
@@ -213,10 +216,21 @@ def _without_outline() -> UnusableError:
     )
 
 
-def _ask(ask: Callable[[], T], problem: str) -> T:
-    """Ask a segmenter; UnusableError with a problem where it finds nothing."""
+def _ask(
+    ask: Callable[[ImageArray], T],
+    pixels: ImageArray,
+    masks_of: Callable[[T], Iterable[MaskArray]],
+    problem: str,
+) -> T:
+    """Ask a segmenter; UnusableError with a problem where it finds nothing.
+
+    Raises
+    ------
+    DataError
+        A mask is not boolean, or not of the image's size.
+    """
     try:
-        return ask()
+        found = ask(pixels)
     except (JobBlockedError, OutOfMemoryError):
         raise
     except CobalanceError as error:
@@ -225,6 +239,13 @@ def _ask(ask: Callable[[], T], problem: str) -> T:
             "Take masks from another segmenter, regions, boxes or files",
             str(error),
         ) from error
+    for made in masks_of(found):
+        if made.dtype != np.bool_ or made.shape != pixels.shape[:2]:
+            raise DataError(
+                f"The segmenter gave {made.dtype} of shape {made.shape} for an image of "
+                f"{pixels.shape[:2]}. Use one that gives a bool mask of the image's size."
+            )
+    return found
 
 
 def restrict(

@@ -14,7 +14,7 @@ from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.sources.mask_cache import KEPT, MaskCache
 from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_masks import grow
-from cobalance.graph.errors import OptionError
+from cobalance.graph.errors import DataError, OptionError
 from cobalance.graph.records import Mention
 
 
@@ -276,6 +276,23 @@ def test_a_mask_that_has_grown_over_the_image_is_not_used(annotated) -> None:
         {"a": ("man", [PERSON])}, segmenting={"find_parts": everything}, grow_px=60, max_share=1
     )
     with pytest.raises(GenerationError, match=r"it has a mask that covers.*100\.00%"):
+        sources.take("a")
+
+
+def test_a_finder_of_parts_of_another_size(annotated) -> None:
+    find, _ = parts_from({"skin": np.ones((4, 4), bool)})
+    sources = annotated({"a": ("man", [PERSON])}, segmenting={"find_parts": find})
+    with pytest.raises(DataError, match=r"gave bool of shape \(4, 4\) for an image of \(40, 60\)"):
+        sources.take("a")
+
+
+@pytest.mark.parametrize("box", [None, (0.0, 0.0, 20.0, 20.0)], ids=["instances", "box"])
+def test_a_segmenter_of_another_type(annotated, box) -> None:
+    made = np.ones((40, 60), np.uint8)
+    own = {"segment": lambda *_: made, "find_instances": lambda _: [made]}
+    mentions = [] if box is None else [Mention("person", box=box)]
+    sources = annotated({"a": ("man", mentions)}, segmenting=own, masks="segmenter")
+    with pytest.raises(DataError, match=r"gave uint8 of shape \(40, 60\)"):
         sources.take("a")
 
 
