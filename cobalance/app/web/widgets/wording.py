@@ -87,6 +87,8 @@ def in_app(part: Setting | Action) -> str:
     ('“Image id”', '“Malformed records” set to “Leave out, and list”')
     >>> in_app(Setting("images")), in_app(Setting("send_images"))
     ('“Image folders” on the Datasets page', '“Send images” (in a terminal)')
+    >>> in_app(Setting("plan.children", "keep"))
+    '“Children” set to keep (in a terminal)'
     >>> in_app(Action("mine", "zoo", max_size=3))
     'mine it with “Mine” on the Datasets page (“Most concepts in a clique”: 3)'
     """
@@ -110,7 +112,8 @@ def in_app(part: Setting | Action) -> str:
     # No form sets the limits, which protect the server.
     if part.name not in LABELS or part.name.startswith("max_"):
         label = LABELS.get(part.name, readable(name or group).capitalize())
-        return {**VARIABLES, **_FIELDS}.get(part.name, f"“{label}” (in a terminal)")
+        said = "" if part.value is None or part.value is True else f" set to {part.value}"
+        return {**VARIABLES, **_FIELDS}.get(part.name, f"“{label}”{said} (in a terminal)")
     label = f"“{LABELS[part.name]}”"
     if part.value is None:
         return label
