@@ -215,7 +215,7 @@ class StoreError(CobalanceError):
     """The graph database refused or failed."""
 
 
-class StoreUnavailableError(StoreError, MachineError):
+class StoreUnavailableError(StoreError):
     """No graph database answers: not running, not reachable, or refusing the login."""
 
 

@@ -14,14 +14,11 @@ from cobalance.generation.output.rows import Row
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.generation.worker.supervisor import fail
+from cobalance.generation.worker.supervisor import FAILS_A_JOB, fail
 from cobalance.graph.errors import (
     CobalanceError,
-    DataError,
     JobBlockedError,
-    MachineError,
     NotFoundError,
-    OptionError,
     OutOfMemoryError,
     StoreUnavailableError,
 )
@@ -64,9 +61,7 @@ class ChunkExecutor:
                 return "skipped"
             self.job = chunk.job
             return self._execute(chunk, attempt, dataset)
-        except StoreUnavailableError:
-            raise
-        except (JobBlockedError, OptionError, DataError, MachineError) as error:
+        except FAILS_A_JOB as error:
             fail(self._store, chunk.job, error)
             return "skipped"
         except NotFoundError:

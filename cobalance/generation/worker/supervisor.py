@@ -17,13 +17,15 @@ from cobalance.graph.errors import (
     MachineError,
     NotFoundError,
     OptionError,
-    StoreUnavailableError,
 )
 from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import fail_task
 from cobalance.graph.tasks.status import ActiveTask
 from cobalance.ingest.stored.output_folder import OutputFolder
+
+FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)
+"""Errors that a retry does not fix: the job fails with their message."""
 
 
 class JobSupervisor:
@@ -65,9 +67,7 @@ class JobSupervisor:
                 queue.delete_job(job)
         except NotFoundError:  # dropped with its dataset, meanwhile
             return
-        except StoreUnavailableError:
-            raise
-        except (DataError, JobBlockedError, MachineError, OptionError) as error:
+        except FAILS_A_JOB as error:
             fail(self._store, job, error)
 
     def advance_task(self, task: ActiveTask) -> None:
