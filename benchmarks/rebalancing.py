@@ -35,8 +35,8 @@ from cobalance.workflows.demo.full import (
     train_and_test,
 )
 from cobalance.workflows.demo.runner import Runner
-from cobalance.workflows.merge import merge_job
 from cobalance.workflows.plan.planners import plan_dataset
+from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
@@ -117,7 +117,7 @@ def measure(store: GraphStore, settings: Settings, seeds: range) -> Iterator[pd.
         made = {}
         for seed, result in zip(seeds, base.results, strict=True):
             name = f"{result.dataset}-variant-{at}"
-            merge_job(store, runner.folders, next(jobs), name)
+            rebalance_job(store, runner.folders, next(jobs), name)
             made[seed] = result.dataset, name
         line = Line(variant.title, training_set=GENERATED.training_set)
         yield train_and_test(runner, made, [line])

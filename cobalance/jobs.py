@@ -292,8 +292,8 @@ class Job(Generic[MadeDataset]):
             `cobalance.generation.planning.composition.ResultOptions`, such as ``real="none"``.
         """
         with needs_extra("Reading generated images", "worker"):
-            from cobalance.workflows.merge import merge_job
-        merged = merge_job(
+            from cobalance.workflows.rebalance import rebalance_job
+        merged = rebalance_job(
             self.graph,
             self.settings.folders(),
             self.progress().record,

@@ -27,7 +27,7 @@ from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.files import replacing
-from cobalance.graph.jobs.merge import generated_id
+from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
@@ -39,7 +39,7 @@ from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
-from cobalance.workflows.merge import not_all
+from cobalance.workflows.rebalance import not_all
 from cobalance.workflows.settings import in_environment
 
 

@@ -13,9 +13,9 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.jobs.candidate_pages import list_candidates
 from cobalance.graph.jobs.candidates import decide
 from cobalance.graph.jobs.lifecycle import retry_job
-from cobalance.graph.jobs.merge import read_accepted
+from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job, read_queries
-from cobalance.workflows.merge import merge_job
+from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e import scored
@@ -63,7 +63,7 @@ def test_what_lost_is_kept_if_asked(store, loaded, own, work, tmp_path, keep_los
     images = read_accepted(store, job)
     assert len(images) == len(best)
     mine_dataset(store, loaded, MiningOptions(2), max_cliques=100)
-    merged = merge_job(store, own.folders(), read_job(store, job))
+    merged = rebalance_job(store, own.folders(), read_job(store, job))
     assert merged.generated == len(best)
     drop_dataset(store, merged.dataset)
 

@@ -21,7 +21,7 @@ from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.images.regions import write_regions
-from cobalance.workflows.merge import merge_job
+from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e import scored
@@ -61,7 +61,7 @@ def concepts_of(record):
 
 def balanced(store, own, job, real):
     """Images of each clique in each group of the dataset that the job leads to."""
-    merged = merge_job(store, own.folders(), read_job(store, job), result={"real": real})
+    merged = rebalance_job(store, own.folders(), read_job(store, job), result={"real": real})
     try:
         images = len(read_annotations(store, merged.dataset).images)
         cliques = load_cliques(store, merged.dataset)

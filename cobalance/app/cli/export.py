@@ -172,12 +172,12 @@ def rebalance(
 ) -> None:
     """Add a job's accepted images to a copy of its dataset, and mine that with the same options."""
     with needs_extra("Reading generated images", "worker"):
-        from cobalance.workflows.merge import merge_job
+        from cobalance.workflows.rebalance import rebalance_job
     options = assigned(setting) | ({} if model is None else {"model": model})
     if options and annotate is None:
         raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
     with _open_job(job) as (store, found, progress):
-        merged = merge_job(
+        merged = rebalance_job(
             store,
             Settings.from_environment().folders(),
             found,

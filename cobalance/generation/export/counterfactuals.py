@@ -10,7 +10,7 @@ from cobalance.generation.planning.composition import Composition, ResultOptions
 from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, check_known
-from cobalance.graph.jobs.merge import generated_id, read_counterfactuals
+from cobalance.graph.jobs.rebalance import generated_id, read_counterfactuals
 from cobalance.graph.jobs.status import Job
 
 RESULT_OPTIONS = tuple(field.name for field in fields(ResultOptions))

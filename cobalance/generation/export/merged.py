@@ -10,7 +10,7 @@ from cobalance.generation.output.manifest import manifest_frame
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
-from cobalance.graph.jobs.merge import generated_id
+from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 

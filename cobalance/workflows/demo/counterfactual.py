@@ -32,10 +32,10 @@ from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.demo.scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
-from cobalance.workflows.merge import RebalancedDataset, merge_job
 from cobalance.workflows.order.job import order_plan
 from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan.edits import CounterfactualPlan, plan_counterfactual_dataset
+from cobalance.workflows.rebalance import RebalancedDataset, rebalance_job
 from cobalance.workflows.settings import Settings
 
 RECIPE = "resampled"
@@ -230,7 +230,7 @@ def _order(runner: Runner) -> str:
 def _merge(runner: Runner, job: Job, real: str) -> Outcome:
     """Make a dataset, and count in it twice."""
     name = DATASETS[real]
-    merged = merge_job(
+    merged = rebalance_job(
         runner.store, runner.folders, job, name, result={"real": real}, progress=runner.progress
     )
     unpaired = len(runner.ask("unpaired-counterfactuals", name))

@@ -44,8 +44,8 @@ from cobalance.workflows.demo.loading import load_digits
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.stored import read_saved_predictions
-from cobalance.workflows.merge import merge_job
 from cobalance.workflows.plan.planners import Planned, plan_dataset
+from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.settings import Settings
 
 PLANNER = "conbias"
@@ -153,7 +153,7 @@ def run_full_demo(
     results: list[SeedResult] = []
     for name, plan, job in zip(names, planned, ended, strict=True):
         report(f"job {job.id}", job.covered, job.wanted)
-        merged = merge_job(store, runner.folders, job, progress=_with_name(name, progress))
+        merged = rebalance_job(store, runner.folders, job, progress=_with_name(name, progress))
         change = compare_imbalances(store, name, merged.dataset)
         results.append(SeedResult(name, merged.dataset, plan, job, change))
     for seed, name in zip(seeds, names, strict=True):

@@ -15,7 +15,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Action, DataError, OptionError
 from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.evaluations.writing import save_scores
-from cobalance.graph.jobs.merge import read_accepted
+from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.decoding import decode, rgb_array

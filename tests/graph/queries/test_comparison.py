@@ -18,7 +18,7 @@ from cobalance.graph.errors import (
     render,
 )
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.jobs.merge import AcceptedImage, write_rebalanced
+from cobalance.graph.jobs.rebalance import AcceptedImage, write_rebalanced
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord, Mention

@@ -21,14 +21,14 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
-from cobalance.graph.jobs.merge import read_accepted
+from cobalance.graph.jobs.rebalance import read_accepted
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.ingest.captions.image_texts import read_image_texts, write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
-from cobalance.workflows.merge import copy_rebalanced
+from cobalance.workflows.rebalance import copy_rebalanced
 from tests.generation.export.conftest import Stores, generated_row
 
 COUNT = Statement(

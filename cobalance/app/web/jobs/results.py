@@ -21,7 +21,7 @@ from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.workflows.merge import merge_job
+from cobalance.workflows.rebalance import rebalance_job
 
 _REAL = {
     "all": "The edited images with what was made of them for the other groups, and real images "
@@ -197,7 +197,9 @@ def _start(
 
     def work(progress: Progress) -> str:
         found = read_job(store, job.id)
-        merged = merge_job(store, settings.folders(), found, into, result=result, progress=progress)
+        merged = rebalance_job(
+            store, settings.folders(), found, into, result=result, progress=progress
+        )
         real = "the images" if merged.real is None else inflect(merged.real, "images")
         made = inflect(merged.generated, "generated ones")
         said = [f"{merged.dataset}: {real} of {dataset} and {made}."]

@@ -9,7 +9,7 @@ from cobalance.evaluation.training.data.images import LabelledImages, caption_li
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import DataError, InputError
-from cobalance.graph.jobs.merge import read_changed, read_sources
+from cobalance.graph.jobs.rebalance import read_changed, read_sources
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.images.image_file import ImageFileError
 

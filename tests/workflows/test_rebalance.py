@@ -25,7 +25,12 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
-from cobalance.graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
+from cobalance.graph.jobs.rebalance import (
+    AcceptedImage,
+    generated_id,
+    read_accepted,
+    write_rebalanced,
+)
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Mention
@@ -34,7 +39,7 @@ from cobalance.ingest.frames import TextColumns
 from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.export import export_job
-from cobalance.workflows.merge import copy_rebalanced, merge_job
+from cobalance.workflows.rebalance import copy_rebalanced, rebalance_job
 from tests.generation.export.conftest import Stores, generated_row
 from tests.tiny.vision import save_owlv2
 from tests.workflows.conftest import birds
@@ -131,14 +136,14 @@ def test_a_job_is_read_once_and_passed_on(store, loaded, job, own, tmp_path, rea
     found = read_job(store, job)
     export_job(store, own.folders(), found, "weights", tmp_path / "weights", ExportOptions())
     model = {"model": str(save_owlv2(tmp_path / "owlv2")), "threshold": 0.3}
-    merged = merge_job(store, own.folders(), found, annotator="owlv2", annotator_options=model)
+    merged = rebalance_job(store, own.folders(), found, annotator="owlv2", annotator_options=model)
     assert merged.generated == 4
     assert len(reads) == 1
 
 
 def test_a_job_is_not_annotated_with_bad_options(store, loaded, job, own):
     with pytest.raises(OptionError, match="The annotator owlv2: threshold is 2"):
-        merge_job(
+        rebalance_job(
             store,
             own.folders(),
             read_job(store, job),

@@ -18,7 +18,12 @@ from cobalance.graph.dataset.names import concept_names
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import StaleError
-from cobalance.graph.jobs.merge import AcceptedImage, generated_id, read_accepted, write_rebalanced
+from cobalance.graph.jobs.rebalance import (
+    AcceptedImage,
+    generated_id,
+    read_accepted,
+    write_rebalanced,
+)
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress, silent
@@ -80,7 +85,7 @@ class RebalancedDataset:
 
 
 @log_run
-def merge_job(
+def rebalance_job(
     store: GraphStore,
     folders: Folders,
     job: Job,
@@ -158,7 +163,7 @@ def copy_rebalanced(
     images : sequence of AcceptedImage
         The job's accepted images; each takes the split of the image that its object comes from.
     result : mapping, optional
-        As `merge_job` takes it.
+        As `rebalance_job` takes it.
 
     Raises
     ------
