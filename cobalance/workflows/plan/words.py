@@ -194,7 +194,9 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     contradicted, planned = count_contradicted(plan, cliques)
     if not planned:
         return ""
-    return (
-        "The plan balances counts, not rates: the rates contradict "
-        f"{f'{contradicted:,}' if contradicted else 'none'} of its {inflect(planned, 'cliques')}."
-    )
+    named = inflect(planned, "cliques")
+    if contradicted:
+        said = f"the rates contradict {contradicted:,} of its {named}"
+    else:
+        said = f"rates and counts agree on {'all' if planned > 1 else 'its'} {named}"
+    return f"The plan balances counts, not rates: {said}."

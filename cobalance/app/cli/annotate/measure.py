@@ -163,7 +163,9 @@ def compare(
     run_generated: Annotated[
         str | None, typer.Option(help="The run of the generated dataset, with --run-real.")
     ] = None,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence level of the intervals.")
+    ] = 0.95,
     chart: Annotated[
         Path | None, typer.Option(help="Write the differences as bars to this SVG file.")
     ] = None,

@@ -50,7 +50,9 @@ RoundsOption = Annotated[
 ]
 PromptsOption = Annotated[
     bool,
-    typer.Option("--llm-prompts", help="Have the model write each caption: one more call for each"),
+    typer.Option(
+        "--llm-prompts", help="Have the model write the captions, one more call for each attribute."
+    ),
 ]
 
 ModelOption = Annotated[

@@ -179,20 +179,24 @@ def reject(run: RunId) -> None:
 def threshold(
     run: RunId,
     lowest: Annotated[
-        float | None, typer.Argument(metavar="[SCORE]", help="The lowest score that counts.")
+        float | None,
+        typer.Argument(
+            metavar="[SCORE]", help="Scores from this one on count as found, for all concepts."
+        ),
     ] = None,
     setting: Annotated[
-        list[str] | None, assignments_option("--set", "Another one for a concept.")
+        list[str] | None,
+        assignments_option("--set", "A threshold of its own for one concept, such as sky=0.4."),
     ] = None,
     multi: Annotated[
         bool | None,
         typer.Option(
             "--multi/--best",
-            help="Whether every attribute above the base caption counts, or the best alone.",
+            help="Count every attribute that scores above the base caption, or only the best one.",
         ),
     ] = None,
 ) -> None:
-    """Change from which scores on a run's labels count; no model runs again."""
+    """Change the scores from which a run's labels count as found; no model runs again."""
     from cobalance.workflows.label.decide import change_thresholds
 
     given = assigned(setting)

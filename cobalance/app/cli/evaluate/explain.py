@@ -32,7 +32,7 @@ def artefact(
         typer.Option(help="One of the two predicted groups, such as man. Not needed for two."),
     ] = "",
     second: Annotated[str, typer.Option(help="The other, such as woman.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Of the interval's bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the bootstrap.")] = 0,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -74,7 +74,7 @@ def cam(
             "class's own name.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -125,7 +125,7 @@ def clusters(
             'and name no cluster; "" for none.'
         ),
     ] = "gensynth",
-    seed: Annotated[int, typer.Option(min=0, help="Of the clusters.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_concepts: Annotated[
         bool,
         typer.Option(

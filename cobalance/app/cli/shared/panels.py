@@ -20,7 +20,7 @@ PeopleOption = Annotated[
         "addresses where the web app has a login.",
     ),
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of the draw.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
 P = TypeVar("P", Audit, Study)
 
