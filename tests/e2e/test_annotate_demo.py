@@ -31,7 +31,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
 
     found = run_annotate_demo(store, own)
     assert not folder.exists(f"annotations/{earlier}/replies/0.json")
-    things = found.pictures.table
+    things = found.pictures
     true = {
         name: (things[things["thing"] == name]["class_name"] == "town").sum()
         - (things[things["thing"] == name]["class_name"] == "garden").sum()
@@ -39,7 +39,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
     }
     assert {name for name, gap in true.items() if gap} == {RARE[0]}
 
-    assert found.asked == 3 + 2 * 3 + 2
+    assert found.proposed.usage.asked == 3 + 2 * 3 + 2
     states = found.attributes.set_index("proposed")["state"]
     assert states.to_dict() == dict.fromkeys(CONCEPTS, "accepted") | {
         "town": "rejected",
@@ -63,7 +63,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
     after = (rows["corrected_gap"] - rows["true_gap"]).abs().sum()
     assert after < before / 3
 
-    show(annotate_parts(found), ())
+    show(annotate_parts(found))
     said = capsys.readouterr().out
     assert "invented" in said
     assert "6 of 6 true gaps" in " ".join(said.split())

@@ -72,7 +72,7 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, m
     assert augmented["after"] == pytest.approx(by_name.loc[GENERATED.title, "worst"])
     assert augmented["interval"][0] > 0.3
 
-    show(full_parts(found), ())
+    show(full_parts(found))
     said = capsys.readouterr().out
     assert "over-sampled" in said
     assert "DFR" in said

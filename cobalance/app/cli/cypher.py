@@ -74,18 +74,14 @@ def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     for name, value in map(_split, given):
         declared = query.parameters.get(name)
-        if declared is not None and declared.type is list and not _is_list(value):
+        is_list = isinstance(_json_or_text(value), list)  # `[bold]` is a name like any other
+        if declared is not None and declared.type is list and not is_list:
             parameters.setdefault(name, []).append(value)
         elif declared is not None and declared.type is str:
             parameters[name] = value
         else:
             parameters[name] = _json_or_text(value)
     return parameters
-
-
-def _is_list(value: str) -> bool:
-    """Whether a value is a list in JSON; `[bold]` is a name like any other."""
-    return isinstance(_json_or_text(value), list)
 
 
 def parse_free(given: list[str]) -> dict[str, Any]:

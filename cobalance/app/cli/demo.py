@@ -14,6 +14,7 @@ from cobalance.app.cli.shared.tables import fitting_table
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.progress import Progress
@@ -33,15 +34,12 @@ if TYPE_CHECKING:
     from cobalance.workflows.demo.counterfactual import CounterfactualDemo, Outcome
     from cobalance.workflows.demo.full import FullDemo
 
-Parts = Iterable[str | pd.DataFrame]
-Commands = Iterable[tuple[str, str]]
-"""Commands to try next, each with its purpose."""
+Parts = Iterable[str | pd.DataFrame | tuple[str, str]]
+"""Paragraphs and tables, and below them commands to try next, each with its purpose."""
+LOOK_FURTHER = "[bold]Look further[/]"
 
 
 def demo(
-    street: Annotated[
-        bool, typer.Option("--street", help="Keep the background that the authors leave out.")
-    ] = False,
     full: Annotated[
         bool,
         typer.Option(
@@ -72,7 +70,7 @@ def demo(
         raise OptionError(
             "--full, --counterfactual and --annotate exclude each other; give one of them."
         )
-    with needs_extra("The demonstration", f"worker,{'annotate,' if annotate else ''}demo"):
+    with needs_extra("The demonstration", "worker,demo"):
         if full:
             from cobalance.workflows.demo.full import run_full_demo
         if counterfactual:
@@ -81,22 +79,22 @@ def demo(
             from cobalance.workflows.demo.annotate import run_annotate_demo
     settings = Settings.from_environment()
     with opened_store() as (store, progress):
+        parts: Parts
         if full:
-            made = run_full_demo(store, settings, progress=progress)
-            shown = full_parts(made), full_commands(made)
+            parts = full_parts(run_full_demo(store, settings, progress=progress))
         elif counterfactual:
-            edited = run_counterfactual_demo(store, settings, progress=progress)
-            shown = counterfactual_parts(edited), counterfactual_commands(edited)
+            parts = counterfactual_parts(
+                run_counterfactual_demo(store, settings, progress=progress)
+            )
         elif annotate:
-            labelled = run_annotate_demo(store, settings, progress=progress)
-            shown = annotate_parts(labelled), annotate_commands(labelled)
+            parts = annotate_parts(run_annotate_demo(store, settings, progress=progress))
         else:
-            shown = list(_urbancars_parts(store, progress, street)), _urbancars_commands()
-    show(*shown)
+            parts = list(_urbancars_parts(store, progress))
+    show(parts)
 
 
-def _urbancars_parts(store: GraphStore, progress: Progress, street: bool) -> Parts:
-    load_demo(store, progress, street=street)
+def _urbancars_parts(store: GraphStore, progress: Progress) -> Parts:
+    load_demo(store, progress)
     singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
     pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
     planned = plan_dataset(store, NAME, "conbias", PlanOptions(min_size=1, max_size=2))
@@ -105,16 +103,15 @@ def _urbancars_parts(store: GraphStore, progress: Progress, street: bool) -> Par
         "A model should learn the car. What else do the photographs show, and with which label? "
         "Images of each:\n"
     )
-    yield imbalance_table(pd.concat([singles, pairs]))
+    sizes = dict(dataset_state(store, NAME).mined_classes)
+    yield imbalance_table(pd.concat([singles, pairs]), sizes)
     yield (
         "\nCows mean country and street signs mean urban, whatever the car. Images to make so that "
         "each single concept and each pair is as frequent in both classes:\n"
     )
     yield plan_table(planned)
     yield f"\n{describe_plan(planned.plan)}\n"
-
-
-def _urbancars_commands() -> Commands:
+    yield LOOK_FURTHER
     yield f"cobalance imbalances {NAME} --concept cow", "what leans, with one concept"
     yield f"cobalance plan {NAME} --max-size 2 --format json", "every query of a plan"
     yield "cobalance cypher --list", "the saved questions"
@@ -122,12 +119,13 @@ def _urbancars_commands() -> Commands:
     yield web_app_command("all of it in the browser")
 
 
-def show(parts: Parts, commands: Commands) -> None:
-    """Print paragraphs and tables, and below them commands, each with its purpose."""
+def show(parts: Parts) -> None:
+    """Print paragraphs, tables and commands."""
     for part in parts:
-        out.print(part if isinstance(part, str) else fitting_table(part, out))
-    out.print("[bold]Look further[/]")
-    for command, purpose in commands:
+        if not isinstance(part, tuple):
+            out.print(part if isinstance(part, str) else fitting_table(part, out))
+            continue
+        command, purpose = part
         out.print(f"  [dim]# {purpose}[/]")
         for line in command.splitlines():
             out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)
@@ -171,11 +169,7 @@ def full_parts(found: "FullDemo") -> Parts:
         "further images instead. The plan has read what each image of D shows, from which groups "
         "follow; training on the result reads no group.\n"
     )
-
-
-def full_commands(found: "FullDemo") -> Commands:
-    """Of the first seed's job and datasets."""
-    first = found.results[0]
+    yield LOOK_FURTHER
     yield f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"
     yield f"cobalance jobs {first.job.id}", "the job, query by query"
     yield f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"
@@ -186,8 +180,14 @@ def full_commands(found: "FullDemo") -> Commands:
 def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
     """The plan, the choice of candidates, and counts that are equal in all groups."""
     from cobalance.generation.recipes import RECIPES
-    from cobalance.workflows.demo.counterfactual import CONSENT, MAKING, RECIPE, count_table
-    from cobalance.workflows.demo.scenes import GROUPS, SECOND_FIGURES_PX
+    from cobalance.workflows.demo.counterfactual import (
+        CONSENT,
+        DATASETS,
+        MAKING,
+        RECIPE,
+        count_table,
+    )
+    from cobalance.workflows.demo.scenes import GROUPS, NAME, SECOND_FIGURES_PX
 
     recipe = RECIPES[RECIPE]
     groups = " : ".join(GROUPS)
@@ -234,13 +234,7 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
         for name in ("real images", "generated images", "captions")
     )
     yield f"\n{escape(str(found.exported))}: {numbers}, as COCO.\n"
-
-
-def counterfactual_commands(found: "CounterfactualDemo") -> Commands:
-    """Of the job and the datasets that were made."""
-    from cobalance.workflows.demo.counterfactual import DATASETS, RECIPE
-    from cobalance.workflows.demo.scenes import NAME
-
+    yield LOOK_FURTHER
     augmented, synthetic = DATASETS["all"], DATASETS["none"]
     job = quote(found.job.id)
     yield f"cobalance compare datasets {NAME} {augmented}", "all changes"
@@ -255,8 +249,9 @@ def counterfactual_commands(found: "CounterfactualDemo") -> Commands:
         f"cobalance plan-edits {NAME} --recipe {RECIPE} --concept cup --name cups",
         "only pictures with a cup",
     )
-    shown = "on Jobs, the pictures beside what was made of them, with scores and ranks"
-    yield web_app_command(shown)
+    yield web_app_command(
+        "on Jobs, the pictures beside what was made of them, with scores and ranks"
+    )
 
 
 def _verdict(outcome: "Outcome") -> str:
@@ -279,6 +274,7 @@ def _verdict(outcome: "Outcome") -> str:
 def annotate_parts(found: "AnnotateDemo") -> Parts:
     """Proposals, labels and the audit, and the imbalances before and after."""
     from cobalance.workflows.demo.annotate import (
+        NAME,
         PEOPLE,
         RARE,
         corrected_table,
@@ -286,20 +282,18 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
         measured_table,
     )
 
-    classes = sorted(set(found.pictures.table["class_name"]))
-    sizes = join_names(
-        [f"{(found.pictures.table['class_name'] == name).sum()} of the class {name}"
-         for name in classes]
-    )  # fmt: skip
+    counts = found.pictures["class_name"].value_counts().sort_index()
+    sizes = join_names([f"{n} of the class {name}" for name, n in counts.items()])
     yield (
-        f"\n[bold]What a model's labels are worth[/]: {len(found.pictures.table)} pictures, "
+        f"\n[bold]What a model's labels are worth[/]: {len(found.pictures)} pictures, "
         f"{sizes}, of things before photographs. Nothing is said of the things. In truth all are "
         f"equally frequent in both classes but {RARE[0]}, which are rarer in {RARE[1]}.\n"
     )
     decided = found.attributes["state"].value_counts()
     yield (
-        f"A scripted language model on this machine was asked {inflect(found.asked, 'questions')} "
-        f"and proposed {inflect(found.proposed.attributes, 'attributes')}; "
+        "A scripted language model on this machine was asked "
+        f"{inflect(found.proposed.usage.asked, 'questions')} and proposed "
+        f"{inflect(found.proposed.attributes, 'attributes')}; "
         f"{decided.get('accepted', 0)} were accepted and {decided.get('rejected', 0)} rejected, "
         "which name a class. A linear probe looked for them. The pictures that it was trained with "
         "have most things before the backgrounds of one class, and it learned that, too:\n"
@@ -324,12 +318,7 @@ def annotate_parts(found: "AnnotateDemo") -> Parts:
         f"gaps are off by {inflect(before, 'images')} in all, the corrected ones by {after:.0f}. "
         "A plan for what the audit does not support would make images that nobody lacks.\n"
     )
-
-
-def annotate_commands(found: "AnnotateDemo") -> Commands:
-    """Of the run of labels and the dataset."""
-    from cobalance.workflows.demo.annotate import NAME
-
+    yield LOOK_FURTHER
     run = quote(found.run)
     yield f"cobalance imbalances {NAME}", "imbalances, with what the audit says of them"
     yield f"cobalance annotate runs {run}", "how many images show each concept"

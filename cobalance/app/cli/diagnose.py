@@ -15,11 +15,11 @@ from cobalance.app.cli.shared.options import (
     notes,
     opened_store,
     out,
+    output_folder,
 )
 from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.evaluation_nodes import EVALUATION
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES, MiningReport
 from cobalance.graph.dataset.mining_options import MiningOptions
@@ -33,9 +33,8 @@ from cobalance.workflows.diagnose.findings import (
     describe_disagreements,
     describe_leaning,
     describe_order,
+    mining_warnings,
     no_clique,
-    not_compared,
-    small_classes,
 )
 from cobalance.workflows.diagnose.mine import Engine, mine as mine_on
 from cobalance.workflows.diagnose.tables import (
@@ -46,7 +45,6 @@ from cobalance.workflows.diagnose.tables import (
 )
 from cobalance.workflows.evaluate.failures import accuracy_by_clique, accuracy_texts
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
-from cobalance.workflows.settings import Settings
 
 _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
@@ -133,7 +131,7 @@ def _mining_notes(
     yield f"Cliques: {found}; {describe_leaning(report.leaning, report.unproven)}."
     for name in report.without_images:
         yield f"Class {name!r} has no image in split {options.split!r} and was not compared."
-    yield from _warnings(sizes, options)
+    yield from mining_warnings(sizes, options)
     if report.left_out:
         who = " or ".join(map(repr, options.common)) if options.common else "some class"
         listed = f"cobalance cypher missing-concepts -d {quote(dataset)}"
@@ -148,13 +146,6 @@ def _mining_notes(
         f"In the graph: {report.created:,} new, {report.updated:,} changed, "
         f"{report.deleted:,} deleted, {report.unchanged:,} as before."
     )
-
-
-def _warnings(sizes: Mapping[str, int], options: MiningOptions) -> Iterator[str]:
-    """Warn of classes that cannot be compared, or that have few images."""
-    for warning in (not_compared(sizes, options.split), small_classes(sizes, options)):
-        if warning:
-            yield warning
 
 
 _By = Annotated[
@@ -223,7 +214,10 @@ def imbalances(
             frame = read_imbalances(store, dataset, ranking)
         state = dataset_state(store, dataset)
         mined = clique_totals(store, dataset).cliques if frame.empty else len(frame)
-        accuracy = None if evaluation is None else _accuracy(store, evaluation, frame)
+        accuracy = None
+        if evaluation is not None:
+            cliques = frame["concepts"].tolist()
+            accuracy = accuracy_by_clique(store, output_folder(), evaluation, cliques)
         verdicts = imbalance_verdicts(store, dataset, frame)
     audited = None if verdicts is None else pd.Series(verdicts, frame.index, dtype=object)
     if format_ is not Format.TABLE or output is not None:
@@ -236,7 +230,7 @@ def imbalances(
             notes.print("No clique passes these filters." if mined else why, markup=False)
             return
         notes.print(describe_mining(mining), markup=False)
-        for warning in _warnings(images, mining):
+        for warning in mining_warnings(images, mining):
             notes.print(warning, markup=False)
         said = f"{describe_order(by, ranking.descending)} {describe_disagreements(frame)}"
         notes.print(said.strip(), markup=False)
@@ -247,12 +241,6 @@ def imbalances(
         if audited is not None:
             frame["audit"] = audited
     write_frame(frame, format_, output, out)
-
-
-def _accuracy(store: GraphStore, evaluation: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """An evaluation's accuracy on the test images of each clique of a table."""
-    folder = Settings.from_environment().folders().open_output()
-    return accuracy_by_clique(store, folder, evaluation, frame["concepts"].tolist())
 
 
 def summary(

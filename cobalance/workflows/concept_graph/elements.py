@@ -93,22 +93,10 @@ class GraphPicture:
 class GraphStep:
     """A picture as one of several steps, which a person goes back and forth between.
 
-    `id` stands for it in a link, `name` is what people read.
+    `id` stands for it in a link, `name` is what people read. All have the same nodes and edges,
+    whose numbers and texts differ; colours, axis and sizes are those of the first.
     """
 
     id: str
     name: str
     picture: GraphPicture
-
-
-@dataclass(frozen=True, slots=True)
-class GraphStory:
-    """Steps of one graph: the same nodes and edges, whose numbers and texts differ.
-
-    Parameters
-    ----------
-    steps : sequence of GraphStep
-        At least one. Colours, axis and sizes are those of the first.
-    """
-
-    steps: Sequence[GraphStep]

@@ -25,7 +25,6 @@ from cobalance.workflows.concept_graph.elements import (
     GraphNode,
     GraphPicture,
     GraphStep,
-    GraphStory,
 )
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
@@ -173,14 +172,14 @@ def of_overviews(
     return pictures
 
 
-def story_of(steps: Sequence[Step], names: Mapping[StepId, str], axis: Axis) -> GraphStory:
-    """The steps of a concept graph as a story, with the names that people read by their ids."""
+def lay_out_steps(
+    steps: Sequence[Step], names: Mapping[StepId, str], axis: Axis
+) -> tuple[GraphStep, ...]:
+    """Pictures of the steps of a concept graph, with the names that people read by their ids."""
     pictures = of_overviews([step.overview for step in steps], axis)
-    return GraphStory(
-        [
-            GraphStep(step.id, names[step.id], picture)
-            for step, picture in zip(steps, pictures, strict=True)
-        ]
+    return tuple(
+        GraphStep(step.id, names[step.id], picture)
+        for step, picture in zip(steps, pictures, strict=True)
     )
 
 

@@ -1,9 +1,9 @@
 """Annotation demonstration: an annotator invents imbalances, and an audit corrects them.
 
 Pictures of things before photographs (`cobalance.workflows.demo.digits`), where all things but one
-are equally frequent in both classes. A scripted endpoint proposes what to look for; a linear probe,
-trained on pictures where things and backgrounds go together, labels; people who see what is there
-check a sample. Proposing, training, labelling and auditing are the real ones.
+are equally frequent in both classes. A scripted language model proposes what to look for; a linear
+probe, trained on pictures where things and backgrounds go together, labels; people who see what is
+there check a sample. Proposing, training, labelling and auditing are the real ones.
 """
 
 import json
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from PIL import Image
 
 from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS
+from cobalance.annotation.language.chat import Question, Reply
 from cobalance.annotation.measuring.truth import GroundTruth
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.graph.annotations.attributes import Decision, decide_attributes, list_attributes
@@ -39,18 +39,13 @@ from cobalance.workflows.demo.digits import (
     make_test_digits,
     make_training_digits,
     uri_of,
+    write_images,
 )
 from cobalance.workflows.demo.runner import Runner, prefix_of
-from cobalance.workflows.demo.scripted_endpoint import scripted_endpoint
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.label.measure import Measured, measure_run
 from cobalance.workflows.label.order import LabelOrder, order_labels
-from cobalance.workflows.label.propose import (
-    Proposed,
-    ProposeOrder,
-    open_endpoint,
-    propose_attributes,
-)
+from cobalance.workflows.label.propose import Proposed, ProposeOrder, propose_attributes
 from cobalance.workflows.load.dataset import drop_dataset
 from cobalance.workflows.panel.answers import answer_sheet, take_answers
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
@@ -77,39 +72,13 @@ _WRONG = 0.03  # of a person's answers
 
 
 @dataclass(frozen=True, eq=False)
-class Pictures:
-    """Pictures, their class and thing.
-
-    Parameters
-    ----------
-    pixels : uint8 array, shape (n_images, 48, 48, 3)
-    table : pandas.DataFrame
-        ``id``, ``class_name`` and ``thing``.
-    """
-
-    pixels: npt.NDArray[np.uint8]
-    table: pd.DataFrame
-
-    def shows(self) -> npt.NDArray[np.bool_]:
-        """Whether each picture shows each of `CONCEPTS`."""
-        things = self.table["thing"].to_numpy(object)
-        return np.stack([things == name for name in CONCEPTS], axis=1)
-
-    def true_gap(self, concept: str, more: str, fewer: str) -> int:
-        """How many more pictures of one class than of another show a concept."""
-        of = self.table[self.table["thing"] == concept]["class_name"]
-        return int((of == more).sum()) - int((of == fewer).sum())
-
-
-@dataclass(frozen=True, eq=False)
 class AnnotateDemo:
     """Results of each step.
 
     Parameters
     ----------
-    pictures : Pictures
-    asked : int
-        Questions that the language model got.
+    pictures : pandas.DataFrame
+        ``id``, ``class_name`` and ``thing`` of each.
     proposed : Proposed
     attributes : pandas.DataFrame
         What was proposed, and what was decided of it.
@@ -125,8 +94,7 @@ class AnnotateDemo:
         From `cobalance.workflows.panel.verdicts.audit_imbalances`, with ``true_gap``.
     """
 
-    pictures: Pictures
-    asked: int
+    pictures: pd.DataFrame
     proposed: Proposed
     attributes: pd.DataFrame
     run: str
@@ -148,13 +116,16 @@ def run_annotate_demo(
     CobalanceError
         The labelling failed.
     MissingExtraError
-        scikit-image, scikit-learn or openai is not installed.
+        scikit-image or scikit-learn is not installed.
     """
     runner = Runner(store, settings, progress)
     folder = runner.output
-    pictures = draw_pictures()
+    pixels, pictures = draw_pictures()
+    write_images(runner.pictures(NAME), pictures["id"], pixels)
     _load(runner, pictures)
-    asked, proposed = _propose(store, folder, progress)
+    wanted = {"categories": 2, "attributes": len(CONCEPTS), "rounds": 3}
+    order = ProposeOrder(NAME, CAPTION, read_preset("default", wanted))
+    proposed = propose_attributes(store, folder, ScriptedModel(), order, progress=progress)
     attributes = _review(store)
     progress("train the annotator", 0, None)
     run = _label(runner, _train(runner))
@@ -164,36 +135,39 @@ def run_annotate_demo(
     )
     believed = read_imbalances(store, NAME, Ranking(by="gap", max_size=1, limit=len(CONCEPTS)))
     checked, corrected = _audit(store, folder, pictures, run)
-    truth = pd.DataFrame(
-        pictures.shows().astype(float), index=pictures.table["id"], columns=list(CONCEPTS)
-    )
+    truth = find_things(pictures).set_index(pictures["id"]).astype(float)
     measured = measure_run(store, folder, run, GroundTruth(truth))
-    return AnnotateDemo(
-        pictures, asked, proposed, attributes, run, measured, believed, checked, corrected
-    )
+    return AnnotateDemo(pictures, proposed, attributes, run, measured, believed, checked, corrected)
 
 
-def draw_pictures(seed: int = 0) -> Pictures:
-    """Draw pictures of every background and thing equally often, but for the `RARE` one."""
-    drawn = make_test_digits(seed, per_group=_PER_GROUP)
+def draw_pictures() -> tuple[npt.NDArray[np.uint8], pd.DataFrame]:
+    """Draw pictures of every background and thing equally often, but for the `RARE` one.
+
+    Returns
+    -------
+    pixels : uint8 array, shape (n_images, 48, 48, 3)
+    table : pandas.DataFrame
+        ``id``, ``class_name`` and ``thing``.
+    """
+    drawn = make_test_digits(0, per_group=_PER_GROUP)
     classes = drawn.table["background"].map(CLASSES)
     things = drawn.table["thing"]
     rare = ((things == RARE[0]) & (classes == RARE[1])).to_numpy()
     kept = ~rare | (np.cumsum(rare) % 3 == 0)
     table = pd.DataFrame({"id": drawn.table["id"], "class_name": classes, "thing": things})
-    return Pictures(drawn.pixels[kept], table[kept].reset_index(drop=True))
+    return drawn.pixels[kept], table[kept].reset_index(drop=True)
 
 
-def _load(runner: Runner, pictures: Pictures) -> None:
-    """Write the pictures, and load them with their classes alone."""
-    folder = runner.pictures(NAME)
-    (folder / "images").mkdir(parents=True, exist_ok=True)
-    ids = pictures.table["id"].tolist()
-    for name, pixels in zip(ids, pictures.pixels, strict=True):
-        Image.fromarray(pixels).save(folder / uri_of(name))
+def find_things(table: pd.DataFrame) -> pd.DataFrame:
+    """Whether each picture of a table shows each of `CONCEPTS`: a column each."""
+    return pd.get_dummies(table["thing"])[list(CONCEPTS)]
+
+
+def _load(runner: Runner, pictures: pd.DataFrame) -> None:
+    """Load the pictures with their classes alone."""
     records = [
         ImageRecord(name, of, (), "train", prefix_of(NAME) + uri_of(name), SIDE_PX, SIDE_PX)
-        for name, of in zip(ids, pictures.table["class_name"], strict=True)
+        for name, of in zip(pictures["id"], pictures["class_name"], strict=True)
     ]
     if find_dataset(runner.store, NAME) is not None:
         drop_dataset(runner.store, runner.folders, NAME, runner.progress)
@@ -206,35 +180,31 @@ def _load(runner: Runner, pictures: Pictures) -> None:
     )
 
 
-def scripted_reply(body: Mapping[str, Any]) -> str:
-    """Reply of the scripted language model, which names an absent object in one round.
+class ScriptedModel:
+    """A language model that names what the pictures show, and an absent object in one round."""
 
-    Examples
-    --------
-    >>> ask = 'different examples of the category "place" that'
-    >>> scripted_reply({"messages": [{"content": ask}], "seed": 0})
-    '{"items": ["town", "garden"]}'
-    """
-    text = str(body["messages"][-1]["content"])
-    odd = int(body.get("seed") or 0) == 1
-    if "categories that" in text:
-        items = ["place", "thing", "mood"] if odd else ["thing", "place"]
-    elif "outlined" in text:
-        return json.dumps({"answer": "yes", "explanation": "They are objects."})
-    elif '"thing"' in text:
-        items = [*reversed(CONCEPTS), "banknote"] if odd else [*CONCEPTS]
-    else:
-        items = ["town", "garden"]
-    return json.dumps({"items": items})
+    def ask(self, question: Question) -> Reply:
+        """Reply to one of the questions of `cobalance.annotation.proposing`.
 
+        Examples
+        --------
+        >>> ScriptedModel().ask(Question('different examples of the category "place" that')).text
+        '{"items": ["town", "garden"]}'
+        """
+        odd = question.seed == 1
+        if "categories that" in question.text:
+            items = ["place", "thing", "mood"] if odd else ["thing", "place"]
+        elif "outlined" in question.text:
+            return Reply(json.dumps({"answer": "yes", "explanation": "They are objects."}))
+        elif '"thing"' in question.text:
+            items = [*reversed(CONCEPTS), "banknote"] if odd else [*CONCEPTS]
+        else:
+            items = ["town", "garden"]
+        return Reply(json.dumps({"items": items}))
 
-def _propose(store: GraphStore, folder: OutputFolder, progress: Progress) -> tuple[int, Proposed]:
-    options = read_preset("default", {"categories": 2, "attributes": len(CONCEPTS), "rounds": 3})
-    with scripted_endpoint(scripted_reply) as served:
-        chat = open_endpoint(served.url, "scripted")
-        order = ProposeOrder(NAME, CAPTION, options)
-        proposed = propose_attributes(store, folder, chat, order, progress=progress)
-    return len(served.requests), proposed
+    def describe(self) -> Mapping[str, Any]:
+        """Its name."""
+        return {"model": "scripted"}
 
 
 def _review(store: GraphStore) -> pd.DataFrame:
@@ -253,8 +223,7 @@ def _review(store: GraphStore) -> pd.DataFrame:
 def _train(runner: Runner) -> Path:
     """Train a probe on pictures where things and backgrounds go together; return its file."""
     labelled = make_training_digits(0)
-    things = labelled.table["thing"].to_numpy(object)[:_LABELLED]
-    shows = np.stack([things == name for name in CONCEPTS], axis=1)
+    shows = find_things(labelled.table[:_LABELLED]).to_numpy()
     probe = fit_linear_probe(list(labelled.pixels[:_LABELLED]), shows, CONCEPTS, c=0.1)
     path = runner.pictures(NAME) / "probe.npz"
     probe.save(path)
@@ -277,19 +246,22 @@ def _label(runner: Runner, probe: Path) -> str:
 
 
 def _audit(
-    store: GraphStore, folder: OutputFolder, pictures: Pictures, run: str
+    store: GraphStore, folder: OutputFolder, pictures: pd.DataFrame, run: str
 ) -> tuple[int, pd.DataFrame]:
     """Audit a sample with people who err at times; the number of labels, and imbalances."""
     audit = draw_audit(store, folder, run, AuditSample(PEOPLE, n=_CHECKED))
     sheet = answer_sheet(store, audit)
-    thing = dict(zip(pictures.table["id"], pictures.table["thing"], strict=True))
-    there = np.array([thing[of] for of in sheet["image"]], object) == sheet["concept"]
+    there = sheet["image"].map(pictures.set_index("id")["thing"]) == sheet["concept"]
     wrong = np.random.default_rng(0).random(len(sheet)) < _WRONG
     sheet["answer"] = np.where(there.to_numpy() ^ wrong, SHOWS, DOES_NOT)
     take_answers(store, audit, sheet)
     found = audit_imbalances(store, audit)
+    counts = pictures.value_counts(["thing", "class_name"])
     columns = (found[name] for name in ("concept", "over_represented", "under_represented"))
-    found["true_gap"] = [pictures.true_gap(*row) for row in zip(*columns, strict=True)]
+    found["true_gap"] = [
+        int(counts[thing, more] - counts[thing, fewer])
+        for thing, more, fewer in zip(*columns, strict=True)
+    ]
     return len(audit.labels), found
 
 

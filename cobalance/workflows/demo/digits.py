@@ -6,7 +6,7 @@ UrbanCars (Li et al., "A Whac-A-Mole Dilemma", CVPR 2023). Test images have ever
 equally often.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,7 +24,6 @@ from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_
 
 NAME = "digits"
 SIDE_PX = 48
-TABLE = "annotations.csv"
 
 KINDS: Mapping[str, int] = {"eight": 8, "three": 3}
 BACKGROUNDS: Mapping[str, tuple[str, ...]] = {
@@ -65,8 +64,7 @@ class Digits:
     digit_masks, thing_masks : bool array, shape (n_images, 48, 48)
         Pixels of the digit, and visible pixels of the thing.
     table : pandas.DataFrame
-        One row per image: ``id``, ``class_name``, ``background``, ``thing``, and whether these two
-        agree with the class: ``background_agrees``, ``thing_agrees``.
+        One row per image: ``id``, ``class_name``, ``background``, ``thing``.
     """
 
     split: str
@@ -94,20 +92,8 @@ class Digits:
             self._record(row, regions, folder) for row in range(len(self))
         )
 
-    def write_exemplars(self, folder: Path, *, most: int = 60) -> int:
-        """Write exemplars of each concept, for the backend ``procedural``.
-
-        Parameters
-        ----------
-        folder : Path
-            Where to write.
-        most : int
-            Use at most this many images per concept.
-
-        Returns
-        -------
-        int
-            Number of exemplars.
+    def write_exemplars(self, folder: Path, *, most: int = 60) -> None:
+        """Write exemplars of each concept, from at most so many images, for ``procedural``.
 
         Raises
         ------
@@ -118,7 +104,6 @@ class Digits:
             raise OptionError(
                 f"Exemplars come from training images, and these are {self.split} images."
             )
-        written = 0
         for column in ("background", "thing"):
             named = self.table[column].to_numpy()
             for concept in sorted(set(named)):
@@ -127,34 +112,7 @@ class Digits:
                     for row in np.flatnonzero(named == concept)[:most].tolist()
                     if (shown := self._shown_mask(row, column)).any()
                 )
-                written += write_exemplars(folder, concept, exemplars)
-        return written
-
-    def write(self, folder: Path) -> Path:
-        """Write the images as PNG files, with a table of annotations.
-
-        Returns
-        -------
-        Path
-            The table: ``id``, ``class``, ``concepts``, ``split``, ``path``, ``width``, ``height``.
-        """
-        (folder / "images").mkdir(parents=True, exist_ok=True)
-        for image_id, pixels in zip(self.table["id"], self.pixels, strict=True):
-            Image.fromarray(pixels).save(folder / uri_of(image_id))
-        table = pd.DataFrame(
-            {
-                "id": self.table["id"],
-                "class": self.table["class_name"],
-                "concepts": self.table["background"] + ";" + self.table["thing"],
-                "split": self.split,
-                "path": [uri_of(image_id) for image_id in self.table["id"]],
-                "width": SIDE_PX,
-                "height": SIDE_PX,
-            }
-        )
-        path = folder / TABLE
-        table.to_csv(path, index=False, lineterminator="\n")
-        return path
+                write_exemplars(folder, concept, exemplars)
 
     def _shown_mask(self, row: int, column: str) -> npt.NDArray[np.bool_]:
         things: npt.NDArray[np.bool_] = self.thing_masks[row]
@@ -199,13 +157,7 @@ def make_held_out_digits(seed: int, per_group: int = 4) -> Digits:
     """Draw further images like the training images, with every combination equally often.
 
     For methods that need held-out images: handwriting and areas are those of training images.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of all random choices.
-    per_group : int
-        Images of each of the 72 combinations.
+    There are `per_group` images of each of the 72 combinations.
     """
     return _draw(_every_combination(per_group), "train", seed, "validation")
 
@@ -214,15 +166,16 @@ def make_test_digits(seed: int, per_group: int = 12) -> Digits:
     """Draw test images: every combination of class, background and thing equally often.
 
     They share no pixel with training images: other handwriting, other areas of the photographs.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of all random choices.
-    per_group : int
-        Images of each of the 72 combinations.
+    There are `per_group` images of each of the 72 combinations.
     """
     return _draw(_every_combination(per_group), "test", seed)
+
+
+def write_images(folder: Path, ids: Iterable[str], images: Iterable[npt.NDArray[np.uint8]]) -> None:
+    """Write images as PNG files, each at its `uri_of`."""
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    for image_id, pixels in zip(ids, images, strict=True):
+        Image.fromarray(pixels).save(folder / uri_of(image_id))
 
 
 def uri_of(image_id: str) -> str:
@@ -253,8 +206,6 @@ def _draw(
     pixels, digit_masks, thing_masks = (np.stack(part) for part in zip(*drawn, strict=True))
     table = pd.DataFrame(groups, columns=["class_name", "background", "thing"])
     table.insert(0, "id", [f"{name}-{number:05d}" for number in range(len(groups))])
-    table["background_agrees"] = [name in BACKGROUNDS[label] for label, name, _ in groups]
-    table["thing_agrees"] = [name in THINGS[label] for label, _, name in groups]
     return Digits(name, pixels, digit_masks, thing_masks, table)
 
 

@@ -94,7 +94,9 @@ def write_figures(
                     "iscrowd": 0,
                 }
             )
-        captions += [{"image_id": scene.number, "caption": text} for text in scene.captions]
+        for text in scene.captions:
+            caption = {"id": len(captions), "image_id": scene.number, "caption": text}
+            captions.append(caption)
     categories = [{"id": at, "name": name} for at, name in enumerate(names)]
     _write(
         folder / INSTANCES,
@@ -103,8 +105,7 @@ def write_figures(
         categories=categories,
         licenses=_LICENSES,
     )
-    told = [{"id": at, **caption} for at, caption in enumerate(captions)]
-    _write(folder / CAPTIONS, images=images, annotations=told, licenses=_LICENSES)
+    _write(folder / CAPTIONS, images=images, annotations=captions, licenses=_LICENSES)
 
 
 def draw_scene(scene: Scene, seed: int = 0) -> tuple[Pixels, list[tuple[str, list[list[float]]]]]:
@@ -182,10 +183,8 @@ def _draw_mask(polygons: list[list[float]], width: int, height: int) -> npt.NDAr
 
 
 def _box_of(polygons: list[list[float]]) -> list[float]:
-    x = list(chain.from_iterable(polygon[::2] for polygon in polygons))
-    y = list(chain.from_iterable(polygon[1::2] for polygon in polygons))
-    sides = (min(x), min(y), max(x) - min(x), max(y) - min(y))
-    return [round(side, 2) for side in sides]
+    corners = np.reshape([*chain.from_iterable(polygons)], (-1, 2))
+    return _flat([corners.min(axis=0), np.ptp(corners, axis=0)])
 
 
 def _draw_clothes(

@@ -196,7 +196,8 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
     name = held_out_name(dataset)
     records: list[ImageRecord] = []
     for part in (digits.make_held_out_digits(seed), digits.make_test_digits(seed)):
-        part.write(runner.pictures(name) / part.split)
+        folder = runner.pictures(name) / part.split
+        digits.write_images(folder, part.table["id"], part.pixels)
         records += part.annotations(folder=f"{prefix_of(name)}{part.split}/").records()
     write_annotations(
         runner.store,

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from cobalance.workflows.demo.runner import Runner
 
 
-def load_demo(store: GraphStore, progress: Progress, *, street: bool = False) -> None:
+def load_demo(store: GraphStore, progress: Progress) -> None:
     """Load and mine UrbanCars; a repeated call changes nothing."""
-    annotations = Annotations.from_records(urbancars(street=street))
+    annotations = Annotations.from_records(urbancars())
     write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
     mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
 
@@ -36,10 +36,11 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
 def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
     """Write the pictures of digits with exemplars of their concepts, load and mine them."""
     from cobalance.ingest.images.regions import write_regions
+    from cobalance.workflows.demo.digits import write_images
     from cobalance.workflows.demo.runner import prefix_of
 
     store, progress, folder = runner.store, runner.progress, runner.pictures(name)
-    drawn.write(folder)
+    write_images(folder, drawn.table["id"], drawn.pixels)
     drawn.write_exemplars(folder / "exemplars")
     write_annotations(
         store,

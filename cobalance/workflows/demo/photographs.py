@@ -38,7 +38,7 @@ class Photograph:
 
     Parameters
     ----------
-    package, path : str
+    path : str
         The package that includes it, and its path there.
     train, test : tuple of four int
         Left, top, right and bottom of the areas, in pixels.
@@ -46,33 +46,29 @@ class Photograph:
         Factor by which the areas are scaled down.
     """
 
-    package: str
     path: str
     train: Rectangle
     test: Rectangle
     shrink: int = 1
 
 
-def _of_skimage(path: str, train: Rectangle, test: Rectangle, shrink: int = 1) -> Photograph:
-    return Photograph("skimage", f"data/{path}", train, test, shrink)
-
-
-def _of_sklearn(path: str, train: Rectangle, test: Rectangle, shrink: int = 1) -> Photograph:
-    return Photograph("sklearn", f"datasets/images/{path}", train, test, shrink)
-
-
+_SKIMAGE, _SKLEARN = "skimage/data", "sklearn/datasets/images"
 PHOTOGRAPHS: Mapping[str, Photograph] = {
-    "brick": _of_skimage("brick.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
-    "gravel": _of_skimage("gravel.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
-    "paper": _of_skimage("page.png", (0, 0, 220, 191), (220, 0, 384, 191)),
-    "leaves": _of_sklearn("flower.jpg", (0, 0, 185, 427), (460, 0, 640, 427)),
-    "petals": _of_sklearn("flower.jpg", (235, 100, 345, 330), (345, 100, 405, 330)),
-    "wood": _of_skimage("coffee.png", (480, 0, 600, 400), (0, 130, 78, 400)),
-    "moon": _of_skimage("moon.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
-    "stars": _of_skimage("hubble_deep_field.jpg", (0, 0, 600, 872), (600, 0, 1000, 872), 2),
-    "fur": _of_skimage("chelsea.png", (0, 0, 260, 300), (260, 0, 451, 300), 2),
-    "retina": _of_skimage("retina.jpg", (300, 300, 700, 1100), (720, 300, 1100, 1100), 3),
-    "tissue": _of_skimage("ihc.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "brick": Photograph(f"{_SKIMAGE}/brick.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "gravel": Photograph(f"{_SKIMAGE}/gravel.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "paper": Photograph(f"{_SKIMAGE}/page.png", (0, 0, 220, 191), (220, 0, 384, 191)),
+    "leaves": Photograph(f"{_SKLEARN}/flower.jpg", (0, 0, 185, 427), (460, 0, 640, 427)),
+    "petals": Photograph(f"{_SKLEARN}/flower.jpg", (235, 100, 345, 330), (345, 100, 405, 330)),
+    "wood": Photograph(f"{_SKIMAGE}/coffee.png", (480, 0, 600, 400), (0, 130, 78, 400)),
+    "moon": Photograph(f"{_SKIMAGE}/moon.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
+    "stars": Photograph(
+        f"{_SKIMAGE}/hubble_deep_field.jpg", (0, 0, 600, 872), (600, 0, 1000, 872), 2
+    ),
+    "fur": Photograph(f"{_SKIMAGE}/chelsea.png", (0, 0, 260, 300), (260, 0, 451, 300), 2),
+    "retina": Photograph(
+        f"{_SKIMAGE}/retina.jpg", (300, 300, 700, 1100), (720, 300, 1100, 1100), 3
+    ),
+    "tissue": Photograph(f"{_SKIMAGE}/ihc.png", (0, 0, 300, 512), (300, 0, 512, 512), 2),
 }
 
 COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
@@ -89,14 +85,12 @@ COINS: Mapping[Split, tuple[tuple[int, int, int], ...]] = {
 }
 """Centre (x, y) and radius of each coin in scikit-image's ``coins.png``, in pixels."""
 
-OBJECTS: Mapping[str, tuple[str, str, Rectangle]] = {
-    "cat": ("skimage", "data/chelsea.png", (40, 0, 366, 296)),
-    "cup": ("skimage", "data/coffee.png", (77, 8, 483, 388)),
-    "flower": ("sklearn", "datasets/images/flower.jpg", (172, 86, 446, 360)),
+OBJECTS: Mapping[str, tuple[str, Rectangle]] = {
+    "cat": (f"{_SKIMAGE}/chelsea.png", (40, 0, 366, 296)),
+    "cup": (f"{_SKIMAGE}/coffee.png", (77, 8, 483, 388)),
+    "flower": (f"{_SKLEARN}/flower.jpg", (172, 86, 446, 360)),
 }
-"""Package and path of a photograph, and the box of the ellipse that is about an object in it."""
-
-_COINS_FILE = "data/coins.png"
+"""Path of a photograph, and the box of the ellipse that is about an object in it."""
 
 
 @cache
@@ -109,18 +103,11 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
         One area of a photograph, or one square per coin.
     """
     if name == "coin":
-        picture = _open("skimage", _COINS_FILE)
-        return tuple(
-            np.asarray(
-                picture.crop((x - r, y - r, x + r, y + r)).resize(
-                    (THING_PX, THING_PX), Image.Resampling.BOX
-                )
-            )
-            for x, y, r in COINS[split]
-        )
+        side = THING_PX, THING_PX
+        coins = (_cut_coin(*coin).resize(side, Image.Resampling.BOX) for coin in COINS[split])
+        return tuple(map(np.asarray, coins))
     photograph = PHOTOGRAPHS[name]
-    picture = _open(photograph.package, photograph.path)
-    area = picture.crop(photograph.train if split == "train" else photograph.test)
+    area = _open(photograph.path).crop(photograph.train if split == "train" else photograph.test)
     size = area.width // photograph.shrink, area.height // photograph.shrink
     return (np.asarray(area.resize(size, Image.Resampling.BOX)),)
 
@@ -128,10 +115,13 @@ def areas(name: str, split: Split) -> tuple[Pixels, ...]:
 def cut_object(name: str, rng: np.random.Generator) -> Image.Image:
     """Cut out the box about an object of `OBJECTS`, or about a random coin for training."""
     if name == "coin":
-        x, y, r = COINS["train"][rng.integers(len(COINS["train"]))]
-        return _open("skimage", _COINS_FILE).crop((x - r, y - r, x + r, y + r))
-    package, path, box = OBJECTS[name]
-    return _open(package, path).crop(box)
+        return _cut_coin(*COINS["train"][rng.integers(len(COINS["train"]))])
+    path, box = OBJECTS[name]
+    return _open(path).crop(box)
+
+
+def _cut_coin(x: int, y: int, r: int) -> Image.Image:
+    return _open(f"{_SKIMAGE}/coins.png").crop((x - r, y - r, x + r, y + r))
 
 
 def cut_piece(name: str, split: Split, side_px: int, rng: np.random.Generator) -> Pixels:
@@ -171,7 +161,8 @@ def _samples() -> tuple[Pixels, npt.NDArray[np.int64]]:
 
 
 @cache
-def _open(package: str, path: str) -> Image.Image:
+def _open(path: str) -> Image.Image:
+    package, _, inside = path.partition("/")
     with needs_extra("The demonstration with images", "demo"):
-        data = files(package).joinpath(path).read_bytes()
+        data = files(package).joinpath(inside).read_bytes()
     return decode(data).stored.convert("RGB")

@@ -41,6 +41,12 @@ def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> st
     return f"Nothing can be compared: {where}{who} images."
 
 
+def mining_warnings(class_sizes: Mapping[str, int], options: MiningOptions) -> list[str]:
+    """Warn of classes that cannot be compared, or that have few images."""
+    said = (not_compared(class_sizes, options.split), small_classes(class_sizes, options))
+    return [warning for warning in said if warning]
+
+
 def no_clique(dataset: str, options: MiningOptions, class_sizes: Mapping[str, int]) -> Text:
     """Explain why a mined dataset has no clique, and how to get some."""
     if why := not_compared(class_sizes, options.split):

@@ -37,38 +37,35 @@ def describe_mining(options: MiningOptions) -> str:
     return f"Counted in {images}: cliques of up to {size}{shown}{often}.{level}"
 
 
-def imbalance_table(
-    frame: pd.DataFrame, class_sizes: Mapping[str, int] | None = None
-) -> pd.DataFrame:
+def imbalance_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
     """The columns of an imbalance table that people read; files have all.
 
     What counts and rates disagree on has a column where they do.
-
-    Parameters
-    ----------
-    class_sizes : mapping of str to int, optional
-        Images of each class. Where they are unequal, counts have their rates beside them.
     """
-    names = [str(name).removeprefix(COUNT) for name in frame if str(name).startswith(COUNT)]
-    counts: dict[str, Any] = {}
-    for name in names:
-        counts[name] = frame[COUNT + name]
-        if are_unequal(class_sizes or {}):
-            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
     return pd.DataFrame(
         {
             "concepts": frame["concepts"],
-            **counts,
+            **count_columns(frame, class_sizes),
             "rate difference": effect_texts(frame),
             "q-value": [q_text(q) for q in frame["q_value"]],
             COUNT_GAP: frame["gap"],
-            **({} if len(names) == 2 else {"most": frame["over_represented"].astype(object)}),
+            **({} if len(class_sizes) == 2 else {"most": frame["over_represented"].astype(object)}),
             "too few": frame["under_represented"].astype(object),
             **disagreement_texts(frame),
             "log odds ratio": log_odds_texts(frame),
             **(own_texts(frame) if "own_effect" in frame else {}),
         }
     )
+
+
+def count_columns(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Images of each class, with their rates beside them where the classes are unequal."""
+    columns: dict[str, Any] = {}
+    for name in class_sizes:
+        columns[name] = frame[COUNT + name]
+        if are_unequal(class_sizes):
+            columns[f"% of {name}"] = rate_texts(frame[RATE + name])
+    return columns
 
 
 def effect_texts(frame: pd.DataFrame) -> list[str]:
@@ -113,20 +110,12 @@ def own_texts(frame: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def summary_table(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
-    """The columns of `graph.diagnosis.summary.summarize` that people read; files have all.
-
-    Where classes are unequal, counts have their rates beside them.
-    """
-    counts: dict[str, Any] = {}
-    for name in class_sizes:
-        counts[name] = frame[COUNT + name]
-        if are_unequal(class_sizes):
-            counts[f"% of {name}"] = rate_texts(frame[RATE + name])
+    """The columns of `graph.diagnosis.summary.summarize` that people read; files have all."""
     return pd.DataFrame(
         {
             "group": [", ".join(names) for names in frame["about"]],
             "concepts": frame["concepts"],
-            **counts,
+            **count_columns(frame, class_sizes),
             **own_texts(frame),
         }
     ).rename(columns={"own q-value": "q-value"})

@@ -288,13 +288,10 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
             json.loads(told["planner_options"]),
         )
         cliques = load_cliques(store, dataset)
-        summary, balance = (
-            summarize_plan(cliques, made).reset_index(),
-            describe_balance(made, cliques),
-        )
+        summary = summarize_plan(cliques, made).reset_index()
+        balance = describe_balance(made, cliques)
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         columns = list(CATALOGUE["plan-coverage"].columns)
         coverage = pd.DataFrame(rows, columns=columns)
     by_class = dict(sorted(images.items()))
-    planner = told["planner"]
-    return PlanContents(name, planner, len(queries), by_class, summary, coverage, balance)
+    return PlanContents(name, told["planner"], len(queries), by_class, summary, coverage, balance)

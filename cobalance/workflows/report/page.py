@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,8 @@ from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import (
     describe_leaning,
+    mining_warnings,
     no_clique,
-    not_compared,
-    small_classes,
 )
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.report import sections
@@ -117,8 +117,7 @@ def page(found: Contents) -> str:
 def headline(found: Contents) -> list[list[str]]:
     """The main finding in sentences, with warnings."""
     sizes = dict(found.mined_sizes)
-    warnings = (not_compared(sizes, found.mining.split), small_classes(sizes, found.mining))
-    warned = [[warning] for warning in warnings if warning]
+    warned = [[warning] for warning in mining_warnings(sizes, found.mining)]
     if not found.totals.cliques:
         return [[render(no_clique(found.dataset, found.mining, sizes))], *warned]
     images: list[str] = []
@@ -135,16 +134,9 @@ def headline(found: Contents) -> list[list[str]]:
     strongest = found.strongest
     first: list[list[str]] = []
     if found.totals.imbalanced or own:
-        first.append(_strongest(strongest.iloc[_by_effect(strongest)[0]], sizes))
+        at = strongest["own_effect"].argmax() if "own_effect" in strongest else 0
+        first.append(_strongest(strongest.iloc[at], sizes))
     return [*first, [*said, ". Images: ", *images, f"{more}."], *warned]
-
-
-def _by_effect(frame: pd.DataFrame) -> list[int]:
-    """Positions of rows, the largest effect of its own first; else as they are."""
-    if "own_effect" not in frame:
-        return [*range(len(frame))]
-    order = frame["own_effect"].reset_index(drop=True).sort_values(ascending=False, kind="stable")
-    return [int(at) for at in order.index]
 
 
 def _strongest(row: "pd.Series[Any]", sizes: Mapping[str, int]) -> list[str]:
@@ -195,12 +187,8 @@ def _dataset(found: Contents) -> str:
 
 
 def _versions(found: Contents) -> str:
-    options = {
-        "compare": found.options.compare,
-        "plan": found.options.plan,
-        "evaluation": found.options.evaluation,
-    }
-    given: Mapping[str, str] = {name: value for name, value in options.items() if value}
+    options = asdict(found.options)
+    given = {name: value for name, value in options.items() if value and name != "date"}
     return section(
         "Versions and options",
         pairs([*found.versions.items(), *(given or {"options": "none"}).items()]),

@@ -20,7 +20,7 @@ _LONGEST = 34  # characters of a combination; wide ones count twice
 TICKS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
-def skews(frame: pd.DataFrame, class_sizes: dict[str, int]) -> pd.DataFrame:
+def skews(frame: pd.DataFrame, class_sizes: Mapping[str, int]) -> pd.DataFrame:
     """The skew of each class against all others, from -1 (only the others) to +1 (only it).
 
     Parameters
@@ -44,7 +44,7 @@ def skews(frame: pd.DataFrame, class_sizes: dict[str, int]) -> pd.DataFrame:
     )
 
 
-def imbalance_plot(frame: pd.DataFrame, class_sizes: dict[str, int], label: str) -> str:
+def imbalance_plot(frame: pd.DataFrame, class_sizes: Mapping[str, int], label: str) -> str:
     """A row for each imbalance, on an axis that always goes from -1 to +1.
 
     With two classes a bar from the centre to the second class's skew; with more, a disc for the

@@ -25,6 +25,7 @@ from cobalance.workflows.diagnose.findings import describe_disagreements, descri
 from cobalance.workflows.diagnose.tables import (
     COUNT_GAP,
     are_unequal,
+    count_columns,
     describe_summary,
     disagreement_texts,
     effect_texts,
@@ -130,12 +131,9 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
         Column("odds ratio [interval]", odds_texts(frame), True),
         Column("q-value", [q_text(q) for q in frame["q_value"]], True),
     ]
-    unequal = are_unequal(dict(found.mined_sizes))
     if len(found.mined_sizes) <= MAX_CLASSES:
-        for name in found.mined_sizes:
-            columns.append(Column(name, frame[COUNT + name].tolist(), True))
-            if unequal:
-                columns.append(Column(f"% of {name}", rate_texts(frame[RATE + name]), True))
+        counts = count_columns(frame, found.mined_sizes)
+        columns += [Column(name, list(cells), True) for name, cells in counts.items()]
     else:
         for label, which in (("highest in", "highest_rate"), ("lowest in", "lowest_rate")):
             names = [None if is_missing(name) else str(name) for name in frame[which]]
@@ -144,7 +142,7 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
             rates = [math.nan if name is None else row[RATE + name] for row, name in places]
             columns.append(Column(label, names))
             columns.append(Column("images", counts, True))
-            if unequal:
+            if are_unequal(found.mined_sizes):
                 columns.append(Column("% of it", rate_texts(rates), True))
     if "audit" in frame:
         columns.append(Column("audit", frame["audit"].astype(object).tolist()))
@@ -152,16 +150,17 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
 
 
 def _plot(frame: pd.DataFrame, found: Contents) -> list[str]:
-    sizes = dict(found.mined_sizes)
+    sizes = found.mined_sizes
     if len(sizes) < 2:
         return []
     names = [*sizes]
+    drawn = imbalance_plot(frame, sizes, "Skew of each combination")
     if len(sizes) == 2:
         caption = (
             "Difference of the rates of the two classes over their sum: −1 where only images of "
             f"{names[0]} show the combination, +1 where only those of {names[1]} do."
         )
-        return [figure(caption, imbalance_plot(frame, sizes, "Skew of each combination"))]
+        return [figure(caption, drawn)]
     caption = (
         "Difference between a class's rate and that of all other images, over their sum. Disc: "
         "the class with the highest rate of the combination; ring: the one with the lowest."
@@ -174,8 +173,7 @@ def _plot(frame: pd.DataFrame, found: Contents) -> list[str]:
         for at, name in enumerate(names)
         if name in shown
     )
-    drawn = figure(caption, imbalance_plot(frame, sizes, "Skew of each combination"))
-    return [drawn, f'<ul class="legend">{items}</ul>']
+    return [figure(caption, drawn), f'<ul class="legend">{items}</ul>']
 
 
 def odds_texts(frame: pd.DataFrame) -> list[str]:
@@ -216,17 +214,8 @@ def comparison(found: Contents) -> str:
     sums = change_text(totals.get("total_gap_before", 0), totals.get("total_gap_after", 0))
     said = f"{closed} closed, {others}. Sum of gaps: {sums}."
     by_size = [Column("concepts", summary["size"].astype(str).tolist())]
-    by_size += [
-        Column(label, summary[name].tolist(), True)
-        for label, name in (
-            ("closed", "solved"),
-            ("opened", "introduced"),
-            ("smaller", "reduced"),
-            ("larger", "grown"),
-            ("the same", "unchanged"),
-            ("absent", "absent"),
-        )
-    ]
+    heads = {"solved": "closed", **names, "unchanged": "the same"}
+    by_size += [Column(head, summary[name].tolist(), True) for name, head in heads.items()]
     gaps = change_texts(summary["total_gap_before"], summary["total_gap_after"])
     by_size.append(Column("sum of gaps", gaps, True))
     rows = compared.cliques

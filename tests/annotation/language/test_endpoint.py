@@ -18,7 +18,7 @@ from cobalance.annotation.language.endpoint_settings import read_key
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
+from tests.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object"}

@@ -14,7 +14,7 @@ from cobalance.annotation.proposing.options import caption_of, read_preset
 from cobalance.annotation.proposing.propose import propose
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
+from tests.scripted_endpoint import Answer, scripted_endpoint
 
 CAPTION = "a photo of a bird"
 

@@ -15,7 +15,6 @@ from cobalance.generation.sources.object_regions import object_regions
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.images.masks import mask
 from cobalance.ingest.images.regions import read_regions, write_regions
-from cobalance.ingest.load import read_annotations
 from cobalance.workflows.demo.digits import (
     BACKGROUNDS,
     NAME,
@@ -23,7 +22,7 @@ from cobalance.workflows.demo.digits import (
     Digits,
     make_test_digits,
     make_training_digits,
-    uri_of,
+    write_images,
 )
 from cobalance.workflows.demo.photographs import COINS, PHOTOGRAPHS, areas, digit_positions
 
@@ -34,8 +33,16 @@ def test() -> Digits:
 
 
 def groups(digits: Digits) -> Counter[tuple[str, bool, bool]]:
-    columns = ["class_name", "background_agrees", "thing_agrees"]
-    return Counter(digits.table[columns].itertuples(index=False, name=None))
+    return Counter(zip(digits.table["class_name"], *agreement(digits), strict=True))
+
+
+def agreement(digits: Digits) -> tuple[list[bool], list[bool]]:
+    """Whether background and thing of each image agree with its class."""
+    rows = digits.table[["class_name", "background", "thing"]].to_numpy().tolist()
+    return (
+        [background in BACKGROUNDS[label] for label, background, _ in rows],
+        [thing in THINGS[label] for label, _, thing in rows],
+    )
 
 
 def test_groups_have_the_proportions_of_urbancars(train: Digits) -> None:
@@ -62,7 +69,7 @@ def test_every_combination_is_tested_equally_often(test: Digits) -> None:
     counts = Counter(test.table[columns].itertuples(index=False, name=None))
     assert len(counts) == 72
     assert set(counts.values()) == {1}
-    agree = test.table["background_agrees"].astype(int) + test.table["thing_agrees"]
+    agree = np.sum(agreement(test), axis=0)
     assert (agree == 0).sum() == (agree == 2).sum() == 18
 
 
@@ -101,7 +108,8 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for number, seed in enumerate((5, 5, 6)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        make_training_digits(seed).write(folder)
+        drawn = make_training_digits(seed)
+        write_images(folder, drawn.table["id"], drawn.pixels)
         digest = hashlib.sha256()
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             digest.update(path.name.encode() + path.read_bytes())
@@ -118,15 +126,17 @@ def test_masks_are_the_digit_the_thing_and_the_rest(train: Digits) -> None:
     assert 0.03 < share.min() < share.max() < 0.25
 
 
-def test_what_is_written_is_what_ingest_reads(train: Digits, tmp_path: Path) -> None:
-    found = read_annotations(train.write(tmp_path))
-    records, wanted = list(found.records()), list(train.annotations().records())
+def test_annotations_are_of_what_is_written(train: Digits, tmp_path: Path) -> None:
+    write_images(tmp_path, train.table["id"], train.pixels)
+    records = list(train.annotations().records())
     assert len(records) == 800
-    for record, own in zip(records[:50], wanted[:50], strict=True):
-        assert (record.id, record.class_name, record.split) == (own.id, own.class_name, "train")
-        assert {one.concept for one in record.mentions} == {one.concept for one in own.mentions}
-        with Image.open(tmp_path / uri_of(record.id)) as picture:
-            assert picture.size == (own.width_px, own.height_px) == (48, 48)
+    for record, row in zip(records[:50], train.table.to_dict("records"), strict=False):
+        assert (record.id, record.class_name, record.split) == (
+            row["id"], row["class_name"], "train"
+        )  # fmt: skip
+        assert {one.concept for one in record.mentions} == {row["background"], row["thing"]}
+        with Image.open(tmp_path / record.uri) as picture:
+            assert picture.size == (record.width_px, record.height_px) == (48, 48)
 
 
 def test_regions_give_the_object_back(train: Digits, tmp_path: Path) -> None:
@@ -148,13 +158,15 @@ def test_exemplars_are_of_training_images_alone(
 ) -> None:
     with pytest.raises(OptionError, match="test"):
         test.write_exemplars(tmp_path)
-    assert train.write_exemplars(tmp_path, most=5) == 12 * 5
+    train.write_exemplars(tmp_path, most=5)
     found = read_exemplars(tmp_path)
     for concept in (*BACKGROUNDS["eight"], *BACKGROUNDS["three"]):
         assert found.is_ground(concept)
         row = train.table.index[train.table["background"] == concept][0]
-        first = found.of(concept)[0]
+        first, *others = found.of(concept)
+        assert len(others) == 4
         assert not (first.shown & train.digit_masks[row]).any()
         assert np.array_equal(first.image[first.shown], train.pixels[row][first.shown])
     for concept in (*THINGS["eight"], *THINGS["three"]):
         assert not found.is_ground(concept)
+        assert len(found.of(concept)) == 5

@@ -68,43 +68,41 @@ def full_id(*nodes: Node) -> Callable[[typer.Context, Any], Any]:
     return complete
 
 
-_FIRST = f"id, or its first {SHORTEST_ID} characters or more; see"
-JobId = Annotated[
-    str,
-    typer.Argument(
-        metavar="JOB", help=f"A job's {_FIRST} `cobalance jobs`.", callback=full_id(JOB)
-    ),
-]
+def _argument(metavar: str, help_: str, *nodes: Node) -> Any:
+    return typer.Argument(metavar=metavar, help=help_, callback=full_id(*nodes))
+
+
+_FIRST = f"its first {SHORTEST_ID} characters or more"
+JobId = Annotated[str, _argument("JOB", f"A job's id, or {_FIRST}; see `cobalance jobs`.", JOB)]
 WorkId = Annotated[
     str,
-    typer.Argument(
-        metavar="JOB",
-        help=f"Id of a job or a task, such as an evaluation, or its first {SHORTEST_ID} characters "
-        "or more; see `cobalance jobs`.",
-        callback=full_id(JOB, TASK),
+    _argument(
+        "JOB",
+        f"Id of a job or a task, such as an evaluation, or {_FIRST}; see `cobalance jobs`.",
+        *(JOB, TASK),
     ),
 ]
 RunId = Annotated[
     str,
-    typer.Argument(
-        metavar="RUN",
-        help=f"An annotation run's {_FIRST} `cobalance annotate runs`.",
-        callback=full_id(ANNOTATION_RUN),
+    _argument(
+        "RUN",
+        f"An annotation run's id, or {_FIRST}; see `cobalance annotate runs`.",
+        ANNOTATION_RUN,
     ),
 ]
 EvaluationId = Annotated[
     str,
-    typer.Argument(
-        metavar="EVALUATION",
-        help=f"An evaluation's {_FIRST} `cobalance jobs --tasks`.",
-        callback=full_id(EVALUATION),
+    _argument(
+        "EVALUATION",
+        f"An evaluation's id, or {_FIRST}; see `cobalance jobs --tasks`.",
+        EVALUATION,
     ),
 ]
 EvaluationIds = Annotated[
     list[str],
-    typer.Argument(
-        metavar="EVALUATION...",
-        help=f"Ids of evaluations, or their first {SHORTEST_ID} characters or more.",
-        callback=full_id(EVALUATION),
+    _argument(
+        "EVALUATION...",
+        f"Ids of evaluations, or their first {SHORTEST_ID} characters or more.",
+        EVALUATION,
     ),
 ]

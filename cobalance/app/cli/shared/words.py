@@ -6,11 +6,14 @@ from shlex import quote
 from cobalance.graph.errors import Action, Setting
 from cobalance.workflows.settings import VARIABLES
 
-FLAGS = {"timeout_s": "--timeout", "graph_format": "--as", "concepts": "--concept"}
+FLAGS = {
+    "timeout_s": "--timeout",
+    "graph_format": "--as",
+    "concepts": "--concept",
+    "cliques": "--clique",
+    "planner_options": "--set",
+}
 """Flags of options that are not named like them."""
-
-_REPEATED = {"groups": "--groups", "words": "--words", "concepts": "--concept"}
-"""Options of `plan_counterfactuals` that take several values, one each time."""
 COMMANDS = {
     "ingest": "ingest FILE",
     "mine": "mine DATASET",
@@ -59,8 +62,7 @@ def in_shell(part: Setting | Action) -> str:
         return f"--set {part.name}={part.value or '...'}"
     if group == "planner":
         return f"--set {name}={part.value or '...'}"
-    flag = FLAGS.get(part.name, f"--{(name or group).replace('_', '-')}")
-    return _with_value(flag, part.value)
+    return _with_value(part.name if part.name in FLAGS else name or group, part.value)
 
 
 def command(action: Action) -> str:
@@ -71,18 +73,18 @@ def command(action: Action) -> str:
         value = next(arguments, ...) if word.isupper() else ...
         words.append(word if value is ... else quote(str(value)))
     for name, value in action.options.items():
-        if name == "planner_options" and isinstance(value, dict):
-            words += [_with_value("--set", f"{own}={json.dumps(it)}") for own, it in value.items()]
-        elif name == "common" and isinstance(value, tuple):  # of `mine`
-            words += [_with_value("--common", it) for it in value] or ["--any-class"]
-        elif name in _REPEATED and isinstance(value, tuple):
-            words += [_with_value(_REPEATED[name], it) for it in value]
+        if isinstance(value, dict):
+            values = [f"{own}={json.dumps(it)}" for own, it in value.items()]
         elif name == "cliques" and isinstance(value, tuple):
-            words += [_with_value("--clique", json.dumps(it, ensure_ascii=False)) for it in value]
+            values = [json.dumps(it, ensure_ascii=False) for it in value]
         else:
-            words.append(_with_value(f"--{name.replace('_', '-')}", value))
+            values = [*value] if isinstance(value, tuple) else [value]
+        if name == "common" and not values:  # of `mine`
+            words.append("--any-class")
+        words += [_with_value(name, it) for it in values]
     return " ".join(["cobalance", *words])
 
 
-def _with_value(flag: str, value: object) -> str:
+def _with_value(name: str, value: object) -> str:
+    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
     return flag if value is None or value is True else f"{flag} {quote(str(value))}"

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.browser.browser_part import Exchange, browser_part, no_callback
-from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStory
+from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStep
 
 Ids = tuple[str, ...]
 
@@ -27,7 +27,7 @@ class GraphSelection:
     expanded : str or None
         The node that was double-clicked in this very rerun.
     step : str or None
-        Id of the step of a story.
+        Id of the step that is shown.
     """
 
     nodes: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class GraphSelection:
 
 
 def concept_graph(
-    picture: GraphPicture | GraphStory,
+    picture: GraphPicture | Sequence[GraphStep],
     *,
     key: str,
     highlighted: Sequence[Sequence[str]] = (),
@@ -55,9 +55,9 @@ def concept_graph(
 
     Parameters
     ----------
-    picture : GraphPicture or GraphStory
-        What to draw. The steps of a story have a control below the graph, between which its nodes
-        move; all are sent at once.
+    picture : GraphPicture or sequence of GraphStep
+        What to draw. Steps have a control below the graph, between which its nodes move; all are
+        sent at once.
     highlighted : sequence of sequences of str
         Cliques. Their nodes and the edges between them stand out, those edges included that the
         picture lacks, and each has an outline; the rest is dimmed. Ids that are not in the picture
@@ -72,7 +72,7 @@ def concept_graph(
         Passing back the returned selection, for instance through the URL, keeps what a person
         selects meanwhile. Ids that are not in the picture are left out.
     step : str or None
-        The story's step at first, and a new one whenever it is not what was returned in the run
+        The step at first, and a new one whenever it is not what was returned in the run
         before: pass that back. By default, and for an unknown one, the first.
     height_px : int
         Height of the component; its width is that of the column it is in.
@@ -82,7 +82,7 @@ def concept_graph(
     memory = f"{key}.exchange"
     stored = st.session_state.get(key) or {}
     nodes = [node.id for node in _first(picture).nodes]
-    steps = [one.id for one in picture.steps] if isinstance(picture, GraphStory) else []
+    steps = [] if isinstance(picture, GraphPicture) else [one.id for one in picture]
     before = st.session_state.get(memory) or (None, None)
     exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
     at = tuple([step] if step in steps else steps[:1])
@@ -148,7 +148,7 @@ class Outlines:
 
 
 def payload(
-    picture: GraphPicture | GraphStory,
+    picture: GraphPicture | Sequence[GraphStep],
     outlines: Outlines,
     exchange: Exchange[Ids],
     step: Exchange[Ids],
@@ -158,10 +158,10 @@ def payload(
 ) -> dict[str, Any]:
     """The component's data for the browser, as JSON values.
 
-    Numbers are rounded to visible differences: the same picture, computed again, is equal. Of a
-    story, ``nodes`` and ``edges`` are those of its first step.
+    Numbers are rounded to visible differences: the same picture, computed again, is equal. Of
+    several steps, ``nodes`` and ``edges`` are those of its first step.
     """
-    steps = picture.steps if isinstance(picture, GraphStory) else ()
+    steps = () if isinstance(picture, GraphPicture) else picture
     drawn = _first(picture)
     known = {node.id for node in drawn.nodes}
     return {
@@ -213,8 +213,8 @@ def payload(
     }
 
 
-def _first(picture: GraphPicture | GraphStory) -> GraphPicture:
-    return picture.steps[0].picture if isinstance(picture, GraphStory) else picture
+def _first(picture: GraphPicture | Sequence[GraphStep]) -> GraphPicture:
+    return picture if isinstance(picture, GraphPicture) else picture[0].picture
 
 
 def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:

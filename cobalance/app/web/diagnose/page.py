@@ -42,8 +42,7 @@ from cobalance.workflows.diagnose.facets import Facet, read_communities
 from cobalance.workflows.diagnose.findings import (
     describe_leaning,
     headline,
-    not_compared,
-    small_classes,
+    mining_warnings,
 )
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
@@ -164,11 +163,10 @@ def _metrics(current: CurrentDataset) -> None:
     sizes, mining = current.class_sizes, current.mining
     told = [
         describe_mining(mining),
-        not_compared(sizes, mining.split),
-        small_classes(sizes, mining),
+        *mining_warnings(sizes, mining),
         f"{describe_leaning(totals.leaning, totals.unproven)}.",
     ]
-    st.caption(escape(" ".join(filter(None, told))))
+    st.caption(escape(" ".join(told)))
 
 
 def _take_nodes_from_graph() -> None:

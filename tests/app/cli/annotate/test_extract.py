@@ -12,10 +12,10 @@ from cobalance.graph.errors import DataError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
+from tests.scripted_endpoint import Answer, scripted_endpoint
 
 FINDS = {
     "two dogs on a beach": ["dogs", "beach", "sand"],

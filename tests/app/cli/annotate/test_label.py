@@ -8,9 +8,9 @@ from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
+from tests.scripted_endpoint import Answer, scripted_endpoint
 from tests.tiny.vision import save_owlv2
 
 

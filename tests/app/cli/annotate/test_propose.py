@@ -10,9 +10,9 @@ from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
+from tests.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-never-to-be-seen"
 

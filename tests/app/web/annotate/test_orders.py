@@ -17,11 +17,11 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
-from cobalance.workflows.demo.scripted_endpoint import Answer, scripted_endpoint
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import OpenPage, shown_text
 from tests.app.web.annotate.test_page import labels, press
 from tests.audited_run import CONCEPTS, labelled, shows
+from tests.scripted_endpoint import Answer, scripted_endpoint
 
 KEY = "sk-never-to-be-seen"
 END_S = 60

@@ -17,7 +17,6 @@ from cobalance.workflows.concept_graph.elements import (
     GraphNode,
     GraphPicture,
     GraphStep,
-    GraphStory,
 )
 
 FRONTEND = Path(cobalance.app.web.browser.__file__).parent / "frontend"
@@ -41,7 +40,7 @@ NOTHING: Exchange[Ids] = Exchange(0, (), ())
 
 
 def sent(
-    drawn: GraphPicture | GraphStory,
+    drawn: GraphPicture | list[GraphStep],
     exchange: Exchange[Ids] = NOTHING,
     step: Exchange[Ids] = NOTHING,
 ) -> dict[str, object]:
@@ -143,7 +142,7 @@ class TestPayload:
             "#D55E00",
         )
         steps = [GraphStep("now", "Now", first), GraphStep("then", HOSTILE, then)]
-        data = sent(GraphStory(steps), step=Exchange(2, ("then",), ("then",)))
+        data = sent(steps, step=Exchange(2, ("then",), ("then",)))
         assert (data["step"], data["step_request"]) == ("then", 2)
         assert data["nodes"] == sent(first)["nodes"]
         assert data["steps"] == [

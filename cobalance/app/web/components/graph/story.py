@@ -12,8 +12,8 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.steps import Images, Step, StepId, read_steps, with_images
-from cobalance.workflows.concept_graph.elements import GraphStory
-from cobalance.workflows.concept_graph.overview import story_of
+from cobalance.workflows.concept_graph.elements import GraphStep
+from cobalance.workflows.concept_graph.overview import lay_out_steps
 
 STEP = "step"  # the query parameter
 MOST_CONCEPTS, MOST_EDGES = 40, 100
@@ -57,7 +57,7 @@ def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepI
     if len(steps) < 2 or steps[0].overview.concepts.empty:
         return
     axis = choose_axis(current)
-    _draw(story_of(steps, names, axis))
+    _draw(lay_out_steps(steps, names, axis))
     left, right = escape(axis.left_name), escape(axis.right_name)
     st.caption(
         f"Left: more often in images of **{left}**; right: of **{right}**; on the line: equal "
@@ -66,14 +66,13 @@ def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepI
 
 
 @st.fragment
-def _draw(story: GraphStory) -> None:
+def _draw(steps: tuple[GraphStep, ...]) -> None:
     """Draw the graph, and keep its step in the address without a run of the whole page."""
     found = concept_graph(
-        story,
+        steps,
         key="_story",
         step=st.query_params.get(STEP),
         height_px=HEIGHT_PX,
         label="Concepts between the classes that they lean to, step by step",
     )
-    first = story.steps[0].id
-    url.write(STEP, [] if found.step in (None, first) else [str(found.step)])
+    url.write(STEP, [] if found.step in (None, steps[0].id) else [str(found.step)])

@@ -1,4 +1,4 @@
-"""A scripted language model on loopback, for demos and tests: an OpenAI-compatible server."""
+"""A scripted language model on loopback: an OpenAI-compatible server."""
 
 import json
 import math
