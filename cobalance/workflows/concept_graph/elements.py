@@ -49,12 +49,8 @@ class GraphEdge:
     ----------
     source, target : str
         Ids of its ends. The graph has no directions.
-    skew : float
-        From -1 (the left colour) over 0 (grey) to +1 (the right colour).
-    description : str
-        Text of the tooltip, below the two names.
-    color : str or None
-        A colour of its own, as ``#rrggbb``, in place of that of its skew.
+    skew, description, color
+        As of `GraphNode`.
     """
 
     source: str

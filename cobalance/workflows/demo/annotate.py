@@ -79,13 +79,10 @@ class AnnotateDemo:
     ----------
     pictures : pandas.DataFrame
         ``id``, ``class_name`` and ``thing`` of each.
-    proposed : Proposed
     attributes : pandas.DataFrame
         What was proposed, and what was decided of it.
     run : str
-        The labelling run.
-    measured : Measured
-        Its labels against the truth.
+        The labelling run, whose labels `measured` compares with the truth.
     believed : pandas.DataFrame
         The dataset's imbalances as labelled, by the graph.
     checked : int

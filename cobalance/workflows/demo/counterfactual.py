@@ -66,18 +66,9 @@ _SHOWN = 3  # rows of twins, and of edited captions
 
 @dataclass(frozen=True)
 class Outcome:
-    """A dataset that was made, and its counts.
+    """A dataset that was made, and its counts, by the kernel and by the database from the images.
 
-    Parameters
-    ----------
-    merged : RebalancedDataset
-        Its name, and how many images it has and does not have.
-    counts : mapping
-        Counts by the kernel.
-    by_cypher : mapping
-        The same, counted by the database from the images.
-    unpaired : int
-        Edited images that lack a group, by the query ``unpaired-counterfactuals``.
+    `unpaired` are edited images that lack a group, by the query ``unpaired-counterfactuals``.
     """
 
     merged: RebalancedDataset
@@ -110,28 +101,10 @@ class Mistakes:
 class CounterfactualDemo:
     """Results of each step.
 
-    Parameters
-    ----------
-    images : int
-        In the dataset.
-    planned : CounterfactualPlan
-        What was planned, and which images were left out.
-    job : Job
-        Ended.
-    mistakes : Mistakes
-        What choosing the best has avoided.
-    before : mapping
-        Counts of the dataset itself.
-    outcomes : mapping of str to Outcome
-        By which real images the dataset has: ``all`` or ``none``.
-    twins : pandas.DataFrame
-        The first rows of the query ``counterfactual-twins``.
-    captions : pandas.DataFrame
-        Some captions, as they were and edited to each group.
-    exported : Path
-        Folder of the export.
-    report : ExportReport
-        Of the export.
+    `images` and `before` are the size and the counts of the dataset itself, `outcomes` those of
+    what was made, by which real images it has (``all`` or ``none``). `twins` are the first rows of
+    the query ``counterfactual-twins``, `captions` some as they were and edited to each group;
+    `exported` is the folder of the export.
     """
 
     images: int

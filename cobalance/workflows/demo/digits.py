@@ -179,13 +179,7 @@ def write_images(folder: Path, ids: Iterable[str], images: Iterable[npt.NDArray[
 
 
 def uri_of(image_id: str) -> str:
-    """Path of an image's file in the folder.
-
-    Examples
-    --------
-    >>> uri_of("train-00007")
-    'images/train-00007.png'
-    """
+    """Path of an image's file in the folder."""
     return f"images/{image_id}.png"
 
 

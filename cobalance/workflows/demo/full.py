@@ -13,7 +13,7 @@ further, held-out images.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 import pandas as pd
@@ -33,7 +33,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.diagnosis.comparison import Comparison
 from cobalance.graph.evaluations.reading import count_synthetic, read_evaluation
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
@@ -57,16 +57,10 @@ SHORTCUTS = Shortcuts({"background": digits.BACKGROUNDS, "thing": digits.THINGS}
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: training set and method.
+    """A line of the table: its title for people, method and training set; ``real`` is D.
 
-    Parameters
-    ----------
-    title : str
-        For people.
-    method : str
-        A name in `cobalance.evaluation.training.methods.METHODS`.
-    training_set : str
-        A name in `cobalance.evaluation.training.data.sets.SETS`: ``real`` is D.
+    Names are those of `cobalance.evaluation.training.methods.METHODS` and
+    `cobalance.evaluation.training.data.sets.SETS`.
     """
 
     title: str
@@ -147,13 +141,11 @@ def run_full_demo(
     planned = [_diagnose(runner, *one) for one in zip(names, drawn, strict=True)]
     jobs = [_order(runner, name, seed) for name, seed in zip(names, seeds, strict=True)]
     started = time.perf_counter()
-    report = _total_progress([read_job(store, job) for job in jobs], progress)
-    ended = runner.run_jobs(jobs, report)
+    ended = runner.run_jobs(jobs, progress)
     seconds = time.perf_counter() - started
     results: list[SeedResult] = []
     for name, plan, job in zip(names, planned, ended, strict=True):
-        report(f"job {job.id}", job.covered, job.wanted)
-        merged = rebalance_job(store, runner.folders, job, progress=_with_name(name, progress))
+        merged = rebalance_job(store, runner.folders, job, progress=progress)
         change = compare_imbalances(store, name, merged.dataset)
         results.append(SeedResult(name, merged.dataset, plan, job, change))
     for seed, name in zip(seeds, names, strict=True):
@@ -166,10 +158,9 @@ def run_full_demo(
 
 def _diagnose(runner: Runner, name: str, drawn: Digits) -> Planned:
     """Write D's files, load it into the graph, mine it and plan its images."""
-    progress = _with_name(name, runner.progress)
-    load_digits(replace(runner, progress=progress), name, drawn)
+    load_digits(runner, name, drawn)
     options = PlanOptions(min_size=1, max_size=2)
-    return plan_dataset(runner.store, name, PLANNER, options, progress=progress)
+    return plan_dataset(runner.store, name, PLANNER, options, progress=runner.progress)
 
 
 def _order(runner: Runner, name: str, seed: int) -> str:
@@ -205,18 +196,12 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
         Annotations.from_records(records),
         source="digits on photographs, with every combination equally often",
         replace=True,
-        progress=_with_name(dataset, runner.progress),
+        progress=runner.progress,
     )
 
 
 def held_out_name(dataset: str) -> str:
-    """The dataset with the held-out and the test images of a dataset.
-
-    Examples
-    --------
-    >>> held_out_name("digits")
-    'digits-held-out'
-    """
+    """The dataset with the held-out and the test images of a dataset."""
     return f"{dataset}-held-out"
 
 
@@ -325,20 +310,3 @@ def made_table(results: Sequence[SeedResult]) -> pd.DataFrame:
             ],
         }
     )
-
-
-def _with_name(name: str, progress: Progress) -> Progress:
-    """Report progress with the dataset's name before each stage."""
-    return lambda stage, done, total: progress(f"{name}: {stage}", done, total)
-
-
-def _total_progress(jobs: Sequence[Job], progress: Progress) -> Progress:
-    """Report the progress of all jobs as one stage."""
-    wanted = sum(job.wanted for job in jobs)
-    covered = {f"job {job.id}": job.covered for job in jobs}
-
-    def report(stage: str, done: int, _total: int | None) -> None:
-        covered[stage] = done
-        progress("make images", sum(covered.values()), wanted)
-
-    return report

@@ -36,14 +36,8 @@ _TRAIN_DIGITS = 2 / 3
 class Photograph:
     """A photograph, its training area and its test area.
 
-    Parameters
-    ----------
-    path : str
-        The package that includes it, and its path there.
-    train, test : tuple of four int
-        Left, top, right and bottom of the areas, in pixels.
-    shrink : int
-        Factor by which the areas are scaled down.
+    `path` begins with the package that includes it, areas are left, top, right and bottom in
+    pixels, and are scaled down by the factor `shrink`.
     """
 
     path: str

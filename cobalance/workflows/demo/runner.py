@@ -14,7 +14,7 @@ from cobalance.graph.files import make_folder
 from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.queries.catalogue import CATALOGUE
+from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.status import read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
@@ -120,19 +120,12 @@ class Runner:
 
     def ask(self, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
         """Answer of a saved query."""
-        saved = CATALOGUE[query]
-        bound = saved.bind({"dataset": dataset, **parameters})
-        return pd.DataFrame(self.store.read(saved.text, **bound), columns=list(saved.columns))
+        saved, bound = bind_named(self.store, query, {"dataset": dataset, **parameters})
+        return self.store.read_frame(saved.text, **bound)
 
 
 def prefix_of(name: str) -> str:
-    """Prefix of the addresses of a demonstration's pictures.
-
-    Examples
-    --------
-    >>> prefix_of("digits")
-    'demo/digits/'
-    """
+    """Prefix of the addresses of a demonstration's pictures."""
     return f"demo/{name}/"
 
 

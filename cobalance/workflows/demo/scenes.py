@@ -54,26 +54,11 @@ BoxPx = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture: its figures, things and captions.
+    """A picture: its figures, the things beside them in ascending order, and captions.
 
-    Parameters
-    ----------
-    number : int
-        Its id.
-    group : str
-        Of its figures.
-    things : tuple of str
-        Beside them, in ascending order.
-    ground : str
-        A name in `cobalance.workflows.demo.photographs.PHOTOGRAPHS`.
-    size_px : tuple of two int
-        Width and height.
-    figures : tuple of boxes
-        Left, top, width and height of each figure in pixels.
-    captions : tuple of str
-        What annotators might have written.
-    license : int
-        Its id in the COCO file.
+    `ground` is a name in `cobalance.workflows.demo.photographs.PHOTOGRAPHS`, `size_px` is width and
+    height, `figures` are left, top, width and height of each in pixels, and `license` is an id in
+    the COCO file.
     """
 
     number: int

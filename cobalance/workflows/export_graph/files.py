@@ -164,18 +164,12 @@ def _add_cliques(graph: "nx.Graph[str]", cliques: Cliques, prefix: str) -> None:
 
 def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """The rows of a frame, each with the values that are defined."""
-    names = list(map(str, frame.columns))
-    columns = [frame[name].astype(object).tolist() for name in frame.columns]
-    for values in zip(*columns, strict=True):
-        yield _drop_undefined(dict(zip(names, values, strict=True)))
-
-
-def _drop_undefined(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in row.items()
-        if value is not None and not (isinstance(value, float) and not math.isfinite(value))
-    }
+    for row in frame.astype(object).to_dict("records"):
+        yield {
+            str(name): value
+            for name, value in row.items()
+            if value is not None and not (isinstance(value, float) and not math.isfinite(value))
+        }
 
 
 def _free(prefix: str, names: "pd.Series[str]") -> str:

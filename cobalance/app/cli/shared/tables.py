@@ -131,12 +131,7 @@ def fitting_table(
 ) -> Table:
     """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
-    Parameters
-    ----------
-    whole : bool
-        Cut nothing, not even for a terminal.
-    unbroken : collection of str
-        Columns whose texts stay on one line.
+    `whole` and `unbroken` are those of `write_frame`.
     """
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     cells = _cells(frame)
