@@ -132,8 +132,8 @@ def _columns(frame: pd.DataFrame, found: Contents) -> list[Column]:
         Column("q-value", [q_text(q) for q in frame["q_value"]], True),
     ]
     if len(found.mined_sizes) <= MAX_CLASSES:
-        counts = count_columns(frame, found.mined_sizes)
-        columns += [Column(name, list(cells), True) for name, cells in counts.items()]
+        shown = count_columns(frame, found.mined_sizes).items()
+        columns += [Column(name, list(cells), True) for name, cells in shown]
     else:
         for label, which in (("highest in", "highest_rate"), ("lowest in", "lowest_rate")):
             names = [None if is_missing(name) else str(name) for name in frame[which]]

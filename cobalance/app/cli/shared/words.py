@@ -73,6 +73,7 @@ def command(action: Action) -> str:
         value = next(arguments, ...) if word.isupper() else ...
         words.append(word if value is ... else quote(str(value)))
     for name, value in action.options.items():
+        values: list[object]
         if isinstance(value, dict):
             values = [f"{own}={json.dumps(it)}" for own, it in value.items()]
         elif name == "cliques" and isinstance(value, tuple):
