@@ -1,14 +1,15 @@
 """Plug-ins: one module each, imported on first use.
 
-A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and a function ``open_<kind>``
-that takes its options. Importing the module needs no optional package: what an extra installs is
-imported inside the function. So names, purposes and options are known wherever cobalance runs.
+A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and ``open_<kind>``, which takes
+its options; a module with a family declares it in ``PLUGINS``. Importing the module needs no
+optional package: what an extra installs is imported on opening. So names, purposes and options are
+known wherever cobalance runs.
 """
 
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from cobalance.graph.errors import MissingExtraError
@@ -56,12 +57,15 @@ class Plugin(Declaration):
     non_commercial : str
         What to take where that licence does not allow the use, as a sentence for whoever orders
         images; empty where it allows any.
+    open : callable or None
+        Opens one of a family from its options; None for the module's ``open_<kind>``.
     """
 
     extra: str | None = None
     options: type[Options] = Options
     licence: str = ""
     non_commercial: str = ""
+    open: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
 
 class Declarations(Registry[Any], Generic[RecordT]):
@@ -82,16 +86,17 @@ class Declarations(Registry[Any], Generic[RecordT]):
 
     def __getitem__(self, name: str) -> RecordT:
         """Return a declaration by its name. Raises UnknownNameError."""
-        record = self._attribute(name, "PLUGIN")
-        if not isinstance(record, Declaration) or record.name != name:
-            raise TypeError(
-                f"{self._entries[name]}.PLUGIN is {record!r}, not the declaration of the "
-                f"{self.kind} {name!r}. Declare PLUGIN with the name {name!r} in this module."
-            )
-        return cast("RecordT", record)
+        module = self._module(name)
+        for record in getattr(module, "PLUGINS", None) or (module.PLUGIN,):
+            if isinstance(record, Declaration) and record.name == name:
+                return cast("RecordT", record)
+        raise TypeError(
+            f"{module.__name__} has no declaration of the {self.kind} {name!r}. Declare PLUGIN "
+            f"with the name {name!r} there."
+        )
 
-    def _attribute(self, name: str, attribute: str) -> Any:
-        return getattr(importlib.import_module(super().__getitem__(name)), attribute)
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(super().__getitem__(name))
 
 
 class Plugins(Declarations[Plugin], Generic[T]):
@@ -161,8 +166,10 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
 
     def opener(self, name: str) -> Callable[[Any], T]:
         """The function that opens a plug-in from validated options."""
-        function = self._attribute(name, f"open_{self.kind.replace(' ', '_')}")
-        return cast("Callable[[Any], T]", function)
+        opener = self[name].open or getattr(
+            self._module(name), f"open_{self.kind.replace(' ', '_')}"
+        )
+        return cast("Callable[[Any], T]", opener)
 
 
 def list_extras(plugins: Iterable[Plugin]) -> list[str]:

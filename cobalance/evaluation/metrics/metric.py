@@ -190,7 +190,7 @@ class Scored:
 
 
 class Metrics(Plugins[Metric]):
-    """Registry of metrics: a module declares one family in ``PLUGINS``, a tuple.
+    """Registry of metrics; a module declares a family.
 
     Examples
     --------
@@ -201,10 +201,7 @@ class Metrics(Plugins[Metric]):
 
     def __getitem__(self, name: str) -> Any:
         """The declaration of a name; UnknownNameError where there is none."""
-        for plugin in self._attribute(name, "PLUGINS"):
-            if plugin.name == name:
-                return plugin
-        raise TypeError(f"{self._entries[name]}.PLUGINS declares no metric {name!r}.")
+        return super().__getitem__(name)
 
     def opener(self, name: str) -> Callable[[Any], Metric]:
         """The function that opens a metric from validated options."""

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
+from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.progress import Progress, silent
 
@@ -170,15 +171,15 @@ class Method:
 
     Parameters
     ----------
-    settings : dict
-        Its options, for the record.
+    options : Options
+        As its declaration has them.
     state : dict of str to float64 array
         What it has counted in the training images or changes from batch to batch, such as the
         group weights of GroupDRO. `prepare` sets it, `reweight` may change the arrays in place, and
         a learner keeps it with its checkpoints.
     """
 
-    settings: dict[str, Any] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
     state: dict[str, Floats] = field(default_factory=dict)
 
     def prepare(self, training: Examples) -> "Method":

@@ -37,13 +37,13 @@ PLUGIN = MethodPlugin(
 class ClassBalanced(Method):
     """Weights by class; they sum to the number of classes over one image of each."""
 
-    beta: float = 0.999
+    options: ClassBalancedOptions
 
     def weights(self, training: Examples) -> Floats:
         """Sample weights, shape (n_images,)."""
         labels = units_of(training, "class", "The class-balanced loss")
         _, label, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        of_images: Floats = class_weights(sizes, self.beta)[label]
+        of_images: Floats = class_weights(sizes, self.options.beta)[label]
         return of_images
 
 
@@ -62,6 +62,4 @@ def class_weights(sizes: IntArray, beta: float) -> Floats:
     return weights
 
 
-def open_method(options: ClassBalancedOptions) -> Method:
-    """Open the method."""
-    return ClassBalanced(options.model_dump(), beta=options.beta)
+open_method = ClassBalanced

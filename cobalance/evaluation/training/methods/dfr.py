@@ -1,9 +1,7 @@
 """DFR (deep feature reweighting): the last layer fitted anew to balanced held-out images."""
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -53,19 +51,11 @@ PLUGIN = MethodPlugin(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Dfr(Method):
-    """ERM, then an L1-penalised logistic regression on its features.
+    """ERM, then an L1-penalised logistic regression on its features."""
 
-    Parameters
-    ----------
-    regression : callable
-        scikit-learn's LogisticRegression.
-    """
-
-    regression: Callable[..., Any]
-    c: Sequence[float] = (1.0,)
-    refits: int = 10
+    options: DfrOptions
 
     def train(
         self, learner: Learner, training: Examples, validation: Examples | None, run: Run
@@ -100,8 +90,9 @@ class Dfr(Method):
         self, held: Floats, validation: Examples, groups: IntArray, rng: np.random.Generator
     ) -> float:
         """The strength whose fit to one half is best for the worst group of the other."""
-        if len(self.c) == 1:
-            return self.c[0]
+        strengths = self.options.c
+        if len(strengths) == 1:
+            return strengths[0]
         halves = [np.array_split(rng.permutation(rows), 2) for rows in rows_by_unit(groups)]
         fitted, tested = (np.concatenate(part) for part in zip(*halves, strict=True))
         rows = fitted[balance_groups(groups[fitted], rng)]
@@ -113,7 +104,7 @@ class Dfr(Method):
             is_right = found == validation.labels[tested]
             return min(float(is_right[own].mean()) for own in rows_by_unit(groups[tested]))
 
-        return max(self.c, key=worst)
+        return max(strengths, key=worst)
 
     def _refit(
         self,
@@ -124,7 +115,7 @@ class Dfr(Method):
         rng: np.random.Generator,
     ) -> tuple[Floats, Floats]:
         heads = []
-        for _ in range(self.refits):
+        for _ in range(self.options.refits):
             rows = balance_groups(validation.groups, rng)
             heads.append(self._fit(held[rows], validation.take(rows), drawn[rows], c))
         weights, biases = zip(*heads, strict=True)
@@ -134,11 +125,13 @@ class Dfr(Method):
         self, features: Floats, images: Examples, weights: Floats, c: float
     ) -> tuple[Floats, Floats]:
         """A regression for each class against the others; of two classes one, shared by both."""
+        from sklearn.linear_model import LogisticRegression
+
         classes = images.classes
         codes = range(len(classes)) if len(classes) > 2 else (1,)
         fits = []
         for code in codes:
-            fitted = self.regression(
+            fitted = LogisticRegression(
                 C=c, l1_ratio=1, solver="liblinear", random_state=0, max_iter=1000
             ).fit(features, images.labels == code, sample_weight=weights)
             fits.append((fitted.coef_[0], fitted.intercept_[0]))
@@ -173,12 +166,7 @@ def _check_groups(validation: Examples, groups: IntArray) -> None:
 
 
 def open_method(options: DfrOptions) -> Method:
-    """Open the method."""
-    from sklearn.linear_model import LogisticRegression
+    """Open the method, which needs scikit-learn."""
+    import sklearn.linear_model  # noqa: F401
 
-    return Dfr(
-        settings=options.model_dump(),
-        regression=LogisticRegression,
-        c=options.c,
-        refits=options.refits,
-    )
+    return Dfr(options)

@@ -38,7 +38,7 @@ PLUGIN = MethodPlugin(
 class GroupDro(Method):
     """Group weights q, multiplied by exp(η · loss) and normalised with each batch."""
 
-    step: float = 0.01
+    options: GroupDroOptions
 
     def prepare(self, training: Examples) -> Method:
         """The method with equal weights of groups."""
@@ -61,7 +61,7 @@ class GroupDro(Method):
         q = self.state["q"]
         counts = np.bincount(groups, minlength=len(q))
         sums = np.bincount(groups, weights=losses, minlength=len(q))
-        q[:] = group_weights(q, sums / np.maximum(counts, 1), self.step)
+        q[:] = group_weights(q, sums / np.maximum(counts, 1), self.options.step)
         weights: Floats = q[groups] / counts[groups]
         return weights
 
@@ -80,6 +80,4 @@ def group_weights(q: Floats, losses: Floats, step: float) -> Floats:
     return weights
 
 
-def open_method(options: GroupDroOptions) -> Method:
-    """Open the method."""
-    return GroupDro(options.model_dump(), step=options.step)
+open_method = GroupDro

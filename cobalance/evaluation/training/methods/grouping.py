@@ -6,21 +6,8 @@ import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.graph.errors import DataError, OptionError
-from cobalance.graph.options import Options
 
 Unit = Literal["group", "class"]
-
-
-class BalanceOptions(Options):
-    """Options of methods that balance groups or classes.
-
-    Parameters
-    ----------
-    by : {"group", "class"}
-        Groups of class and shortcuts, or classes alone, which need no group labels.
-    """
-
-    by: Unit = "group"
 
 
 def units_of(training: Examples, by: Unit, what: str) -> IntArray:

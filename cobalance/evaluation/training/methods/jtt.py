@@ -39,18 +39,17 @@ PLUGIN = MethodPlugin(
 class Jtt(Method):
     """Two trainings."""
 
-    first_epochs: int = 1
-    times: int = 100
+    options: JttOptions
 
     def train(
         self, learner: Learner, training: Examples, validation: Examples | None, run: Run
     ) -> Model:
         """Fit twice; the first model only finds the errors."""
-        plain = Method()
         del run
-        first = learner.fit(training, validation, plain, epochs=self.first_epochs, stage="errors")
+        plain, epochs = Method(), self.options.epochs
+        first = learner.fit(training, validation, plain, epochs=epochs, stage="errors")
         wrong = is_wrong(first.probabilities(training), training)
-        rows = np.repeat(np.arange(len(training)), np.where(wrong, self.times, 1))
+        rows = np.repeat(np.arange(len(training)), np.where(wrong, self.options.times, 1))
         return learner.fit(training.take(rows), validation, plain, stage="again")
 
 
@@ -64,6 +63,4 @@ def is_wrong(probabilities: Floats, images: Examples) -> npt.NDArray[np.bool_]:
     return wrong
 
 
-def open_method(options: JttOptions) -> Method:
-    """Open the method."""
-    return Jtt(options.model_dump(), first_epochs=options.epochs, times=options.times)
+open_method = Jtt

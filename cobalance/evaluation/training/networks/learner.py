@@ -177,7 +177,7 @@ class NetworkLearner:
     ) -> str:
         """Of all that decides the result, but the pixels."""
         options = self.options.model_dump(mode="json", exclude={"device", "offline"})
-        of_method = [type(method).__qualname__, method.settings]
+        of_method = [type(method).__qualname__, method.options.model_dump()]
         facts = [options, of_method, self.run.seed, epochs, stage]
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
         for images in (training, validation):

@@ -47,8 +47,7 @@ PLUGIN = MethodPlugin(
 class Adversarial(Method):
     """Epochs of the network, with a confusion loss, and of the classifier of domains."""
 
-    alpha: float = 1.0
-    every: int = 3
+    options: AdversarialOptions
 
     def prepare(self, training: Examples) -> Method:
         """The method, with the sizes of domains."""
@@ -56,7 +55,7 @@ class Adversarial(Method):
 
     def epochs(self, wanted: int) -> int:
         """Passes in which the network is trained as often as wanted."""
-        return wanted * self.every
+        return wanted * self.options.every
 
     def auxiliary(self, n_features: int, n_domains: int) -> "torch.nn.Module":
         """The classifier of domains."""
@@ -75,15 +74,13 @@ class Adversarial(Method):
 
         if not isinstance(batch.auxiliary, torch.nn.Linear):
             raise TypeError("Adversarial training has no classifier of domains.")
-        if batch.epoch % self.every:
+        if batch.epoch % self.options.every:
             found = batch.auxiliary(batch.features.detach())
             return functional.cross_entropy(found, batch.domains, reduction="none")
         weight, bias = batch.auxiliary.weight.detach(), batch.auxiliary.bias.detach()
         domains = functional.linear(batch.features, weight, bias)
         confusion = -domains.log_softmax(dim=1).mean(dim=1)
-        return super().losses(batch) + self.alpha * confusion
+        return super().losses(batch) + self.options.alpha * confusion
 
 
-def open_method(options: AdversarialOptions) -> Method:
-    """Open the method."""
-    return Adversarial(options.model_dump(), alpha=options.alpha, every=options.every)
+open_method = Adversarial

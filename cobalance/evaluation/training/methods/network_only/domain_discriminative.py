@@ -8,7 +8,6 @@ import numpy as np
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains
-from cobalance.graph.options import Options
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +60,4 @@ class DomainDiscriminative(Method):
         return weight, bias - self.state["log_prior"].ravel()
 
 
-def open_method(options: Options) -> Method:
-    """Open the method."""
-    del options
-    return DomainDiscriminative()
+open_method = DomainDiscriminative

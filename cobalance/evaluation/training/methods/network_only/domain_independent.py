@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Batch, Method, MethodPlugin
 from cobalance.evaluation.training.methods.grouping import count_domains
-from cobalance.graph.options import Options
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +51,4 @@ class DomainIndependent(Method):
         )
 
 
-def open_method(options: Options) -> Method:
-    """Open the method."""
-    del options
-    return DomainIndependent()
+open_method = DomainIndependent

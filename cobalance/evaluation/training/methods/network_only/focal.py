@@ -38,7 +38,7 @@ PLUGIN = MethodPlugin(
 class Focal(Method):
     """Focal loss; with several labels an image, that of each label, averaged."""
 
-    gamma: float = 2.0
+    options: FocalOptions
 
     def losses(self, batch: Batch) -> "torch.Tensor":
         """Loss of each image, shape (n_images,)."""
@@ -56,10 +56,8 @@ class Focal(Method):
 
     def _focal(self, losses: "torch.Tensor") -> "torch.Tensor":
         """From losses -log p, by 1 - p without loss of digits where p is near 1."""
-        focal: torch.Tensor = (-(-losses).expm1()) ** self.gamma * losses
+        focal: torch.Tensor = (-(-losses).expm1()) ** self.options.gamma * losses
         return focal
 
 
-def open_method(options: FocalOptions) -> Method:
-    """Open the method."""
-    return Focal(options.model_dump(), gamma=options.gamma)
+open_method = Focal
