@@ -45,6 +45,6 @@ def check(
     write_frame(frame[:limit] if watched else frame, format_, output, out)
     if watched and len(frame) > limit:
         note_limit(limit)
-    notes.print(describe_published(frame, theirs) + ".", markup=False)
+    notes.print(describe_published(frame, theirs) + ".")
     if not (frame["result"] == "equal").any():
         raise typer.Exit(1)

@@ -62,7 +62,7 @@ def compare_datasets(
         )
     watched = format_ is Format.TABLE and output is None
     for note in found.notes:
-        notes.print(render(note, in_shell), markup=False)
+        notes.print(render(note, in_shell))
     if not watched:
         write_frame(found.cliques, format_, output, out)
     elif not found.cliques.empty:
@@ -91,7 +91,7 @@ def compare_splits(
         found = compare_dataset_splits(
             store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
         )
-    notes.print(describe_splits(found), markup=False)
+    notes.print(describe_splits(found))
     found = replace(found, cliques=found.cliques.head(limit))
     watched = format_ is Format.TABLE and output is None
     write_frame(splits_table(found) if watched else found.cliques, format_, output, out)
@@ -130,4 +130,4 @@ def compare_planners(
         found = compare_dataset(store, dataset, limits, own, progress, in_shell)
     write_frame(found, format_, output, out)
     for left_out, why in found.attrs["left_out"].items():
-        notes.print(f"{left_out} is left out: {why}", markup=False)
+        notes.print(f"{left_out} is left out: {why}")

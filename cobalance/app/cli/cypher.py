@@ -56,7 +56,7 @@ def cypher(
     if show or query.replace("-", "").isalnum():  # Cypher has more than one word
         CATALOGUE[query]  # or an error that lists the saved queries
     if show:
-        out.print(CATALOGUE[query].text, markup=False, soft_wrap=True)
+        out.print(CATALOGUE[query].text, soft_wrap=True)
         return
     given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
     is_saved = query in CATALOGUE

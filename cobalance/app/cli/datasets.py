@@ -77,14 +77,14 @@ def show(
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
-        out.print(f"Images per class: {sizes}", markup=False)
+        out.print(f"Images per class: {sizes}")
         if splits.keys() != {None}:
             of_splits = (f"{name or '(none)'} {images:,}" for name, images in splits.items())
-            out.print(f"Images per split: {', '.join(of_splits)}", markup=False)
+            out.print(f"Images per split: {', '.join(of_splits)}")
         if state.mining is not None:
             stale = "" if state.is_mined else " The images have changed since."
             mining = describe_mining(state.mining_options())
-            out.print(f"{mining}{stale}", markup=False)
+            out.print(f"{mining}{stale}")
     write_frame(table, format_, output, out)
 
 
@@ -111,12 +111,12 @@ def drop(
             question = f"Drop {dataset!r} with all its images, cliques and plans"
             typer.confirm(safe_text(f"{question}{_jobs_clause(jobs, settings)}?"), abort=True)
         drop_dataset(store, settings.folders(), dataset, progress)
-    notes.print(f"Dropped {dataset!r}.", markup=False)
+    notes.print(f"Dropped {dataset!r}.")
     left = [folder for job in jobs if (folder := _folder(job, settings)) is not None]
     if left:
         notes.print("The files of its jobs stay in:")
         for folder in left:
-            notes.print(f"  {folder}", markup=False)
+            notes.print(f"  {folder}")
 
 
 def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
@@ -146,4 +146,4 @@ def rename(
     """Rename a dataset."""
     with opened_store() as (store, progress):
         rename_dataset(store, Settings.from_environment().folders(), dataset, new, progress)
-    notes.print(f"Renamed {dataset!r} to {new!r}.", markup=False)
+    notes.print(f"Renamed {dataset!r} to {new!r}.")

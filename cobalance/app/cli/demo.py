@@ -123,12 +123,12 @@ def show(parts: Parts) -> None:
     """Print paragraphs, tables and commands."""
     for part in parts:
         if not isinstance(part, tuple):
-            out.print(part if isinstance(part, str) else fitting_table(part, out))
+            out.print(part if isinstance(part, str) else fitting_table(part, out), markup=True)
             continue
         command, purpose = part
-        out.print(f"  [dim]# {purpose}[/]")
+        out.print(f"  # {purpose}", style="dim")
         for line in command.splitlines():
-            out.print(f"  {line}", markup=False, style="cyan", soft_wrap=True)
+            out.print(f"  {line}", style="cyan", soft_wrap=True)
 
 
 def web_app_command(purpose: str) -> tuple[str, str]:

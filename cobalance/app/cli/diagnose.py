@@ -113,14 +113,12 @@ def mine(
     with opened_store() as (store, progress):
         options = dataset_state(store, dataset).mining_options(**given)
         if options != MiningOptions(**given):
-            notes.print(
-                f"Options not given are as mined last. {describe_mining(options)}", markup=False
-            )
+            notes.print(f"Options not given are as mined last. {describe_mining(options)}")
         limits: dict[str, Any] = {"max_cliques": max_cliques, "engine": engine, "master": master}
         report = mine_on(store, dataset, options, **limits, progress=progress)
         sizes = dict(dataset_state(store, dataset).mined_classes)
     for note in _mining_notes(dataset, options, report, sizes):
-        notes.print(note, markup=False)
+        notes.print(note)
 
 
 def _mining_notes(
@@ -227,13 +225,13 @@ def imbalances(
         mining, images = mining_of(state), dict(state.mined_classes)
         if frame.empty:
             why = render(no_clique(dataset, mining, images), in_shell)
-            notes.print("No clique passes these filters." if mined else why, markup=False)
+            notes.print("No clique passes these filters." if mined else why)
             return
-        notes.print(describe_mining(mining), markup=False)
+        notes.print(describe_mining(mining))
         for warning in mining_warnings(images, mining):
-            notes.print(warning, markup=False)
+            notes.print(warning)
         said = f"{describe_order(by, ranking.descending)} {describe_disagreements(frame)}"
-        notes.print(said.strip(), markup=False)
+        notes.print(said.strip())
         frame = imbalance_table(frame, images)
         if accuracy is not None:
             frame["accuracy % [95%]"] = accuracy_texts(accuracy)
@@ -262,7 +260,7 @@ def summary(
         sizes = dict(dataset_state(store, dataset).mined_classes)
         mined = clique_totals(store, dataset).cliques
     if format_ is Format.TABLE and output is None:
-        notes.print(describe_summary(len(frame), mined), markup=False)
+        notes.print(describe_summary(len(frame), mined))
         if frame.empty:
             return
         frame = summary_table(frame, sizes)

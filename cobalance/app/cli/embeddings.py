@@ -65,8 +65,7 @@ def add(
             vector_column=vector_column,
         )
     notes.print(
-        f"{inflect(read, 'vectors')} kept; {inflect(found, 'images')} of {dataset} have one.",
-        markup=False,
+        f"{inflect(read, 'vectors')} kept; {inflect(found, 'images')} of {dataset} have one."
     )
 
 
@@ -94,20 +93,20 @@ def compute(
             from cobalance.workflows.work.run import run_here
     with opened_store() as (store, progress):
         task = order_embeddings(store, dataset, features, assigned(setting))
-        out.print(task, markup=False)
+        out.print(task)
         if here:
             settings = Settings.from_environment()
             run_here(settings, [task], settings.queue_url(), progress)
             found = read_task(store, task)
             for remark in found.remarks:
-                notes.print(remark, markup=False)
+                notes.print(remark)
             if found.state != "done":
                 raise typer.Exit(1)
             return
-    notes.print("Compute them: cobalance work --until-idle", markup=False)
+    notes.print("Compute them: cobalance work --until-idle")
     extra = FEATURES[features].extra
     if extra and not is_installed(extra):
-        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)
+        notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
 @app.command()
@@ -141,7 +140,6 @@ def duplicates(
         frame = found.duplicates(similarity, progress)
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(
-        f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes.",
-        markup=False,
+        f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."
     )
     write_frame(frame, format_, output, out)

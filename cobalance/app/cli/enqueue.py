@@ -157,20 +157,19 @@ def enqueue(
         )
         created = read_job(store, job)
     if format_ is Format.TABLE and output is None:
-        out.print(job, markup=False)
+        out.print(job)
     else:
         write_frame(jobs_frame([created]), format_, output, out)
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
-        f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle",
-        markup=False,
+        f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"
     )
     if RECIPES[checked["recipe"]].plan is not None:
         notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
         notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
     for warning in _warnings(read_job_settings(checked)):
-        notes.print(warning, markup=False)
+        notes.print(warning)
 
 
 def _warnings(ordered: JobSettings) -> Iterator[str]:

@@ -119,7 +119,7 @@ def export(
         if count or name in ("real images", "generated images")
     )
     written = f"{inflect(report.files, 'files')}, {report.bytes:,} bytes"
-    out.print(f"{folder}: {counts}; {written}.", markup=False)
+    out.print(f"{folder}: {counts}; {written}.")
 
 
 def _result_options(
@@ -139,9 +139,9 @@ def _open_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
             so_far = f"{found.covered:,} of {inflect(found.wanted, 'images')} so far."
             if found.is_active and found.best_of > 1:
                 so_far += " {:,} of {:,} candidates are made.".format(*found.steps)
-            notes.print(f"Job {found.id} is {found.state}: {so_far}", markup=False)
+            notes.print(f"Job {found.id} is {found.state}: {so_far}")
         for remark in found.remarks:
-            notes.print(remark, markup=False)
+            notes.print(remark)
         yield store, found, progress
 
 
@@ -189,13 +189,12 @@ def rebalance(
         )
     for remark in (*merged.remarks, merged.counted):
         if remark:
-            notes.print(remark, markup=False)
+            notes.print(remark)
     if merged.real is None:
         others = f"the images of {found.dataset}"
     else:
         others = f"{inflect(merged.real, 'images')} of {found.dataset}"
     notes.print(
         f"{merged.dataset}: {others} and {inflect(merged.generated, 'generated ones')}.\n"
-        f"Next: cobalance compare datasets {quote(found.dataset)} {quote(merged.dataset)}",
-        markup=False,
+        f"Next: cobalance compare datasets {quote(found.dataset)} {quote(merged.dataset)}"
     )

@@ -52,7 +52,7 @@ def export_graph(
         inflect(len(tables.pairs), "pairs of concepts"),
         *([] if mined is None else [inflect(len(mined), "cliques")]),
     ]
-    notes.print(f"{target}: {', '.join(sizes)}.", markup=False)
+    notes.print(f"{target}: {', '.join(sizes)}.")
     if command is not None:
         notes.print("To import it, with Neo4j's own tool and an empty database:")
-        out.print(command, markup=False, soft_wrap=True)
+        out.print(command, soft_wrap=True)

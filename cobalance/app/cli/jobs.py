@@ -93,7 +93,7 @@ def jobs(
             if message in ("", one.error):
                 continue
             positions = ", ".join(map(str, rows["position"]))
-            out.print(f"At {positions}: {message}", markup=False)
+            out.print(f"At {positions}: {message}")
     if sum(one.queries.values()) > limit:
         note_limit(limit)
 
@@ -127,7 +127,7 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
 def _say_remarks(found: Sequence[Job | Task]) -> None:
     for one in found:
         for remark in one.remarks:
-            notes.print(f"{one.id}: {remark}", markup=False)
+            notes.print(f"{one.id}: {remark}")
 
 
 def work(
@@ -178,7 +178,7 @@ def cancel(job: WorkId) -> None:
         is_task = _has_task(store, job)
         state = cancel_task(store, job) if is_task else cancel_job(store, job)
     ended = "" if state == "cancelled" else " It had ended: there is nothing to cancel."
-    notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}", markup=False)
+    notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}")
 
 
 def retry(
@@ -197,7 +197,7 @@ def retry(
             queued_again = retry_task(store, job)
             state = read_task(store, job).state
             again = "it runs again." if queued_again else "there is nothing to retry."
-            notes.print(f"Task {job} is {state}: {again}", markup=False)
+            notes.print(f"Task {job} is {state}: {again}")
             return
         queued = retry_job(store, job, short=short)
         found = read_job(store, job)
@@ -212,7 +212,7 @@ def retry(
         )
     else:
         again = "nothing of it failed, and no image is missing."
-    notes.print(f"Job {job} is {found.state}: {again}", markup=False)
+    notes.print(f"Job {job} is {found.state}: {again}")
 
 
 def _has_task(store: GraphStore, name: str) -> bool:
@@ -247,7 +247,7 @@ def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) ->
     write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
     _say_remarks(found)
     if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
-        notes.print(f"Next: cobalance evaluate show {found[0].id}", markup=False)
+        notes.print(f"Next: cobalance evaluate show {found[0].id}")
 
 
 def _left_text(task: Task) -> str:

@@ -249,17 +249,16 @@ def _spark_options(
 
 def _tell(name: str, file: str, report: IngestReport, state: DatasetState, images: str) -> None:
     """Print the changes of a load, and the next command."""
-    notes.print(describe_load(name, report), markup=False)
-    notes.print(images, markup=False)
+    notes.print(describe_load(name, report))
+    notes.print(images)
     if report.kept:
         notes.print(
             f"{name} keeps {inflect(report.kept, 'images')} not in {file}, which --replace "
-            "would delete.",
-            markup=False,
+            "would delete."
         )
     mined = state.cliques_digest == state.digest
     following = f"cobalance imbalances {quote(name)}" if mined else f"cobalance mine {quote(name)}"
-    notes.print(f"Next: {following}", markup=False)
+    notes.print(f"Next: {following}")
 
 
 def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
@@ -280,14 +279,14 @@ _SHOWN = 5  # messages of skipped records
 def print_reader_notes(annotations: Annotations) -> None:
     """Print the reader's notes, skipped records, and images set aside."""
     for note in annotations.notes:
-        notes.print(f"Note: {note}", markup=False)
+        notes.print(f"Note: {note}")
     if annotations.skipped:
         some = len(annotations.skipped)
         notes.print(f"Skipped {inflect(some, 'malformed records')}:")
         for message in annotations.skipped[:_SHOWN]:
             said = message.error.render(in_shell) if isinstance(message, SkippedRecord) else message
-            notes.print(f"  {said}", markup=False)
+            notes.print(f"  {said}")
         if some > _SHOWN:
             notes.print(f"  ... and {some - _SHOWN:,} more.")
     for reason, images in annotations.set_aside.items():
-        notes.print(f"Set aside {images:,}: {reason}.", markup=False)
+        notes.print(f"Set aside {images:,}: {reason}.")

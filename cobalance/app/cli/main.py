@@ -169,7 +169,7 @@ def run() -> NoReturn:
         if state.get("debug"):
             print_traceback(type(error), error, error.__traceback__)
         else:
-            notes.print("[bold red]Error:[/] ", end="")
-            notes.print(error.render(in_shell), markup=False)
+            notes.print("Error: ", style="bold red", end="")
+            notes.print(error.render(in_shell))
         sys.exit(exit_code(error))
     sys.exit(0)

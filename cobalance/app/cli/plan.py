@@ -108,12 +108,12 @@ def plan(
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
-        notes.print(describe_mining(planned.state.mining_options()), markup=False)
+        notes.print(describe_mining(planned.state.mining_options()))
         write_frame(plan_table(planned), format_, None, out)
-        out.print(describe_plan(planned.plan), markup=False)
+        out.print(describe_plan(planned.plan))
     else:
         write_frame(planned.plan.frame(), format_, output, out)
     for note in plan_notes(planned):
-        notes.print(safe_text(render(note, in_shell)), markup=False)
+        notes.print(safe_text(render(note, in_shell)))
     if said := warn_unsupported(planned.plan.queries, planned.audited):
-        notes.print(f"{said} Leave them out with --supported-only.", markup=False)
+        notes.print(f"{said} Leave them out with --supported-only.")

@@ -148,10 +148,10 @@ def plan_edits(
         write_text(plan_to_json(planned.plan, planned.summary()).decode(), output)
     elif format_ is Format.TABLE and output is None:
         write_frame(planned.frame(), format_, None, out)
-        out.print(describe_plan(planned.plan), markup=False)
+        out.print(describe_plan(planned.plan))
     else:
         write_frame(planned.plan.frame(), format_, output, out)
-    notes.print(f"Next: {_order(dataset, recipe, name)}", markup=False)
+    notes.print(f"Next: {_order(dataset, recipe, name)}")
 
 
 def _order(dataset: str, recipe: str, name: str | None) -> str:

@@ -49,4 +49,4 @@ def report(
     options = ReportOptions(compare, plan, evaluation, date)
     with opened_store() as (store, progress):
         size = write_report(store, dataset, output, options, overwrite=overwrite, progress=progress)
-    notes.print(f"{output}: {size:,} bytes.", markup=False)
+    notes.print(f"{output}: {size:,} bytes.")

@@ -46,11 +46,10 @@ def resample(
     else:
         columns = ["dataset", "imbalanced", "remaining", "gap_before", "gap_after", "widened"]
         write_frame(found.effect[columns].reset_index(), format_, None, out)
-        notes.print("The list of images: add -f csv -o FILE.", markup=False)
+        notes.print("The list of images: add -f csv -o FILE.")
     splits = sorted({name for name in found.images["split"] if name is not None})
     if len(splits) > 1:
         notes.print(
             f"The images are of the splits {', '.join(splits)} together. Mine one with --split "
-            "for a list of that alone.",
-            markup=False,
+            "for a list of that alone."
         )

@@ -87,9 +87,7 @@ def app(
         notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")
     secret = settings.cobalance_auth_file
     if secret is not None and secret.stat().st_mode & stat.S_IROTH:
-        notes.print(
-            f"Every user of this machine can read {secret}; run `chmod 600` on it.", markup=False
-        )
+        notes.print(f"Every user of this machine can read {secret}; run `chmod 600` on it.")
     url = f"{listening.url}/?{urlencode({'dataset': NAME})}" if demo else listening.url
 
     def ready() -> None:

@@ -19,23 +19,19 @@ def status() -> None:
         with open_store(settings) as store:
             version = store.server_version()
         out.print(
-            f"{settings.neo4j_uri}, database {settings.neo4j_database}: Neo4j {version} answers.",
-            markup=False,
+            f"{settings.neo4j_uri}, database {settings.neo4j_database}: Neo4j {version} answers."
         )
         return
     server = local_server.status(settings.local_server())
     folder = settings.local_server().home
     if server is None:
-        out.print(
-            f"The local server is not running; any command starts it. Data: {folder}", markup=False
-        )
+        out.print(f"The local server is not running; any command starts it. Data: {folder}")
         return
     out.print(
         f"The local server is {server.phase} at {server.uri}: process {server.pid}, "
         f"{server.resident_mb:,.0f} MB, up {server.running_s / 60:,.0f} min.\n"
         f"Data: {folder}\nLog:  {server.log}\n"
-        "It stops by itself when nobody is connected for a while (COBALANCE_IDLE_STOP_S).",
-        markup=False,
+        "It stops by itself when nobody is connected for a while (COBALANCE_IDLE_STOP_S)."
     )
 
 

@@ -88,7 +88,7 @@ def add(
         tagged = tag_images(store, dataset, tag, ids, by=by)
         if role is not None:
             set_role(store, dataset, tag, role)
-        notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.", markup=False)
+        notes.print(f"{inflect(tagged, 'images')} of {dataset} tagged {tag}.")
         _say_pending(store, dataset)
 
 
@@ -100,7 +100,7 @@ def remove(
     ids = _ids(images, from_)
     with opened_store() as (store, _):
         untagged = untag_images(store, dataset, tag, ids)
-        notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.", markup=False)
+        notes.print(f"{inflect(untagged, 'images')} of {dataset} lost {tag}.")
         _say_pending(store, dataset)
 
 
@@ -121,7 +121,7 @@ def delete(dataset: DatasetName, tag: _TagName) -> None:
     """Delete a tag; images that it left out come back."""
     with opened_store() as (store, _):
         delete_tag(store, dataset, tag)
-        notes.print(f"Deleted the tag {tag!r}.", markup=False)
+        notes.print(f"Deleted the tag {tag!r}.")
         _say_pending(store, dataset)
 
 
@@ -131,7 +131,7 @@ def apply(dataset: DatasetName) -> None:
     with opened_store() as (store, progress):
         changes = apply_tags(store, dataset, progress=progress)
     done = _describe(changes) or "No image changes"
-    notes.print(f"{done}.", markup=False)
+    notes.print(f"{done}.")
 
 
 @app.command()
@@ -175,7 +175,4 @@ def _describe(changes: TagChanges) -> str:
 
 def _say_pending(store: GraphStore, dataset: str) -> None:
     if pending := pending_tags(store, dataset):
-        notes.print(
-            f"In the next count {_describe(pending)}: cobalance mine {quote(dataset)}",
-            markup=False,
-        )
+        notes.print(f"In the next count {_describe(pending)}: cobalance mine {quote(dataset)}")

@@ -123,7 +123,7 @@ def audit(
         found = find_panel(store, Audit, run, which)
         if answers is not None:
             taken = take_answers(store, found, _read_answers(answers))
-            notes.print(f"{inflect(taken, 'answers')} taken.", markup=False)
+            notes.print(f"{inflect(taken, 'answers')} taken.")
         if sheet:
             frame = answer_sheet(store, found)
             frame = guard_formulas(frame) if format_ is Format.CSV else frame
@@ -134,17 +134,16 @@ def audit(
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
     write_frame(frame, format_, output, out)
     if not (sheet or answers is not None or rates or results):
-        notes.print(panel_address(found), markup=False)
+        notes.print(panel_address(found))
 
 
 def _say_drawn(made: Audit) -> None:
-    out.print(panel_address(made), markup=False, soft_wrap=True)
+    out.print(panel_address(made), soft_wrap=True)
     command = f"cobalance annotate audit {made.run}"
     notes.print(
         f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, at this "
         f"address of `cobalance app`, or as a table: {command} --sheet --format csv. Results: "
-        f"{command} --results",
-        markup=False,
+        f"{command} --results"
     )
 
 

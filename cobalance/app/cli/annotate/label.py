@@ -180,15 +180,14 @@ def label(
     folder = output_folder()
     with opened_store() as (store, progress):
         run = order_labels(store, folder, order)
-        out.print(run, markup=False)
+        out.print(run)
         found = read_run(store, run)
         if order.endpoint is not None:
             asked = LabelSettings.read(found.settings)
             calls = asked.images * (len(asked.texts) if annotator == "vlm" else 1)
             notes.print(
                 f"{inflect(calls, 'questions')} with an image will be sent to "
-                f"{order.endpoint.host}, at most {at_once} at once.",
-                markup=False,
+                f"{order.endpoint.host}, at most {at_once} at once."
             )
         if here:
             settings = Settings.from_environment()
@@ -198,21 +197,20 @@ def label(
             return
     notes.print(
         f"{inflect(found.chunks, 'chunks')} ordered. Label them: cobalance work --until-idle; "
-        f"then: cobalance annotate runs {run}",
-        markup=False,
+        f"then: cobalance annotate runs {run}"
     )
     extra = "annotate" if url is not None else ANNOTATORS[annotator].extra or "worker"
     if not is_installed(extra):
-        notes.print(f"Workers need it installed: {install_command(extra)}", markup=False)
+        notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
 def _say_labelled(run: AnnotationRun) -> None:
     """Say how a run ended; exit with 1 where it is not done."""
     if run.state != "done":
-        notes.print(f"The run is {run.state}. {run.error}", markup=False)
+        notes.print(f"The run is {run.state}. {run.error}")
         raise typer.Exit(1)
     notes.print(f"The run is {run.state}. What it finds: cobalance annotate runs {run.id}")
-    notes.print(f"Make it count: cobalance annotate accept {run.id}", markup=False)
+    notes.print(f"Make it count: cobalance annotate accept {run.id}")
 
 
 def extract(
@@ -248,19 +246,17 @@ def extract(
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once
         done = extract_concepts(store, folder, chat, order, at_once=at_once, progress=progress)
-    out.print(done.run, markup=False)
+    out.print(done.run)
     usage = done.usage
     notes.print(
         f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "
         f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
-        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out.",
-        markup=False,
+        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out."
     )
     total = done.mentions + done.inferred
     if done.inferred:
         notes.print(
             f"Inferred and left out, as their captions do not name them: {done.inferred:,} of "
-            f"{total:,}, such as {', '.join(done.examples)}.",
-            markup=False,
+            f"{total:,}, such as {', '.join(done.examples)}."
         )
-    notes.print(f"Make it count: cobalance annotate accept {done.run}", markup=False)
+    notes.print(f"Make it count: cobalance annotate accept {done.run}")

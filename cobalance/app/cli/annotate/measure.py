@@ -150,7 +150,7 @@ def _say(found: "Measured") -> None:
     if found.unmatched_images:
         lines.append(f"{inflect(found.unmatched_images, 'images')} not in the ground truth")
     lines += [f"{n:,} rows {reason} left out" for reason, n in found.left_out.items()]
-    notes.print("; ".join(lines) + ".", markup=False)
+    notes.print("; ".join(lines) + ".")
 
 
 def compare(
@@ -196,11 +196,9 @@ def compare(
             confidence=confidence,
         )
     if found.left_out:
-        notes.print(
-            f"Looked for in one alone, left out: {', '.join(found.left_out)}.", markup=False
-        )
+        notes.print(f"Looked for in one alone, left out: {', '.join(found.left_out)}.")
     for note in found.notes:
-        notes.print(note, markup=False)
+        notes.print(note)
     if chart is not None:
         with replacing(chart) as part:
             part.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")

@@ -172,9 +172,9 @@ def propose(
             at_once=1 if local else at_once,
             progress=progress,
         )
-    out.print(done.run, markup=False)
+    out.print(done.run)
     _say_proposed(done)
-    notes.print(f"Review them: cobalance annotate review {dataset}", markup=False)
+    notes.print(f"Review them: cobalance annotate review {dataset}")
 
 
 def _say_proposed(done: "Proposed") -> None:
@@ -183,13 +183,10 @@ def _say_proposed(done: "Proposed") -> None:
         f"{inflect(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
         f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
         f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out. Near synonyms by "
-        f"{done.compared_by}.",
-        markup=False,
+        f"{done.compared_by}."
     )
     if done.left_out:
-        notes.print(
-            f"Left out, as they need --sensitive: {', '.join(done.left_out)}.", markup=False
-        )
+        notes.print(f"Left out, as they need --sensitive: {', '.join(done.left_out)}.")
 
 
 def open_chat(

@@ -84,21 +84,19 @@ def review(
                 f"{states.count(state)} {state}" for state in ("accepted", "rejected", "merged")
             )
             notes.print(f"{inflect(len(decisions), 'attributes')} decided: {said}.")
-            notes.print(f"Look for them: cobalance annotate label {dataset}", markup=False)
+            notes.print(f"Look for them: cobalance annotate label {dataset}")
             return
     frame = reviewing.review_frame(attributes)
     if csv is not None:
         write_text(as_text(guard_formulas(frame), Format.CSV), csv)
         notes.print(
             f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
-            f"cobalance annotate review {dataset} --from {csv}",
-            markup=False,
+            f"cobalance annotate review {dataset} --from {csv}"
         )
         return
     if not len(frame) and format_ is Format.TABLE:
         notes.print(
-            f"No attributes were proposed for {dataset}: cobalance annotate propose CAPTION",
-            markup=False,
+            f"No attributes were proposed for {dataset}: cobalance annotate propose CAPTION"
         )
         return
     if format_ is Format.TABLE:
@@ -256,6 +254,5 @@ def _decide(run: str, *, accepted: bool) -> None:
 def _say_counts(report: IngestReport, dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. "
-        f"Count them again: cobalance mine {dataset}",
-        markup=False,
+        f"Count them again: cobalance mine {dataset}"
     )

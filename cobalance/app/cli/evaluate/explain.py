@@ -58,7 +58,7 @@ def artefact(
         )
     frame = done.scores.drop(columns=["method", "seed"])
     write_frame(frame, format_, output, out)
-    notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.", markup=False)
+    notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.")
 
 
 def cam(
@@ -100,8 +100,7 @@ def cam(
     if done.without_regions:
         notes.print(
             f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
-            "their object, and no share. Name it with --object.",
-            markup=False,
+            "their object, and no share. Name it with --object."
         )
 
 
@@ -168,10 +167,7 @@ def clusters(
         )
     write_frame(found.shifts, format_, output, out)
     if found.without:
-        notes.print(
-            f"Without captions, and in no cluster: {inflect(found.without, 'images')}.",
-            markup=False,
-        )
+        notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
     if report is not None:
         _say(report, dataset)
 
@@ -179,6 +175,5 @@ def clusters(
 def _say(report: IngestReport, dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
-        f"cobalance mine {quote(dataset)}",
-        markup=False,
+        f"cobalance mine {quote(dataset)}"
     )

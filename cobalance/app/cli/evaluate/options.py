@@ -91,20 +91,17 @@ def say_failures(found: Sequence[Evaluation]) -> None:
     if waiting:
         notes.print(
             f"{waiting:,} of {len(found):,} are still queued or running. To run them: cobalance "
-            "work --until-idle",
-            markup=False,
+            "work --until-idle"
         )
     for one in found:
         if one.state == "failed":
             notes.print(
                 f"{one.id} ({one.method}) failed: {one.error} When that is mended: cobalance "
-                f"retry {one.id}",
-                markup=False,
+                f"retry {one.id}"
             )
     outdated = sum(one.outdated and one.scored_at is not None for one in found)
     if outdated:
         notes.print(
             f"{outdated:,} of {len(found):,} are outdated: images of their datasets have changed "
-            "since. Order them again.",
-            markup=False,
+            "since. Order them again."
         )

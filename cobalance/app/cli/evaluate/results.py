@@ -93,17 +93,14 @@ def show(
     with opened_store() as (store, _):
         found = evaluations_of(store, which, limit=limit)
         if not found:
-            notes.print(
-                "There is no evaluation. Order some: cobalance evaluate train DATASET", markup=False
-            )
+            notes.print("There is no evaluation. Order some: cobalance evaluate train DATASET")
             return
         if baseline is not None:
             frame = results.differences_frame(output_folder(), found, baseline)
             names = {*results.name_rows(results.newest(found)).values()}
             if left_out := sorted(names - {*frame["method"], *frame["baseline"]}):
                 notes.print(
-                    f"Left out, without {baseline} of the same settings: {', '.join(left_out)}",
-                    markup=False,
+                    f"Left out, without {baseline} of the same settings: {', '.join(left_out)}"
                 )
         else:
             frame = results.summary_frame(store, found)
@@ -154,7 +151,7 @@ def export(
             baseline=baseline,
             title=title or f"Evaluations{'' if which is None else f' of {which}'}",
         )
-    out.print(f"{file}: {inflect(rows, 'rows')}.", markup=False)
+    out.print(f"{file}: {inflect(rows, 'rows')}.")
 
 
 def delete(
@@ -171,4 +168,4 @@ def delete(
         delete_evaluations(
             store, Settings.from_environment().folders(), output_folder(), evaluations
         )
-    notes.print(f"Deleted {what}.", markup=False)
+    notes.print(f"Deleted {what}.")

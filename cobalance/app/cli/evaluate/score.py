@@ -192,8 +192,7 @@ def score(
                 )
                 notes.print(
                     f"Kept as {inflect(len(kept), 'evaluations')}: {', '.join(kept)}\n"
-                    f"Next: cobalance evaluate show {kept[0]}",
-                    markup=False,
+                    f"Next: cobalance evaluate show {kept[0]}"
                 )
     _write(inputs, scored, baseline, seed, format_, output)
 
@@ -228,7 +227,7 @@ def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -
         warnings.simplefilter("always", UserWarning)
         scored = score_tables(inputs, metric or (), options)
     for text in dict.fromkeys(str(one.message) for one in said):
-        notes.print(text, markup=False)
+        notes.print(text)
     return scored
 
 
@@ -248,8 +247,7 @@ def _write(
         frame = compare_scores(frame, baseline)
         notes.print(
             "Rows stand for several images, so that intervals take methods as tested on different "
-            "ones (Newcombe).",
-            markup=False,
+            "ones (Newcombe)."
         )
     elif baseline is not None:
         frame = compare_methods(
@@ -269,4 +267,4 @@ def _write(
     write_frame(frame, format_, output, out)
     if baseline is None:
         for name, reason in scored.left_out.items():
-            notes.print(f"{name} is left out: {reason}", markup=False)
+            notes.print(f"{name} is left out: {reason}")

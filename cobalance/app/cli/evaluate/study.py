@@ -64,12 +64,11 @@ def study(
         if people is not None:
             sample = Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
             made = draw_study(store, job, sample)
-            out.print(panel_address(made), markup=False, soft_wrap=True)
+            out.print(panel_address(made), soft_wrap=True)
             notes.print(
                 f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
-                "--results",
-                markup=False,
+                "--results"
             )
             return
         found = find_panel(store, Study, job, which)
@@ -80,4 +79,4 @@ def study(
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output, out)
     if not results:
-        notes.print(panel_address(found), markup=False)
+        notes.print(panel_address(found))

@@ -165,7 +165,7 @@ def train(
     with opened_store() as (store, progress):
         ordered = order_evaluations(store, order, progress=progress)
         for one in ordered.ids:
-            out.print(one, markup=False)
+            out.print(one)
         if here:
             settings = Settings.from_environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
@@ -174,22 +174,20 @@ def train(
     if ordered.known:
         notes.print(
             f"{len(ordered.known):,} of {len(ordered.ids):,} were ordered before; --again orders "
-            "them once more.",
-            markup=False,
+            "them once more."
         )
     what = inflect(len(ordered.ids), "evaluations")
     shown = f"cobalance evaluate show {quote(datasets[0])}"
     if here:
-        notes.print(f"{what} ended. Next: {shown}", markup=False)
+        notes.print(f"{what} ended. Next: {shown}")
         if any(one.state != "done" for one in ended):
             raise typer.Exit(1)
         return
-    notes.print(f"{what} ordered. Run them: cobalance work --until-idle", markup=False)
-    notes.print(f"Next: cobalance work --until-idle; then: {shown}", markup=False)
+    notes.print(f"{what} ordered. Run them: cobalance work --until-idle")
+    notes.print(f"Next: cobalance work --until-idle; then: {shown}")
     for extra in ordered.extras:
         if not is_installed(extra):
             notes.print(
                 f"They need the extra {extra}, which is not installed here; workers need it: "
-                f"{install_command(f'worker,{extra}')}",
-                markup=False,
+                f"{install_command(f'worker,{extra}')}"
             )

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from cobalance.ingest.stored.output_folder import OutputFolder
 
 
-out = Terminal(highlight=False, soft_wrap=False)
+out = Terminal(highlight=False, markup=False, emoji=False)
 if not out.is_terminal and "COLUMNS" not in os.environ:
     out.width = 10_000  # a line for a row, so that grep finds all of it
-notes = Terminal(stderr=True, highlight=False, soft_wrap=True)
+notes = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def cleaned(name: str | None) -> str | None:

@@ -12,8 +12,8 @@ import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.errors import CobalanceError, OptionError
@@ -157,14 +157,14 @@ def fitting_table(
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     for header, number, stay, width in zip(headers, is_number, stays, longest, strict=True):
         table.add_column(
-            escape(header),
+            Text(header),
             justify="right" if number else "left",
             no_wrap=stay or not wraps,
             min_width=width if stay else min(width, least),
             overflow="fold",
         )
     for row in zip(*cells, strict=True):
-        table.add_row(*map(escape, row))
+        table.add_row(*map(Text, row))
     return table
 
 
