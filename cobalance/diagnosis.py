@@ -12,8 +12,8 @@ from cobalance.display import ALL, Result
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
-from cobalance.graph.diagnosis.evidence import EVIDENCE, by_evidence
-from cobalance.graph.diagnosis.imbalance import COUNT, SMALLEST_FIRST, imbalance_table
+from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
+from cobalance.graph.diagnosis.order import EVIDENCE, SMALLEST_FIRST, by_evidence
 from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
 from cobalance.graph.diagnosis.selection import CliqueFilter
 from cobalance.graph.diagnosis.splits import ComparedSplits

@@ -14,7 +14,7 @@ import pandas as pd
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import list_datasets
-from cobalance.graph.diagnosis.evidence import EVIDENCE
+from cobalance.graph.diagnosis.order import EVIDENCE
 from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.graph.names import clean_name
 from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.graph.diagnosis.association import leading_classes
-from cobalance.graph.diagnosis.evidence import rate_differences
+from cobalance.graph.diagnosis.association import leading_classes, rate_differences
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 
 Verdict = Literal["supported", "not supported", "reversed", "not audited"]

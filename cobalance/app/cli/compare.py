@@ -21,7 +21,7 @@ from cobalance.app.cli.shared.tables import Format, check_output, write_frame
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
 from cobalance.workflows.compare import (

@@ -24,7 +24,8 @@ from cobalance.graph.dataset.cliques import clique_totals, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES, MiningReport
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE
+from cobalance.graph.diagnosis.order import EVIDENCE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.own_effects import read_own_imbalances, read_summary

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.graph.diagnosis.association import q_values
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, NONE, interaction
+from cobalance.graph.diagnosis.q_values import q_values
 
 
 def differences(

@@ -9,24 +9,19 @@ import pandas as pd
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import (
+    DISAGREEMENTS,
     TESTS,
     class_lift,
     class_rates,
+    disagreements,
     homogeneity_test,
     leading_classes,
     log_odds_ratio,
-    q_values,
-)
-from cobalance.graph.diagnosis.evidence import (
-    DISAGREEMENTS,
-    MAX_Q_VALUE,
-    disagreements,
     rate_differences,
 )
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
 
 COUNT, RATE = "count_", "rate_"  # before a class's name: its columns
-SMALLEST_FIRST = ("p_value", "q_value")
-"""Columns of which the smallest values say most."""
 
 
 def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -67,7 +62,7 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
         - ``highest_rate``, ``lowest_rate`` (category): the classes with these two rates, the first
           in class order among equals, see `rate_differences`; missing where the effect is 0
         - ``disagreement`` (category): where the rates contradict ``under_represented``, in words,
-          see `cobalance.graph.diagnosis.evidence.disagreements`; missing where they do not
+          see `cobalance.graph.diagnosis.association.disagreements`; missing where they do not
 
     Raises
     ------

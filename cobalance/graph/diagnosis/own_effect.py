@@ -7,8 +7,8 @@ import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.association import q_values
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expected, interaction
+from cobalance.graph.diagnosis.q_values import q_values
 
 MISSING = -1
 EXPECTED = "expected_"

@@ -7,7 +7,8 @@ import numpy as np
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.association import homogeneity_test, leading_classes, q_values
+from cobalance.graph.diagnosis.association import homogeneity_test, leading_classes
+from cobalance.graph.diagnosis.q_values import check_q_value, q_values
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.names import clean_name
 
@@ -47,8 +48,7 @@ class CliqueFilter:
         object.__setattr__(self, "concepts", tuple(map(clean_name, self.concepts)))
         if self.min_gap < 0:
             raise OptionError(f"min_gap is {self.min_gap}; give 0 or more")
-        if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
-            raise OptionError(f"max_q_value is {self.max_q_value}; give one from 0 to 1")
+        check_q_value(self.max_q_value)
 
     def rows(self, cliques: Cliques) -> IntArray:
         """Return the rows of the cliques that pass, ascending.

@@ -8,11 +8,11 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
-from cobalance.graph.diagnosis.association import class_rates, homogeneity_test, q_values
+from cobalance.graph.diagnosis.association import class_rates, homogeneity_test
 from cobalance.graph.diagnosis.difference import differences
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
-from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value, q_values
+from cobalance.graph.errors import check_known
 
 FIRST, SECOND = "first_", "second_"
 """After ``count_`` or ``rate_`` and before a class's name: the split's columns."""
@@ -119,8 +119,7 @@ class ComparedSplits:
         max_cliques: int | None = None,
     ) -> "ComparedSplits":
         """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
-        if not 0 <= max_q_value <= 1:
-            raise OptionError(f"max_q_value is {max_q_value}; give one from 0 to 1")
+        check_q_value(max_q_value)
         found = split_cliques(
             *images,
             max_size=max_size,

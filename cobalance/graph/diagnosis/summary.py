@@ -10,9 +10,9 @@ import pandas as pd
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import class_rates
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.own_effect import own_effects
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value
 from cobalance.graph.errors import OptionError
 
 MOST = 20
@@ -105,8 +105,7 @@ def summarize(
     """
     if limit < 1:
         raise OptionError(f"limit is {limit}; give 1 or more")
-    if not 0 <= max_q_value <= 1:
-        raise OptionError(f"max_q_value is {max_q_value}; give one from 0 to 1")
+    check_q_value(max_q_value)
     effects = own_effects(cliques) if effects is None else effects
     stands = effects["closed"] & (effects["own_q_value"] <= max_q_value)
     stands &= effects["own_effect"] > 0

@@ -16,7 +16,7 @@ from cobalance.graph.diagnosis.comparison import (
     check_request,
     compare_cliques,
 )
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.splits import ComparedSplits
 from cobalance.graph.errors import Action, OptionError, Text, UnknownNameError
 from cobalance.graph.names import clean_name

@@ -9,8 +9,9 @@ import pandas as pd
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import Cypher, GraphStore
 from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.evidence import EVIDENCE
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE, SMALLEST_FIRST, evidence_columns
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE, evidence_columns
+from cobalance.graph.diagnosis.order import EVIDENCE, GAP, SMALLEST_FIRST
+from cobalance.graph.diagnosis.q_values import check_q_value
 from cobalance.graph.diagnosis.selection import fold_repeats
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.queries import statements
@@ -20,7 +21,6 @@ _FLOATS = [
     *("lift", "log_odds_ratio", "log_odds_ratio_low", "log_odds_ratio_high"),
     *("p_value", "q_value"),
 ]
-GAP = "gap"
 _BEYOND = 50  # rows after the last, which may have the same images
 
 
@@ -68,8 +68,7 @@ class Ranking:
     def __post_init__(self) -> None:
         if self.max_size is not None and self.max_size < (self.min_size or 1):
             raise OptionError(f"The largest size, {self.max_size}, is below the smallest.")
-        if self.max_q_value is not None and not 0 <= self.max_q_value <= 1:
-            raise OptionError(f"The largest q-value is {self.max_q_value}; give one from 0 to 1.")
+        check_q_value(self.max_q_value)
 
 
 def read_imbalances(store: GraphStore, dataset: str, ranking: Ranking) -> pd.DataFrame:

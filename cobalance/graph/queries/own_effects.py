@@ -8,8 +8,9 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE, OWN
+from cobalance.graph.diagnosis.order import OWN
 from cobalance.graph.diagnosis.own_effect import find_closed, own_effects
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import find_rows, fold_repeats
 from cobalance.graph.diagnosis.summary import MOST, summarize
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances, read_imbalances_of

@@ -7,8 +7,9 @@ import pandas as pd
 
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.evidence import EVIDENCE, MAX_Q_VALUE, OWN
-from cobalance.graph.diagnosis.imbalance import RATE, SMALLEST_FIRST
+from cobalance.graph.diagnosis.imbalance import RATE
+from cobalance.graph.diagnosis.order import EVIDENCE, OWN, SMALLEST_FIRST
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import Action, Text
 from cobalance.graph.wording import inflect
 

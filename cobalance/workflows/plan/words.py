@@ -10,7 +10,7 @@ from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.evidence import disagreements
+from cobalance.graph.diagnosis.association import disagreements
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
 from cobalance.graph.wording import inflect
@@ -59,7 +59,7 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     """How many of the cliques that a plan has images for rates contradict, and how many there are.
 
     Rates contradict those that an imbalance table has words for, see
-    `cobalance.graph.diagnosis.evidence.disagreements`; none where a planner balances rates.
+    `cobalance.graph.diagnosis.association.disagreements`; none where a planner balances rates.
     """
     planned = sorted({query.concepts for query in plan.queries})
     if plan.planner_options.get("rates"):

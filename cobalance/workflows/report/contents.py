@@ -22,7 +22,7 @@ from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.evaluations import statements as of_evaluations
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation, read_scores
 from cobalance.graph.progress import Progress, silent

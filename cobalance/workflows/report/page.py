@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import ConflictError, OptionError, Setting, render
 from cobalance.graph.files import replacing
 from cobalance.graph.progress import Progress, silent

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE
-from cobalance.graph.diagnosis.evidence import EVIDENCE
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.diagnosis.order import EVIDENCE
 from cobalance.graph.errors import render
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import (

@@ -23,8 +23,8 @@ from cobalance.graph.diagnosis.association import (
     homogeneity_test,
     leading_classes,
     log_odds_ratio,
-    q_values,
 )
+from cobalance.graph.diagnosis.q_values import q_values
 from cobalance.graph.errors import OptionError
 
 

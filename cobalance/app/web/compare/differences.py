@@ -16,7 +16,7 @@ from cobalance.app.web.widgets.theme import shorten
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.workflows.cells import ARROW, q_text, rate_texts, to_csv
 from cobalance.workflows.compare import difference_texts

@@ -20,8 +20,8 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.dataset.cliques import clique_totals
-from cobalance.graph.diagnosis.evidence import OWN
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.diagnosis.order import OWN
 from cobalance.graph.errors import render
 from cobalance.graph.evaluations.reading import Evaluation
 from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances

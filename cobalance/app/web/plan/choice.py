@@ -25,7 +25,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.diagnosis.evidence import MAX_Q_VALUE
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
 from cobalance.graph.wording import inflect
 from cobalance.ingest.concepts.wording import readable

@@ -14,7 +14,7 @@ from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.tables import count_column, table_height
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.evidence import DISAGREEMENTS, disagreements
+from cobalance.graph.diagnosis.association import DISAGREEMENTS, disagreements
 from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)

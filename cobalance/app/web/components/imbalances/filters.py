@@ -9,8 +9,8 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import shorten
-from cobalance.graph.diagnosis.evidence import EVIDENCE, OWN
-from cobalance.graph.queries.imbalances import GAP, Ranking
+from cobalance.graph.diagnosis.order import EVIDENCE, GAP, OWN
+from cobalance.graph.queries.imbalances import Ranking
 from cobalance.workflows.diagnose.facets import Facet, read_facets
 
 CONCEPTS = "concept"  # the key of the filter by concepts, which the graph's nodes set too

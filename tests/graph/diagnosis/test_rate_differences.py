@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.graph.diagnosis.evidence import (
-    DISAGREEMENTS,
-    by_evidence,
-    disagreements,
-    rate_differences,
-)
+from cobalance.graph.diagnosis.association import DISAGREEMENTS, disagreements, rate_differences
 from cobalance.graph.diagnosis.imbalance import imbalance_table
+from cobalance.graph.diagnosis.order import by_evidence
 from tests.graph.diagnosis.test_imbalance import make_cliques
 
 

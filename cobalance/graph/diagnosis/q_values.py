@@ -1,0 +1,34 @@
+"""q-values: p-values adjusted for the number of cliques that are tested."""
+
+import numpy as np
+
+from cobalance.graph.arrays import FloatArray
+from cobalance.graph.errors import OptionError
+
+MAX_Q_VALUE = 0.05
+"""The largest q-value of a clique that leans to a class."""
+
+
+def q_values(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values for multiple testing (Benjamini-Hochberg).
+
+    Benjamini and Hochberg's procedure over all cliques given, those that cannot be tested
+    included. Cliques that share concepts are not independent: the procedure is proven for
+    independent and for positively dependent tests, and widely used beyond.
+
+    Examples
+    --------
+    >>> q_values(np.array([0.01, 0.04, 1.0]))
+    array([0.03, 0.06, 1.  ])
+    """
+    from scipy.stats import false_discovery_control
+
+    if not len(p_values):
+        return p_values
+    return np.asarray(false_discovery_control(p_values), dtype=np.float64)
+
+
+def check_q_value(limit: float | None) -> None:
+    """Raise OptionError unless a limit on q-values is from 0 to 1, or None."""
+    if limit is not None and not 0 <= limit <= 1:
+        raise OptionError(f"max_q_value is {limit}; give one from 0 to 1.")
