@@ -1,10 +1,12 @@
 """The parts of the app that run in the browser: build/, registered with Streamlit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+import streamlit as st
 from streamlit.components import v2
 from streamlit.components.v2.types import ComponentRenderer
 
@@ -34,8 +36,18 @@ class Exchange(Generic[T]):
     effective: T
 
 
+def draw_part(
+    part: str, key: str, data: Mapping[str, Any], *, sent_once: Any = None, **callbacks: Any
+) -> Any:
+    """Draw a part with its data; return its result. `sent_once` goes with the library."""
+    library, drawn = _register(part)
+    with st.container(gap=None):
+        library(key=f"{key}.library", data=sent_once)
+        return drawn(key=key, data=data, **callbacks)
+
+
 @cache
-def browser_part(name: str) -> tuple[ComponentRenderer, ComponentRenderer]:
+def _register(name: str) -> tuple[ComponentRenderer, ComponentRenderer]:
     """Register a component's library and its mounted part, once per process.
 
     They are two because Streamlit sends a component's code again whenever its data change. The

@@ -10,8 +10,13 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import Exchange, browser_part, no_callback
-from cobalance.workflows.concept_graph.elements import GraphPicture, GraphStep
+from cobalance.app.web.browser.browser_part import Exchange, draw_part, no_callback
+from cobalance.workflows.concept_graph.elements import (
+    GraphEdge,
+    GraphNode,
+    GraphPicture,
+    GraphStep,
+)
 
 Ids = tuple[str, ...]
 
@@ -87,23 +92,15 @@ def concept_graph(
     exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
     at = tuple([step] if step in steps else steps[:1])
     shown = next_exchange(before[1], at, stored.get("step"), steps)
-    library, graph = browser_part("concept_graph")
-    with st.container(gap=None):
-        library(key=f"{key}.library")
-        result = graph(
-            key=key,
-            data=payload(
-                picture,
-                Outlines(highlighted, cliques, groups),
-                exchange,
-                shown,
-                height_px=height_px,
-                label=label,
-            ),
-            on_selected_change=no_callback,
-            on_expanded_change=no_callback,
-            on_step_change=no_callback,
-        )
+    outlines = Outlines(highlighted, cliques, groups)
+    result = draw_part(
+        "concept_graph",
+        key,
+        payload(picture, outlines, exchange, shown, height_px=height_px, label=label),
+        on_selected_change=no_callback,
+        on_expanded_change=no_callback,
+        on_step_change=no_callback,
+    )
     st.session_state[memory] = exchange, replace(shown, wanted=shown.effective)
     expanded = result.get("expanded")
     return GraphSelection(
@@ -167,31 +164,32 @@ def payload(
     return {
         "nodes": [
             {
-                "id": str(node.id),
-                "label": str(node.label),
+                "id": node.id,
+                "label": node.label,
                 "kind": node.kind,
-                "x": round(float(node.x_px), 1),
                 "y": round(float(node.y_px), 1),
-                "size": round(float(node.size_px), 1),
-                "skew": round(float(node.skew), 3),
-                "description": str(node.description),
                 "color": node.color,
+                **_of_step(node),
             }
             for node in drawn.nodes
         ],
         "edges": [
             {
-                "source": str(edge.source),
-                "target": str(edge.target),
-                "width": round(float(edge.width_px), 2),
-                "skew": round(float(edge.skew), 3),
-                "description": str(edge.description),
+                "source": edge.source,
+                "target": edge.target,
                 "color": edge.color,
+                **_of_step(edge),
             }
             for edge in drawn.edges
         ],
         "steps": [
-            {"id": one.id, "name": one.name, **_numbers_and_texts(one.picture)} for one in steps
+            {
+                "id": one.id,
+                "name": one.name,
+                "nodes": [[*_of_step(node).values(), node.absent] for node in one.picture.nodes],
+                "edges": [[*_of_step(edge).values()] for edge in one.picture.edges],
+            }
+            for one in steps
         ],
         "step": next(iter(step.effective), ""),
         "step_request": step.request,
@@ -199,13 +197,13 @@ def payload(
         "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
         "left_color": drawn.left_color,
         "right_color": drawn.right_color,
-        "highlighted": [[str(id_) for id_ in clique] for clique in outlines.highlighted],
+        "highlighted": [list(clique) for clique in outlines.highlighted],
         "cliques": [
-            [str(id_) for id_ in clique]
+            list(clique)
             for clique in outlines.cliques
             if len(clique) > 1 and known.issuperset(clique)
         ],
-        "groups": [[str(id_) for id_ in group if id_ in known] for group in outlines.groups],
+        "groups": [[id_ for id_ in group if id_ in known] for group in outlines.groups],
         "selected": list(exchange.effective),
         "request": exchange.request,
         "height_px": height_px,
@@ -217,21 +215,11 @@ def _first(picture: GraphPicture | Sequence[GraphStep]) -> GraphPicture:
     return picture if isinstance(picture, GraphPicture) else picture[0].picture
 
 
-def _numbers_and_texts(picture: GraphPicture) -> dict[str, list[list[Any]]]:
-    """Numbers and texts of one step, in the order of nodes and edges."""
-    return {
-        "nodes": [
-            [
-                round(float(node.x_px), 1),
-                round(float(node.size_px), 1),
-                round(float(node.skew), 3),
-                str(node.description),
-                bool(node.absent),
-            ]
-            for node in picture.nodes
-        ],
-        "edges": [
-            [round(float(edge.width_px), 2), round(float(edge.skew), 3), str(edge.description)]
-            for edge in picture.edges
-        ],
-    }
+def _of_step(one: GraphNode | GraphEdge) -> dict[str, Any]:
+    """What differs between the steps of a story, in the order that the browser reads."""
+    sizes: dict[str, float]
+    if isinstance(one, GraphNode):
+        sizes = {"x": round(float(one.x_px), 1), "size": round(float(one.size_px), 1)}
+    else:
+        sizes = {"width": round(float(one.width_px), 2)}
+    return {**sizes, "skew": round(float(one.skew), 3), "description": one.description}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import Exchange, browser_part, no_callback
+from cobalance.app.web.browser.browser_part import Exchange, draw_part, no_callback
 from cobalance.graph.console.completions import editor_words
 
 MOST_CHARACTERS = 200_000  # that are taken from a browser
@@ -57,22 +57,21 @@ def cypher_editor(
     memory = f"{key}.written"
     report = (st.session_state.get(key) or {}).get("written")
     now = next_text(st.session_state.get(memory), plain_lines(text), report)
-    library, editor = browser_part("cypher_editor")
-    with st.container(gap=None):
-        library(key=f"{key}.library", data=editor_words())
-        editor(
-            key=key,
-            data={
-                "text": now.effective,
-                "request": now.request,
-                "label": label,
-                "parameters": list(parameters),
-                "mistake": {"offset": mistake.offset, "message": mistake.message}
-                if mistake is not None and mistake.text == now.effective
-                else None,
-            },
-            on_written_change=no_callback,
-        )
+    draw_part(
+        "cypher_editor",
+        key,
+        {
+            "text": now.effective,
+            "request": now.request,
+            "label": label,
+            "parameters": list(parameters),
+            "mistake": {"offset": mistake.offset, "message": mistake.message}
+            if mistake is not None and mistake.text == now.effective
+            else None,
+        },
+        sent_once=editor_words(),
+        on_written_change=no_callback,
+    )
     st.session_state[memory] = now
     return now.effective
 

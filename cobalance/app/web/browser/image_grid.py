@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import browser_part
+from cobalance.app.web.browser.browser_part import draw_part
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import picture_url
 
@@ -120,14 +120,6 @@ def grid_data(
         "row_px": row_px,
         "label": label,
     }
-
-
-def draw_part(part: str, key: str, data: dict[str, Any], **callbacks: Any) -> None:
-    """Draw a part that runs in the browser with its data."""
-    library, drawn = browser_part(part)
-    with st.container(gap=None):
-        library(key=f"{key}.library")
-        drawn(key=key, data=data, **callbacks)
 
 
 def opening(

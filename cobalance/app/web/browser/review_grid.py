@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from cobalance.app.web.browser.browser_part import no_callback
+from cobalance.app.web.browser.browser_part import draw_part, no_callback
 from cobalance.app.web.browser.image_grid import (
     GridImage,
     OpenedImage,
-    draw_part,
     grid_data,
     opening,
     switching,
