@@ -300,7 +300,6 @@ def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
     if not clique:
         return
     mined = not details.read_row(current, clique).empty
-    planned = clique in url.selected_cliques()
     name = escape(shorten(" + ".join(clique), 60))
     with st.container(horizontal=True):
         st.button(
@@ -310,15 +309,7 @@ def _offer_clique(current: CurrentDataset, concepts: Sequence[str]) -> None:
             on_click=url.show_images,
             args=(clique,),
         )
-        st.button(
-            "Take out of the plan" if planned else "Add to plan",
-            key="_graph_to_plan",
-            icon=":material/remove:" if planned else ":material/add:",
-            on_click=url.toggle_clique,
-            args=(clique,),
-            disabled=not mined,
-            help=None if mined else details.NOT_MINED,
-        )
+        details.plan_button(clique, mined=mined, key="_graph_to_plan")
 
 
 _ICONS = {

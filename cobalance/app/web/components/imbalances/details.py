@@ -126,7 +126,7 @@ def _draw(
         counts = _counts(after, clique, row)
     if not row.empty:
         _evidence(current, row)
-    _plan_button(clique, mined=is_mined)
+    plan_button(clique, mined=is_mined, primary=True)
     if repeats:
         names = "; ".join(escape(shorten(" + ".join(one), 60)) for one in repeats)
         st.caption(f"The same images show {names}, and no others do.")
@@ -156,13 +156,16 @@ def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
         st.metric("Own effect", own_texts(own)["own effect"][0], help=_OWN)
 
 
-def _plan_button(clique: url.Clique, *, mined: bool) -> None:
+def plan_button(
+    clique: url.Clique, *, mined: bool, primary: bool = False, key: str = "_details_to_plan"
+) -> None:
+    """Draw the button that adds a clique to the plan, or takes it out."""
     planned = clique in url.selected_cliques()
     st.button(  # the page behind is drawn with it when the drawer is closed
         "Take out of the plan" if planned else "Add to plan",
-        key="_details_to_plan",
+        key=key,
         icon=":material/remove:" if planned else ":material/add:",
-        type="secondary" if planned else "primary",
+        type="primary" if primary and not planned else "secondary",
         on_click=url.toggle_clique,
         args=(clique,),
         disabled=not mined,
