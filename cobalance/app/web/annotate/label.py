@@ -7,10 +7,10 @@ import streamlit as st
 from cobalance.app.web.components.option_fields import draw_model_options
 from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error, viewer_note
+from cobalance.app.web.widgets.messages import edits, show_kept_error, viewer_note
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.names import clean_name
@@ -124,14 +124,13 @@ def _choose_split(current: CurrentDataset) -> str | None:
     return chosen
 
 
+@edits(_PROBLEM)
 def _order(order: dict[str, Any], concepts: str) -> None:
     """Order the run in the button's callback, so that the page is drawn with it."""
-    with errors_kept(_PROBLEM):
-        require_editor()
-        names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
-        st.session_state[_ORDERED] = order_labels(
-            session.store(),
-            session.settings().folders().open_output(),
-            LabelOrder(**order, concepts=names),
-            created_by=user_name(),
-        )
+    names = tuple(clean_name(line) for line in concepts.splitlines() if line.strip())
+    st.session_state[_ORDERED] = order_labels(
+        session.store(),
+        session.settings().folders().open_output(),
+        LabelOrder(**order, concepts=names),
+        created_by=user_name(),
+    )

@@ -8,12 +8,12 @@ import streamlit as st
 
 from cobalance.app.web.annotate import pictures
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
 from cobalance.app.web.widgets.messages import (
+    edits,
     empty_state,
-    errors_kept,
     show_kept_error,
     viewer_note,
 )
@@ -148,15 +148,14 @@ def _fields(
             )
 
 
+@edits(_PROBLEM)
 def _decide(dataset: str, decisions: list[Decision]) -> None:
     """Write decisions in a button's callback, and go on to the next attribute."""
-    with errors_kept(_PROBLEM):
-        require_editor()
-        if not decisions:
-            raise OptionError("There is nothing to decide.")
-        decide_attributes(session.store(), dataset, decisions, user_name())
-        st.session_state[ATTRIBUTE] = None
-        _forget_target()
+    if not decisions:
+        raise OptionError("There is nothing to decide.")
+    decide_attributes(session.store(), dataset, decisions, user_name())
+    st.session_state[ATTRIBUTE] = None
+    _forget_target()
 
 
 def _forget_target() -> None:

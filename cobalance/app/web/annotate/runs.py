@@ -11,14 +11,14 @@ from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.app.web.annotate import pictures
 from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import may_edit, require_editor, user_name
+from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import id_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import (
+    edits,
     empty_state,
     errors_in_fragment,
-    errors_kept,
     show_error,
     show_kept_error,
     viewer_note,
@@ -168,15 +168,8 @@ def _buttons(run: AnnotationRun) -> None:
                 key=f"_annotate_{label} {run.id}",
                 type="primary" if label == "Accept" else "secondary",
                 disabled=busy or not sure,
-                on_click=_do,
-                args=(do,),
+                on_click=edits(_PROBLEM)(do),
             )
-
-
-def _do(action: Callable[[], object]) -> None:
-    with errors_kept(_PROBLEM):
-        require_editor()
-        action()
 
 
 def _decide(run: AnnotationRun, *, accepted: bool) -> None:
@@ -313,16 +306,15 @@ def _fields(run: AnnotationRun, settings: LabelSettings) -> LabelSettings:
     return settings.model_copy(update={"thresholds": {**settings.thresholds, concept: value}})
 
 
+@edits(_THRESHOLDS_PROBLEM)
 def _keep(run: str, changed: LabelSettings) -> None:
-    with errors_kept(_THRESHOLDS_PROBLEM):
-        require_editor()
-        folder = session.settings().folders().open_output()
-        has_threshold = changed.rule == "threshold"
-        change_thresholds(
-            session.store(),
-            folder,
-            run,
-            threshold=changed.threshold if has_threshold else None,
-            thresholds=changed.thresholds if has_threshold else None,
-            multi=None if has_threshold else changed.multi,
-        )
+    folder = session.settings().folders().open_output()
+    has_threshold = changed.rule == "threshold"
+    change_thresholds(
+        session.store(),
+        folder,
+        run,
+        threshold=changed.threshold if has_threshold else None,
+        thresholds=changed.thresholds if has_threshold else None,
+        multi=None if has_threshold else changed.multi,
+    )

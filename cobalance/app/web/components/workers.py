@@ -2,15 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import streamlit as st
 
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.app.web.workers.supervisor import LocalWorker, LocalWorkers, workers_allowed
 from cobalance.graph.database.store import GraphStore
@@ -42,8 +41,7 @@ def _draw_start(*, first: bool) -> None:
             key="_worker_start",
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            on_click=_do,
-            args=(lambda: WORKERS.start(_workers_allowed()),),
+            on_click=edits(_PROBLEM)(lambda: WORKERS.start(_workers_allowed())),
             help="On the machine of this app. It ends with the app, by *Stop worker*, or when "
             "it has had nothing to do for ten minutes. Models need the extra `models` and, to be "
             "quick, a GPU; the backend `procedural` needs neither.",
@@ -58,16 +56,17 @@ def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
             with st.popover("Log", icon=":material/article:", key=f"_worker_log {number}"):
                 _draw_log(worker)
             if worker.is_over:
-                forget = partial(WORKERS.forget, number)
-                st.button("Dismiss", key=f"_worker_forget {number}", on_click=_do, args=(forget,))
+                forget = edits(_PROBLEM)(WORKERS.forget)
+                st.button(
+                    "Dismiss", key=f"_worker_forget {number}", on_click=forget, args=(number,)
+                )
             else:
                 stopping = worker.was_stopped
                 st.button(
                     "End at once" if stopping else "Stop worker",
                     key=f"_worker_stop {number}",
                     icon=":material/stop:",
-                    on_click=_do,
-                    args=(worker.stop,),
+                    on_click=edits(_PROBLEM)(worker.stop),
                     help="Without its images under way, which are made again later."
                     if stopping
                     else "When its images under way are done.",
@@ -120,12 +119,6 @@ def _draw_log(worker: LocalWorker) -> None:
             f"worker-{worker.number}.log",
             key=f"_worker_log_file {worker.number}",
         )
-
-
-def _do(change: Callable[[], None]) -> None:
-    with errors_kept(_PROBLEM):
-        require_editor()
-        change()
 
 
 REFRESH_S = 2
@@ -203,13 +196,12 @@ def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem
     def draw(
         label: str, key: str, change: Callable[[GraphStore, str], object], tasks: Sequence[str]
     ) -> None:
-        def do() -> None:
-            with errors_kept(problem):
-                require_editor()
-                for task in tasks:
-                    change(session.store(), task)
+        @edits(problem)
+        def change_all() -> None:
+            for task in tasks:
+                change(session.store(), task)
 
-        st.button(label, key=key, on_click=do)
+        st.button(label, key=key, on_click=change_all)
 
     with st.container(horizontal=True):
         if active:

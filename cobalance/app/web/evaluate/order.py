@@ -10,10 +10,10 @@ import streamlit as st
 from cobalance.app.web.components.option_fields import draw_options
 from cobalance.app.web.components.workers import say_needs
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.evaluation.shortcuts import Shortcuts
 from cobalance.evaluation.training.data.sets import SETS
@@ -199,13 +199,10 @@ def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
     return chosen
 
 
+@edits(_PROBLEM)
 def _order(order: EvaluationOrder) -> None:
     """Order the runs in the button's callback, so that the page is drawn with them."""
-    with errors_kept(_PROBLEM):
-        require_editor()
-        st.session_state[_ORDERED] = order_evaluations(
-            session.store(), order, created_by=user_name()
-        )
+    st.session_state[_ORDERED] = order_evaluations(session.store(), order, created_by=user_name())
 
 
 def _say_ordered() -> None:

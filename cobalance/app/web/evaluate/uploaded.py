@@ -9,10 +9,10 @@ import streamlit as st
 
 from cobalance.app.web.evaluate.charts import ALL, draw_bars
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import errors_kept, show_error, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.evaluation.metrics.metric import Inputs, Scored
@@ -128,19 +128,18 @@ def _table(frame: pd.DataFrame) -> None:
 def _save(current: CurrentDataset, table: _Table) -> None:
     show_kept_error(_PROBLEM)
 
+    @edits(_PROBLEM)
     def keep() -> None:
-        with errors_kept(_PROBLEM):
-            require_editor()
-            folder = session.settings().folders().open_output()
-            st.session_state[_SAVED] = keep_scores(
-                current.store,
-                folder,
-                current.name,
-                table.inputs,
-                table.scored.frame,
-                table.shortcuts,
-                created_by=user_name(),
-            )
+        folder = session.settings().folders().open_output()
+        st.session_state[_SAVED] = keep_scores(
+            current.store,
+            folder,
+            current.name,
+            table.inputs,
+            table.scored.frame,
+            table.shortcuts,
+            created_by=user_name(),
+        )
 
     if st.session_state.pop(_SAVED, None):
         st.success("Kept in the graph: they are among the results.", icon=":material/check:")

@@ -8,14 +8,14 @@ import streamlit as st
 from cobalance.app.web.components.option_fields import draw_model_options
 from cobalance.app.web.components.workers import draw_workers, say_needs, task_buttons
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import accept_uploads, may_edit, require_editor, user_name
+from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url
 from cobalance.app.web.widgets.messages import (
+    edits,
     empty_state,
     errors_in_fragment,
-    errors_kept,
     show_kept_error,
     viewer_note,
 )
@@ -114,11 +114,10 @@ def _compute_form(current: CurrentDataset) -> None:
     say_needs(plugin.extra)
 
 
+@edits(_ERROR)
 def _order(current: CurrentDataset, name: str, options: dict[str, Any]) -> None:
-    with errors_kept(_ERROR):
-        require_editor()
-        by = user_name()
-        order_embeddings(current.store, current.name, name, options, created_by=by)
+    by = user_name()
+    order_embeddings(current.store, current.name, name, options, created_by=by)
 
 
 def _file_form(current: CurrentDataset) -> None:
@@ -154,12 +153,11 @@ def _suffix(sent: Any) -> str:
     return suffix if suffix in SUFFIXES else SUFFIXES[0]
 
 
+@edits(_ERROR)
 def _add(current: CurrentDataset, sent: Any, ids: Any, column: str) -> None:
-    with errors_kept(_ERROR):
-        require_editor()
-        name = f"embeddings{_suffix(sent)}"
-        files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
-        with temporary_files(files) as folder, named_plainly(folder):
-            names = None if ids is None else folder / "ids.txt"
-            where = current.store, session.settings().folders(), current.name
-            add_embeddings(*where, folder / name, names, id_column=column)
+    name = f"embeddings{_suffix(sent)}"
+    files = {name: sent.getbuffer()} | ({} if ids is None else {"ids.txt": ids.getbuffer()})
+    with temporary_files(files) as folder, named_plainly(folder):
+        names = None if ids is None else folder / "ids.txt"
+        where = current.store, session.settings().folders(), current.name
+        add_embeddings(*where, folder / name, names, id_column=column)

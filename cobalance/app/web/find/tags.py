@@ -7,7 +7,7 @@ from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import access
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import named_in_url
-from cobalance.app.web.widgets.messages import empty_state, errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.tags.applying import apply_tags, pending_tags
@@ -42,7 +42,8 @@ def show(current: CurrentDataset) -> None:
                 "What it does", roles, now, format_func=ROLES.__getitem__, key=key,
                 on_change=_set_role, args=(current, chosen, key),
             )  # fmt: skip
-            st.button("Delete the tag", on_click=_delete, args=(current, chosen), key="_tag_delete")
+            delete, of_tag = edits(_ERROR)(delete_tag), (current.store, current.name, chosen)
+            st.button("Delete the tag", on_click=delete, args=of_tag, key="_tag_delete")
     images = images_of_tag(current.store, current.name, chosen)
     left_out = int(images["left_out"].sum())
     if left_out:
@@ -60,22 +61,10 @@ def _pending(current: CurrentDataset) -> None:
         icon=":material/balance:",
     )
     if access.may_edit():
-        st.button("Apply now", on_click=_apply, args=(current,), key="_tags_apply", type="primary")
+        apply, to_all = edits(_ERROR)(apply_tags), (current.store, current.name)
+        st.button("Apply now", on_click=apply, args=to_all, key="_tags_apply", type="primary")
 
 
-def _apply(current: CurrentDataset) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        apply_tags(current.store, current.name)
-
-
+@edits(_ERROR)
 def _set_role(current: CurrentDataset, tag: str, key: str) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        set_role(current.store, current.name, tag, st.session_state[key])
-
-
-def _delete(current: CurrentDataset, tag: str) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        delete_tag(current.store, current.name, tag)
+    set_role(current.store, current.name, tag, st.session_state[key])

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import require_editor, user_name
-from cobalance.app.web.widgets.messages import errors_kept
+from cobalance.app.web.state.access import user_name
+from cobalance.app.web.widgets.messages import edits
 from cobalance.graph.jobs.candidates import (
     QueryDecisions,
     decide,
@@ -79,8 +79,7 @@ def can_undo(job: str) -> bool:
     return any(step.job == job for step in st.session_state.get(_STEPS, []))
 
 
+@edits(PROBLEM)
 def _keeping_error(change: Callable[[str], None]) -> None:
     """Change something in an editor's name; an error is kept as `PROBLEM`."""
-    with errors_kept(PROBLEM):
-        require_editor()
-        change(user_name())
+    change(user_name())

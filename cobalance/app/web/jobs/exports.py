@@ -9,10 +9,10 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape
 from cobalance.generation.export import EXPORTERS, ExportOptions
@@ -163,8 +163,7 @@ def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:
         st.caption("It is too large to download from here; the folder is on the app's machine.")
 
 
+@edits(_PROBLEM)
 def _delete(job: Job, format_: str) -> None:
-    with errors_kept(_PROBLEM):
-        require_editor()
-        delete_export(session.settings().folders(), job, format_)
-        tasks.dismiss(f"export {job.id} {format_}")
+    delete_export(session.settings().folders(), job, format_)
+    tasks.dismiss(f"export {job.id} {format_}")

@@ -12,10 +12,10 @@ from cobalance.app.web.components import job_form
 from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.jobs.job_cards import filter_words
 from cobalance.app.web.state import session, url
-from cobalance.app.web.state.access import may_edit, require_editor
+from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
-from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.graph.database.store import GraphStore
@@ -169,7 +169,8 @@ def _looks(job: Job) -> str | None:
 
 def _controls(job: Job) -> None:
     def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
-        st.button(label, key=key, on_click=_do, args=(change, job.id), help=help_)
+        args = session.store(), job.id
+        st.button(label, key=key, on_click=edits(_PROBLEM)(change), args=args, help=help_)
 
     if job.is_active:
         button("Cancel", "_cancel_job", cancel_job)
@@ -181,13 +182,6 @@ def _controls(job: Job) -> None:
     if job.short:
         advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
-
-
-def _do(change: _Change, job: str) -> None:
-    """Change a job in a button's callback, so that the page is drawn with its new state."""
-    with errors_kept(_PROBLEM):
-        require_editor()
-        change(session.store(), job)
 
 
 def _queries(job: Job) -> None:

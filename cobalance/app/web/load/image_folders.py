@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import require_editor
-from cobalance.app.web.widgets.messages import errors_kept, errors_shown, show_kept_error
+from cobalance.app.web.widgets.messages import edits, errors_shown, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.load.image_places import (
@@ -56,15 +56,9 @@ def _place(name: str, note: str, added: Path | None = None) -> None:
                 key=f"_place_remove {added}",
                 icon=":material/close:",
                 type="tertiary",
-                on_click=_remove,
-                args=(added,),
+                on_click=edits(_FAULT)(remove_place),
+                args=(session.settings().folders(), added),
             )
-
-
-def _remove(added: Path) -> None:
-    with errors_kept(_FAULT):
-        require_editor()
-        remove_place(session.settings().folders(), added)
 
 
 def add_form(key: str, uris: Sequence[str] = ()) -> None:
@@ -114,13 +108,12 @@ def add_form(key: str, uris: Sequence[str] = ()) -> None:
         )
 
 
+@edits(_FAULT)
 def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
     """Add a place, and empty the field that it was named in."""
-    with errors_kept(_FAULT):
-        require_editor()
-        add_place(session.settings().folders(), path, roots)
-        if field is not None:
-            st.session_state[field] = None
+    add_place(session.settings().folders(), path, roots)
+    if field is not None:
+        st.session_state[field] = None
 
 
 @st.cache_data(ttl=_FRESH_S, show_spinner="Looking for folders of images")

@@ -1,16 +1,20 @@
 """Error messages and empty states."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec
 
 import streamlit as st
 
 from cobalance.app.web.state import session
-from cobalance.app.web.state.access import UNPROVEN, may_edit, user
+from cobalance.app.web.state.access import UNPROVEN, may_edit, require_editor, user
 from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
+
+P = ParamSpec("P")
 
 
 @contextmanager
@@ -51,6 +55,21 @@ def errors_kept(key: str) -> Iterator[None]:
         yield
     except CobalanceError as error:
         st.session_state[key] = error
+
+
+def edits(key: str) -> Callable[[Callable[P, object]], Callable[P, None]]:
+    """Decorate a button's callback that changes something: editors alone, with errors kept."""
+
+    def decorate(change: Callable[P, object]) -> Callable[P, None]:
+        @wraps(change)
+        def callback(*args: P.args, **named: P.kwargs) -> None:
+            with errors_kept(key):
+                require_editor()
+                change(*args, **named)
+
+        return callback
+
+    return decorate
 
 
 def show_kept_error(key: str) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from cobalance.app.web.state import access
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.messages import errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.tags.tags import (
     list_tags,
@@ -65,23 +65,20 @@ def draw(current: CurrentDataset, ids: Sequence[str]) -> None:
         st.button("Save the note", on_click=_note, args=(current, image, text), key="_tags_note")
 
 
+@edits(_ERROR)
 def _tag(current: CurrentDataset, tag: str, role: str, ids: Sequence[str]) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        tagged = tag_images(current.store, current.name, tag, ids, by=access.user_name())
-        set_role(current.store, current.name, tag, role)  # type: ignore[arg-type]
-        st.session_state[_DONE] = f"{inflect(tagged, 'images')} tagged {tag}."
+    tagged = tag_images(current.store, current.name, tag, ids, by=access.user_name())
+    set_role(current.store, current.name, tag, role)  # type: ignore[arg-type]
+    st.session_state[_DONE] = f"{inflect(tagged, 'images')} tagged {tag}."
 
 
+@edits(_ERROR)
 def _untag(current: CurrentDataset, tag: str, _role: str, ids: Sequence[str]) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        lost = untag_images(current.store, current.name, tag, ids)
-        st.session_state[_DONE] = f"{inflect(lost, 'images')} lost {tag}."
+    lost = untag_images(current.store, current.name, tag, ids)
+    st.session_state[_DONE] = f"{inflect(lost, 'images')} lost {tag}."
 
 
+@edits(_ERROR)
 def _note(current: CurrentDataset, image: str, text: str) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        write_note(current.store, current.name, image, text, by=access.user_name())
-        st.session_state[_DONE] = f"Note on {image} saved."
+    write_note(current.store, current.name, image, text, by=access.user_name())
+    st.session_state[_DONE] = f"Note on {image} saved."

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from cobalance.app.web.state import access, session
-from cobalance.app.web.widgets.messages import errors_in_fragment, errors_kept, show_kept_error
+from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.tags.saved_views import delete_view, list_views, rename_view, save_view
 
@@ -71,24 +71,13 @@ def _change(dataset: str, names: list[str]) -> None:
         chosen = st.selectbox("View", names, key="_view_chosen", required=True)
         new = st.text_input("New name", chosen, key=f"_view_new {chosen}")
         with st.container(horizontal=True):
-            st.button("Rename", key="_view_rename", on_click=_rename, args=(dataset, chosen, new))
-            st.button("Delete", key="_view_delete", on_click=_delete, args=(dataset, chosen))
+            of_view = session.store(), dataset, chosen
+            rename, delete = edits(_ERROR)(rename_view), edits(_ERROR)(delete_view)
+            st.button("Rename", key="_view_rename", on_click=rename, args=(*of_view, new))
+            st.button("Delete", key="_view_delete", on_click=delete, args=of_view)
 
 
+@edits(_ERROR)
 def _save(dataset: str, path: str, name: str) -> None:
     query = current_query((key, st.query_params.get_all(key)) for key in st.query_params)
-    with errors_kept(_ERROR):
-        access.require_editor()
-        save_view(session.store(), dataset, name, path, query, by=access.user_name())
-
-
-def _rename(dataset: str, name: str, new: str) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        rename_view(session.store(), dataset, name, new)
-
-
-def _delete(dataset: str, name: str) -> None:
-    with errors_kept(_ERROR):
-        access.require_editor()
-        delete_view(session.store(), dataset, name)
+    save_view(session.store(), dataset, name, path, query, by=access.user_name())
