@@ -41,7 +41,8 @@ def _draw_start(*, first: bool) -> None:
             key="_worker_start",
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            on_click=edits(_PROBLEM)(lambda: WORKERS.start(_workers_allowed())),
+            on_click=edits(_PROBLEM)(WORKERS.start),
+            args=(_workers_allowed(),),
             help="On the machine of this app. It ends with the app, by *Stop worker*, or when "
             "it has had nothing to do for ten minutes. Models need the extra `models` and, to be "
             "quick, a GPU; the backend `procedural` needs neither.",
