@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.workflows.check import compare_dataset, describe_published
 
 
@@ -38,7 +38,6 @@ def check(
     Queries are compared with those of the planner published. Names that letter case alone tells
     apart are the same where that is unique. Where nothing is equal, the exit code is 1.
     """
-    check_output(format_, output)
     with opened_store() as (store, _):
         frame, theirs = compare_dataset(store, dataset, published)
     watched = format_ is Format.TABLE and output is None

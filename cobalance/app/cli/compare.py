@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS
@@ -55,7 +55,6 @@ def compare_datasets(
     output: OutputOption = None,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
-    check_output(format_, output)
     with opened_store() as (store, _):
         found = compare_imbalances(
             store, before, after, min_size=min_size, max_size=max_size, limit=limit
@@ -86,7 +85,6 @@ def compare_splits(
     output: OutputOption = None,
 ) -> None:
     """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
-    check_output(format_, output)
     with opened_store() as (store, _):
         found = compare_dataset_splits(
             store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
@@ -116,7 +114,6 @@ def compare_planners(
 
     No plan is kept.
     """
-    check_output(format_, output)
     own = assigned(setting)
     for planner, options in own.items():
         if planner in PLANNERS and not isinstance(options, dict):

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
@@ -203,7 +203,6 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
-    check_output(format_, output)
     sizes, order = (min_size, max_size), False if ascending else None
     ranking = Ranking(by, order, class_name, tuple(concept or ()), *sizes, max_q_value, limit)
     with opened_store() as (store, _):
@@ -255,7 +254,6 @@ def summary(
 
     What smaller cliques explain of an imbalance is not counted.
     """
-    check_output(format_, output)
     with opened_store() as (store, _):
         frame = read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
         sizes = dict(dataset_state(store, dataset).mined_classes)

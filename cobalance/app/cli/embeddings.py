@@ -15,7 +15,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
@@ -118,7 +118,6 @@ def similar(
     output: OutputOption = None,
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
-    check_output(format_, output)
     with opened_store() as (store, _):
         found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
     write_frame(found.similar(image, count), format_, output, out)
@@ -134,7 +133,6 @@ def duplicates(
     output: OutputOption = None,
 ) -> None:
     """List groups of near duplicates; those in several classes come first."""
-    check_output(format_, output)
     with opened_store() as (store, progress):
         found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
         frame = found.duplicates(similarity, progress)

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
@@ -126,7 +126,6 @@ def enqueue(
     output: OutputOption = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
-    check_output(format_, output)
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
     checked = read_settings(

@@ -15,7 +15,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
@@ -90,7 +90,6 @@ def plan(
 
     `plan-edits` plans to edit images instead; `resample` lists the real ones for a trainer.
     """
-    check_output(format_, output)
     options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     own = assigned(setting)
     PLANNERS.check(planner, own)

@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.options import (
     out,
     read_clique,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.names import clean_name
@@ -124,7 +124,6 @@ def plan_edits(
     The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
     that are left out are as the recipe's paper has them.
     """
-    check_output(format_, output)
     chosen: dict[str, Any] = {
         "groups": listed_names(groups),
         "made": made,

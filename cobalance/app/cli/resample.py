@@ -13,7 +13,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.workflows.plan.resample import resample_dataset
 
@@ -37,7 +37,6 @@ def resample(
 
     In every other format this writes the list of images, for a trainer.
     """
-    check_output(format_, output)
     options = PlanOptions(min_size, max_size)
     with opened_store() as (store, progress):
         found = resample_dataset(store, dataset, how, options, seed, progress)

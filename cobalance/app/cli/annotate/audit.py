@@ -24,7 +24,7 @@ from cobalance.app.cli.shared.panels import (
     panel_address,
     split_people,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.panels.audits import Audit
@@ -104,7 +104,6 @@ def audit(
     from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
     from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 
-    check_output(format_, output)
     if sum([people is not None, sheet, answers is not None, rates, results]) > 1:
         raise OptionError(
             "--people, --sheet, --answers, --rates and --results are done one at a time. Leave "

@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
@@ -80,7 +80,6 @@ def measure(
     Of a dataset, compare the attributes proposed for it with those of the ground truth: recall
     (GELDA, equation 1) and effective dimension.
     """
-    check_output(format_, output)
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
@@ -180,7 +179,6 @@ def compare(
     from cobalance.annotation.measuring.shift import shift_chart
     from cobalance.workflows.label.compare import compare_generator
 
-    check_output(format_, output)
     with opened_store() as (store, _):
         runs = [
             None if run is None else find_id(store, run, ANNOTATION_RUN)

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
@@ -277,7 +277,6 @@ def cost(
     from cobalance.annotation.proposing.cost import chat_cost, measure_chat
     from cobalance.annotation.proposing.options import read_preset
 
-    check_output(format_, output)
     if annotator is not None and dataset is None:
         raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
     if not measure and (url is not None or local):

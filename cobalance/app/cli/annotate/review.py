@@ -19,7 +19,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, as_text, check_output, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, as_text, write_frame, write_text
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
@@ -67,7 +67,6 @@ def review(
 
     if sum((csv is not None, from_ is not None, accept_all)) > 1:
         raise OptionError("Give one of --csv, --from and --accept-all.")
-    check_output(format_, output)
     text = None if from_ is None else read_text(from_)
     with opened_store() as (store, _):
         dataset_state(store, dataset)
@@ -117,7 +116,6 @@ def runs(
     output: OutputOption = None,
 ) -> None:
     """List annotation runs, the newest first; of one, how many images show each concept."""
-    check_output(format_, output)
     with opened_store() as (store, _):
         if which is not None and find_dataset(store, which) is None:
             run = read_run(store, find_id(store, which, ANNOTATION_RUN))

@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.options import (
     opened_store,
     out,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
@@ -42,7 +42,6 @@ def artefact(
     DATASET --recipe resampled-control`, then `enqueue` with any backend, and `work`. Scores are
     kept.
     """
-    check_output(format_, output)
     with needs_extra("Predicting images", "evaluate"):
         from cobalance.workflows.evaluate.artefacts import run_artefact_test
     with opened_store() as (store, progress):
@@ -83,7 +82,6 @@ def cam(
     The page Evaluate shows the kept maps. A large object has much of a map by itself: compare
     cam_energy with mask_share, its area.
     """
-    check_output(format_, output)
     with needs_extra("Class activation maps", "train"):
         from cobalance.workflows.evaluate.maps import map_activations
     with opened_store() as (store, progress):
@@ -144,7 +142,6 @@ def clusters(
     As in GenSynth's appendix B.2: K-means of the captions' embeddings. Shifts are in percentage
     points, with 95% intervals; n is the cluster's images.
     """
-    check_output(format_, output)
     if remove and as_concepts:
         raise OptionError("--remove undoes --as-concepts. Give one of them.")
     with needs_extra("Clusters of captions", "evaluate"):

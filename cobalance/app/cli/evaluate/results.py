@@ -21,7 +21,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
@@ -47,7 +47,6 @@ def predict(
     """
     from cobalance.workflows.evaluate.stored import read_saved_predictions
 
-    check_output(format_, output)
     settings = Settings.from_environment()
     with opened_store() as (store, progress):
         found = read_evaluation(store, evaluation)

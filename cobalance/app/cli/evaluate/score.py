@@ -18,7 +18,7 @@ from cobalance.app.cli.shared.options import (
     out,
     output_folder,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
@@ -150,7 +150,6 @@ def score(
     """
     from cobalance.workflows.evaluate import tables
 
-    check_output(format_, output)
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
     files = {name: path for name, path in given.items() if path is not None}
     given_options = options_of(setting, (*METRICS, "features"))

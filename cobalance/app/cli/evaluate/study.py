@@ -13,7 +13,7 @@ from cobalance.app.cli.shared.panels import (
     panel_address,
     split_people,
 )
-from cobalance.app.cli.shared.tables import Format, check_output, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.graph.wording import inflect
 
@@ -59,7 +59,6 @@ def study(
     from cobalance.workflows.panel.answers import panel_progress
     from cobalance.workflows.panel.study import Sample, draw_study, results_frame
 
-    check_output(format_, output)
     with opened_store() as (store, _):
         if people is not None:
             sample = Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))

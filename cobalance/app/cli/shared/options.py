@@ -41,9 +41,23 @@ DatasetName = Annotated[
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How to write the result.", show_default=True)
 ]
+
+
+def _check_output(context: typer.Context, output: Path | None) -> Path | None:
+    """Refuse Parquet without an output file, before any work; options that are given come first."""
+    if output is None and context.params.get("format_") == Format.PARQUET:
+        raise OptionError("Parquet is not text. Name a file with --output FILE.")
+    return output
+
+
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write to this file, not to standard output."),
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write to this file, not to standard output.",
+        callback=_check_output,
+    ),
 ]
 ALL_JOBS = 1 << 31  # as a limit
 

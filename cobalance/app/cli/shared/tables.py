@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cobalance.app.cli.shared.terminal import Terminal
-from cobalance.graph.errors import CobalanceError, OptionError
+from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
 from cobalance.workflows.cells import cell_text, to_csv, to_json
@@ -35,18 +35,6 @@ class Format(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
-
-
-def check_output(format_: Format, output: Path | None) -> None:
-    """Refuse Parquet without an output file, before any work.
-
-    Raises
-    ------
-    OptionError
-        Parquet without a file.
-    """
-    if format_ is Format.PARQUET and output is None:
-        raise OptionError("Parquet is not text. Name a file with --output FILE.")
 
 
 def write_frame(
@@ -73,12 +61,9 @@ def write_frame(
 
     Raises
     ------
-    OptionError
-        Parquet without a file.
     CobalanceError
         The file cannot be written.
     """
-    check_output(format_, output)
     if format_ is Format.PARQUET and output is not None:
         with replacing(output) as part:
             frame.to_parquet(part, index=False)
