@@ -156,7 +156,7 @@ class ConceptGraph(Result):
         cliques : Imbalances, optional
             Mined cliques to write as nodes.
         overwrite : bool
-            Replace a folder, whatever is in it.
+            Replace a folder whatever is in it, not only if it is an unchanged one of the same.
 
         Returns
         -------
@@ -166,9 +166,11 @@ class ConceptGraph(Result):
         Raises
         ------
         MissingExtraError, OptionError
-            networkx is not installed, or the format is unknown.
+            networkx is not installed (``neo4j`` needs none), or the format is unknown.
+        DataError
+            A name cannot be written in the format.
         CobalanceError
-            The file cannot be written.
+            The file cannot be written, or the folder holds something else.
         """
         tables = self.with_lean()._tables(cliques)
         return save_graph(tables, Path(file), format, dataset=self.name, overwrite=overwrite)

@@ -140,17 +140,6 @@ def debug_first(arguments: list[str]) -> list[str]:
     return ["--debug", *kept, *arguments[end:]]
 
 
-def exit_code(error: CobalanceError) -> int:
-    """The exit code of an error: 2 for an option, value or name that the caller gave, else 1.
-
-    Examples
-    --------
-    >>> exit_code(OptionError("the budget is 0")), exit_code(CobalanceError("the disk is full"))
-    (2, 1)
-    """
-    return 2 if isinstance(error, OptionError) else 1
-
-
 def run() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
     state: dict[str, bool] = {}
@@ -171,5 +160,5 @@ def run() -> NoReturn:
         else:
             notes.print("Error: ", style="bold red", end="")
             notes.print(error.render(in_shell))
-        sys.exit(exit_code(error))
+        sys.exit(2 if isinstance(error, OptionError) else 1)
     sys.exit(0)

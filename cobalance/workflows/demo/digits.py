@@ -17,7 +17,6 @@ import pandas as pd
 from PIL import Image
 
 from cobalance.generation.backends.compositing.exemplars import Exemplar, write_exemplars
-from cobalance.graph.errors import OptionError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.masks import mask_region
 from cobalance.workflows.demo.photographs import DIGIT_PX, THING_PX, Split, cut_piece, digits
@@ -93,17 +92,10 @@ class Digits:
         )
 
     def write_exemplars(self, folder: Path, *, most: int = 60) -> None:
-        """Write exemplars of each concept, from at most so many images, for ``procedural``.
+        """Write exemplars of each concept for ``procedural``, from at most so many images.
 
-        Raises
-        ------
-        OptionError
-            These are held-out or test images, which must not get into training data.
+        Only training images may have them: they get into training data.
         """
-        if self.split != "train":
-            raise OptionError(
-                f"Exemplars come from training images, and these are {self.split} images."
-            )
         for column in ("background", "thing"):
             named = self.table[column].to_numpy()
             for concept in sorted(set(named)):

@@ -39,7 +39,6 @@ from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.demo import digits
-from cobalance.workflows.demo.digits import Digits
 from cobalance.workflows.demo.loading import load_digits
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
@@ -133,13 +132,15 @@ def run_full_demo(
     runner = Runner(store, settings, progress)
     names = [digits.NAME if seed == 0 else f"{digits.NAME}-{seed}" for seed in seeds]
     runner.check_leftovers({f"{name}-rebalanced": name for name in names})
-    drawn: list[Digits] = []
-    for seed in seeds:
-        progress("draw digits", len(drawn), len(seeds))
-        drawn.append(digits.make_training_digits(seed))
-    progress("draw digits", len(seeds), len(seeds))
-    planned = [_diagnose(runner, *one) for one in zip(names, drawn, strict=True)]
-    jobs = [_order(runner, name, seed) for name, seed in zip(names, seeds, strict=True)]
+    planned: list[Planned] = []
+    jobs: list[str] = []
+    for seed, name in zip(seeds, names, strict=True):
+        progress(f"draw {name}", 0, None)
+        load_digits(runner, name, digits.make_training_digits(seed))
+        _write_held_out(runner, name, seed)
+        options = PlanOptions(min_size=1, max_size=2)
+        planned.append(plan_dataset(store, name, PLANNER, options, progress=progress))
+        jobs.append(_order(runner, name, seed))
     started = time.perf_counter()
     ended = runner.run_jobs(jobs, progress)
     seconds = time.perf_counter() - started
@@ -148,19 +149,10 @@ def run_full_demo(
         merged = rebalance_job(store, runner.folders, job, progress=progress)
         change = compare_imbalances(store, name, merged.dataset)
         results.append(SeedResult(name, merged.dataset, plan, job, change))
-    for seed, name in zip(seeds, names, strict=True):
-        _write_held_out(runner, name, seed)
     made = {seed: (one.dataset, one.rebalanced) for seed, one in zip(seeds, results, strict=True)}
     accuracies = train_and_test(runner, made)
     images = sum(result.job.wanted for result in results)
     return FullDemo(tuple(results), accuracies, seconds / images)
-
-
-def _diagnose(runner: Runner, name: str, drawn: Digits) -> Planned:
-    """Write D's files, load it into the graph, mine it and plan its images."""
-    load_digits(runner, name, drawn)
-    options = PlanOptions(min_size=1, max_size=2)
-    return plan_dataset(runner.store, name, PLANNER, options, progress=runner.progress)
 
 
 def _order(runner: Runner, name: str, seed: int) -> str:

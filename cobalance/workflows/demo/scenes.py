@@ -95,7 +95,8 @@ def make_scenes(seed: int = 0) -> tuple[Scene, ...]:
         scenes.append(_arrange(group, things, rng))
     of_two = [at for at, scene in enumerate(scenes) if scene.things][: len(SECOND_FIGURES_PX)]
     for at, second in zip(of_two, SECOND_FIGURES_PX, strict=True):
-        scenes[at] = _with_second(scenes[at], second)
+        figures = (8, 12, 188, 342), (204, LARGE_PX[1] - second[1] - 6, *second)
+        scenes[at] = replace(scenes[at], size_px=LARGE_PX, figures=figures)
     others = [_arrange(group, ("cup",), rng) for group in (GROUPS * 5)]
     captions: Sequence[tuple[str, ...]] = (
         *((("A man and a woman beside a cup.", "A woman gives a man her cup."),) * 3),
@@ -121,13 +122,6 @@ def _arrange(group: str, things: tuple[str, ...], rng: np.random.Generator) -> S
     box = (left, height - tall - int(rng.integers(2, 8)), wide, tall)
     captions = tuple(_captions(group, things, ground, rng))
     return Scene(0, group, things, ground, (width, height), (box,), captions)
-
-
-def _with_second(scene: Scene, second: tuple[int, int]) -> Scene:
-    width, height = LARGE_PX
-    first = (8, height - 342 - 6, 188, 342)
-    other = (204, height - second[1] - 6, *second)
-    return replace(scene, size_px=(width, height), figures=(first, other))
 
 
 def _captions(

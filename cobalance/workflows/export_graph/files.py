@@ -36,32 +36,8 @@ def save_graph(
 ) -> str | None:
     """Write the concept graph to a file or folder, whole or not at all.
 
-    Parameters
-    ----------
-    target : Path
-        A file, which is replaced, or a folder, for ``neo4j``.
-    graph_format : str, optional
-        A name in `FORMATS`; by default what the target's suffix says.
-    dataset : str
-        What the nodes are of, for Neo4j.
-    overwrite : bool
-        Replace a folder whatever is in it, not only if it is an unchanged one of the same.
-
-    Returns
-    -------
-    str or None
-        The command that imports a folder into Neo4j.
-
-    Raises
-    ------
-    MissingExtraError
-        networkx is not installed, and the format is not ``neo4j``.
-    OptionError
-        The format is unknown.
-    DataError
-        A name cannot be written in the format.
-    CobalanceError
-        The target cannot be written, or the folder holds something else.
+    `cobalance.graphs.ConceptGraph.save` tells formats, the command returned, and errors. `dataset`
+    is what the nodes are of, for Neo4j.
     """
     name = _format_of(target) if graph_format is None else graph_format
     if name not in FORMATS:
