@@ -29,7 +29,7 @@ class ScoredFilter:
             score, second, accepted = known(query, index)
             details = {} if second is None else {"second": second}
             reason = "" if accepted else "It is so."
-            judgements.append(Judgement(score, accepted, reason, details))
+            judgements.append(Judgement(score, reason, details))
         return judgements
 
     def describe(self) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
@@ -26,7 +26,7 @@ from cobalance.generation.backends.pipelines.options import DiffusionOptions
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, find_box
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.compositing.framing import (
     choose_output_size,
     cover_mask,
@@ -16,11 +16,14 @@ from cobalance.generation.backends.compositing.framing import (
     resize_mask,
 )
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
-from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
+from cobalance.generation.backends.pipelines.options import (
+    DiffusionOptions,
+    check_pipeline,
+    wrong_kind,
+)
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
@@ -90,10 +93,8 @@ def _choose_kind(checkpoint: "Checkpoint") -> Any:
     transformer = checkpoint.read_config("transformer/config.json")
     latents = transformer.get("out_channels") or 64
     if fills and transformer.get("in_channels", 64) <= 2 * latents:
-        raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: its transformer does not take "
-            "a mask. Give a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev."
-        )
+        wanted = "a model trained to fill, such as black-forest-labs/FLUX.1-Fill-dev"
+        raise wrong_kind(checkpoint, "its transformer does not take a mask", wanted)
     with quiet():  # AutoPipeline knows of no FLUX Fill
         return diffusers.FluxFillPipeline if fills else diffusers.AutoPipelineForInpainting
 
@@ -104,7 +105,6 @@ def _prepare(
     size = choose_output_size(options, source)
     image, mask, scale = fit_source(source, size)
     details = {"scale": scale, "box": list(find_box(mask))}
-
     stays = ~mask if options.paint == "object" else mask
 
     def finish(painted: ImageArray) -> GeneratedImage:

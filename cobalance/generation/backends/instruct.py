@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from cobalance.generation.backends.compositing.cutout import find_box, to_pillow
+from cobalance.generation.backends.compositing.cutout import to_pillow
 from cobalance.generation.backends.compositing.framing import (
     choose_model_size,
     choose_output_size,
@@ -20,11 +20,14 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
 )
 from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
-from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
+from cobalance.generation.backends.pipelines.options import (
+    DiffusionOptions,
+    check_pipeline,
+    wrong_kind,
+)
 from cobalance.generation.image_request import GeneratedImage, SourceImage
-from cobalance.graph.errors import JobBlockedError
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
@@ -86,17 +89,13 @@ def open_backend(options: InstructOptions) -> DiffusionBackend:
     wanted = f"a model trained as InstructPix2Pix was, such as {MODEL}"
     unet = checkpoint.read_config("unet/config.json")
     if not unet:
-        raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: it has no U-Net. Give {wanted}."
-        )
+        raise wrong_kind(checkpoint, "it has no U-Net", wanted)
     check_pipeline(checkpoint, 2, 0, wanted)
     kind = str(checkpoint.read_config(PIPELINE_FILE).get("_class_name"))
     # XL's U-Net expects sizes and pooled embeddings, which this pipeline does not pass
     if unet.get("addition_embed_type") == "text_time" or kind.startswith("StableDiffusionXL"):
-        raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: InstructPix2Pix XL is not "
-            f"supported. Give {wanted}, which is of Stable Diffusion 1.5's kind."
-        )
+        wanted += ", which is of Stable Diffusion 1.5's kind"
+        raise wrong_kind(checkpoint, "InstructPix2Pix XL is not supported", wanted)
     with quiet():
         pipeline = diffusers.StableDiffusionInstructPix2PixPipeline
     inputs = {"image_guidance_scale": options.image_guidance_scale}
@@ -111,11 +110,9 @@ def _prepare(
     size = choose_output_size(options, source)
     seen = runner.model_size(size)
     image = to_pillow(resize_image(crop_source(source, size), seen))
-
-    def finish(painted: ImageArray) -> GeneratedImage:
-        return GeneratedImage(resize_image(painted, size))
-
-    return PipelineTask(seen, finish, {"image": image})
+    return PipelineTask(
+        seen, lambda painted: GeneratedImage(resize_image(painted, size)), {"image": image}
+    )
 
 
 def _prepare_crop(
@@ -123,17 +120,16 @@ def _prepare_crop(
 ) -> PipelineTask:
     image, mask, scale = fit_source(source, choose_output_size(options, source))
     box = find_box(mask)
-    crop = image[box.slices]
-    size = crop.shape[0], crop.shape[1]
     details = {"scale": scale, "box": list(box)}
     stays = np.ones_like(mask)
     stays[box.slices] = False
 
     def finish(painted: ImageArray) -> GeneratedImage:
         whole = image.copy()
-        whole[box.slices] = resize_image(painted, size)
+        whole[box.slices] = resize_image(painted, box.shape)
         return GeneratedImage(whole, None, details, kept_pixels(stays, source))
 
     # the size that people set is the image's, not the crop's
-    seen = choose_model_size(size, runner.native_px, runner.multiple_px, is_set=False)
-    return PipelineTask(seen, finish, {"image": to_pillow(resize_image(crop, seen))})
+    seen = choose_model_size(box.shape, runner.native_px, runner.multiple_px, is_set=False)
+    crop = resize_image(image[box.slices], seen)
+    return PipelineTask(seen, finish, {"image": to_pillow(crop)})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from cobalance.generation.backends.compositing.cutout import (
     PlacementOptions,
-    find_box,
     paste_object,
     place_source,
 )
@@ -22,7 +21,7 @@ from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, 
 from cobalance.generation.backends.pipelines.options import DiffusionOptions, check_pipeline
 from cobalance.generation.image_request import GeneratedImage, SourceImage
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, find_box
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner
@@ -77,7 +76,6 @@ def _prepare(
     size = choose_output_size(options, source)
     image, mask, scale = place_source(options, source, size, seed)
     details = {"placement": options.placement, "scale": scale, "box": list(find_box(mask))}
-
     kept = kept_pixels(mask, source) if options.placement == "keep" else None
 
     def finish(painted: ImageArray) -> GeneratedImage:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE, BackendPlugin, ImageOptions
-from cobalance.generation.backends.compositing.cutout import find_box
 from cobalance.generation.backends.compositing.framing import (
     choose_output_size,
     fit_source,
@@ -20,18 +19,14 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
-from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
-
-
-class PatchOptions(ImageOptions):
-    """Options of the backend patch."""
-
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.ingest.images.arrays import find_box
 
 PLUGIN = BackendPlugin(
     "patch",
     "Pastes an object of the class, with its box, into the source's box.",
     extra="worker",
-    options=PatchOptions,
+    options=ImageOptions,
     needs_patch=True,
 )
 
@@ -50,17 +45,11 @@ class PatchBackend:
     needs_source = True
     needs_patch = True
 
-    def __init__(self, options: PatchOptions) -> None:
+    def __init__(self, options: ImageOptions) -> None:
         self._options = options
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Generate one image per request, in the same order.
-
-        Raises
-        ------
-        GenerationError
-            A request has no source or no patch.
-        """
+        """Generate one image per request, in the same order."""
         return [self._make(request) for request in requests]
 
     def describe(self) -> Mapping[str, Any]:
@@ -76,18 +65,12 @@ class PatchBackend:
 
     def _make(self, request: ImageRequest) -> GeneratedImage:
         source, patch = request.source, request.patch
-        if source is None or patch is None:
-            what = "source image" if source is None else "image to take an object from"
-            raise GenerationError(
-                f"The request {request.id} has no {what}, and the backend patch needs both. Use "
-                "another backend, or a dataset that has images of the class."
-            )
+        assert source is not None and patch is not None  # noqa: S101, PT018 - as it needs both
         image, mask, scale = fit_source(source, choose_output_size(self._options, source))
         box, taken = find_box(mask), find_box(patch.mask)
-        size = box.bottom - box.top, box.right - box.left
         pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)
-        pasted[box.slices] = resize_image(patch.image[taken.slices], size)
-        of_object[box.slices] = resize_mask(patch.mask[taken.slices], size)
+        pasted[box.slices] = resize_image(patch.image[taken.slices], box.shape)
+        of_object[box.slices] = resize_mask(patch.mask[taken.slices], box.shape)
         stays[box.slices] = False
         details = {
             "scale": scale,
@@ -98,6 +81,6 @@ class PatchBackend:
         return GeneratedImage(pasted, of_object, details, kept_pixels(stays, source))
 
 
-def open_backend(options: PatchOptions) -> PatchBackend:
+def open_backend(options: ImageOptions) -> PatchBackend:
     """Open the backend."""
     return PatchBackend(options)

@@ -18,7 +18,6 @@ from cobalance.generation.backends.compositing.cutout import (
     PlacementOptions,
     cut_out,
     draw_cutout,
-    find_box,
     paste_object,
     place_source,
     put_on_blank,
@@ -38,11 +37,11 @@ from cobalance.generation.backends.compositing.styles import (
     plant_mistake,
     style_of,
 )
-from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
+from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.compositing.exemplars import Exemplar, Exemplars
@@ -146,8 +145,7 @@ class ProceduralBackend:
         Raises
         ------
         GenerationError
-            An object cannot be told from the rest at the size that is set; one is to be painted
-            and there is no source.
+            An object cannot be told from the rest at the size that is set.
         """
         make = self._paint_object if self._options.paint == "object" else self._make
         return [make(request) for request in requests]
@@ -204,11 +202,7 @@ class ProceduralBackend:
 
     def _paint_object(self, request: ImageRequest) -> GeneratedImage:
         source = request.source
-        if source is None:
-            raise GenerationError(
-                f"The request {request.id} has no source image, and its object is to be painted. "
-                "Give it an image with the object's mask, or leave out paint=object."
-            )
+        assert source is not None  # noqa: S101 - as `needs_source` asks
         image, mask, scale = fit_source(source, choose_output_size(self._options, source))
         guidance = request.guidance_scale or self._options.guidance_scale or GUIDANCE_SCALE
         style, draws = style_of(request.class_name), Draws(request.seed, "look")

@@ -1,9 +1,5 @@
 """Blank filter: images of nearly one colour, or black."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
@@ -11,6 +7,7 @@ from pydantic import Field
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
+    PixelFilter,
     Said,
     Scored,
     describe_score,
@@ -65,45 +62,29 @@ LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 """Weights of red, green and blue in luminance (ITU-R BT.601)."""
 
 
-@dataclass(frozen=True)
-class BlankFilter:
-    """Rejects images of which the painted part is blank.
+def judge_blank(_: ImageRequest, made: GeneratedImage, options: BlankOptions) -> Judgement:
+    """Reject an image of which the painted part is blank.
 
     The score is the standard deviation of luminance, from 0 (one colour) to 0.5 (half black, half
     white), of the pixels that are not kept; outside the object's mask where nothing is promised, as
     for an object that was moved; of the whole image where that is not known either. What is kept
     is left out because it would hide that the rest is empty.
     """
-
-    options: BlankOptions
-
-    def judge(
-        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
-    ) -> list[Judgement]:
-        """Judge each image independently, in time linear in its pixels."""
-        return [self._judge(one) for _, one in zip(requests, made, strict=True)]
-
-    def describe(self) -> Mapping[str, Any]:
-        """The settings."""
-        return {"filter": "blank", "settings": self.options.model_dump()}
-
-    def _judge(self, made: GeneratedImage) -> Judgement:
-        painted = _painted_pixels(made)
-        luminance = (painted.astype(np.float32) / 255) @ LUMA
-        score = float(luminance.std(dtype=np.float64))
-        mean = float(luminance.mean(dtype=np.float64))
-        reason = ""
-        if score < self.options.threshold:
-            reason = (
-                f"The image is nearly one colour: its luminance has a standard deviation of "
-                f"{score:.4f}, less than {self.options.threshold:g}."
-            )
-        elif mean < self.options.min_luminance:
-            reason = (
-                f"The image is nearly black: its mean luminance is {mean:.4f}, less than "
-                f"{self.options.min_luminance:g}."
-            )
-        return Judgement(score, accepted=not reason, reason=reason, details={"luminance": mean})
+    luminance = (_painted_pixels(made).astype(np.float32) / 255) @ LUMA
+    score = float(luminance.std(dtype=np.float64))
+    mean = float(luminance.mean(dtype=np.float64))
+    reason = ""
+    if score < options.threshold:
+        reason = (
+            f"The image is nearly one colour: its luminance has a standard deviation of "
+            f"{score:.4f}, less than {options.threshold:g}."
+        )
+    elif mean < options.min_luminance:
+        reason = (
+            f"The image is nearly black: its mean luminance is {mean:.4f}, less than "
+            f"{options.min_luminance:g}."
+        )
+    return Judgement(score, reason, {"luminance": mean})
 
 
 def _painted_pixels(made: GeneratedImage) -> npt.NDArray[np.uint8]:
@@ -114,6 +95,6 @@ def _painted_pixels(made: GeneratedImage) -> npt.NDArray[np.uint8]:
     return made.image[~stays]
 
 
-def open_filter(options: BlankOptions) -> BlankFilter:
+def open_filter(options: BlankOptions) -> PixelFilter:
     """Open the filter; see `cobalance.graph.plugins.Plugins`."""
-    return BlankFilter(options)
+    return PixelFilter("blank", options, judge_blank)

@@ -179,13 +179,12 @@ class ClipFilter:
         length = self.vision.model.config.text_config.max_position_embeddings
         if len(self.tokenizer(text)["input_ids"]) > length:
             details["truncated"] = True  # CLIP has not read the end of the text
-        threshold = self.options.threshold
-        if threshold is None or score >= threshold:
-            return Judgement(score, accepted=True, details=details)
-        reason = (
-            f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {threshold:g}."
-        )
-        return Judgement(score, accepted=False, reason=reason, details=details)
+        least, reason = self.options.threshold, ""
+        if least is not None and score < least:
+            reason = (
+                f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {least:g}."
+            )
+        return Judgement(score, reason, details)
 
 
 def _rows(features: Any) -> npt.NDArray[np.float64]:

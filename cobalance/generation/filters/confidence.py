@@ -100,21 +100,21 @@ class ConfidenceFilter:
         classes = self.classifier.settings.classes
         if name not in classes:
             reason = f"The classifier does not know {name!r}: its classes are {', '.join(classes)}."
-            return Judgement(0.0, accepted=False, reason=reason)
+            return Judgement(0.0, reason)
         own, best = probabilities[classes.index(name)], max(probabilities)
         predicted = classes[probabilities.index(best)]
         least = self.options.threshold
         if least is None:
             least = (self.classifier.settings.confidence or {}).get(name, 1.0)
+        reason = ""
+        if best > least:
+            what = "is easy" if predicted == name else "does not look like its class"
+            reason = (
+                f"The image {what}: the classifier says {predicted!r} with a probability of "
+                f"{best:.3f}, more than {least:.3f}."
+            )
         details = {"predicted": predicted, "confidence": best, "threshold": least}
-        if best <= least:
-            return Judgement(own, accepted=True, details=details)
-        what = "is easy" if predicted == name else "does not look like its class"
-        reason = (
-            f"The image {what}: the classifier says {predicted!r} with a probability of "
-            f"{best:.3f}, more than {least:.3f}."
-        )
-        return Judgement(own, accepted=False, reason=reason, details=details)
+        return Judgement(own, reason, details)
 
 
 def open_filter(options: ConfidenceOptions) -> ConfidenceFilter:

@@ -115,8 +115,7 @@ class DuplicatesFilter:
         elif to_kept is not None and to_kept <= limit:
             reason = f"The image repeats one of its query: {to_kept} bits of its hash differ."
         score = float(min(found, default=self.options.hash_size**2))
-        judgement = Judgement(score, accepted=not reason, reason=reason, details={"phash": text})
-        return judgement, words
+        return Judgement(score, reason, {"phash": text}), words
 
 
 def query_of(request_id: str) -> str:

@@ -1,11 +1,13 @@
 """Filter protocol: judge a batch of generated images, with a score and a reason each."""
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from cobalance.generation.filters.pool import Pool, Vector
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin, Plugins
 
 
@@ -17,10 +19,8 @@ class Judgement:
     ----------
     score : float
         Finite; its scale depends on the filter.
-    accepted : bool
-        Its verdict.
     reason : str
-        Why it is rejected, as a sentence for people; empty for an accepted one.
+        Why the image is rejected, as a sentence for people; empty for an accepted one.
     details : mapping
         Further measurements, such as a raw cosine; JSON values.
     vectors : mapping of str to float32 array, shape (d,)
@@ -29,10 +29,14 @@ class Judgement:
     """
 
     score: float
-    accepted: bool
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
     vectors: Mapping[str, Vector] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether there is no reason to reject the image."""
+        return not self.reason
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class Scored:
     score : float
         Finite.
     details : mapping of str to float
-        The other finite numbers of its judgement, by name; earlier versions may have kept fewer.
+        The other finite numbers of its judgement that are known, by name.
     concepts : tuple of str
         The concepts that were asked for.
     class_name : str
@@ -203,13 +207,47 @@ class Filter(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class PixelFilter:
+    """A filter without a model, which judges each image by itself.
+
+    Parameters
+    ----------
+    judge_image : callable
+        Given a request, its image and the options, the judgement; linear in the pixels.
+    constants : mapping
+        What else decides the scores, for provenance; JSON values.
+    """
+
+    name: str
+    options: Options
+    judge_image: Callable[[ImageRequest, GeneratedImage, Any], Judgement]
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+    def judge(
+        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
+    ) -> list[Judgement]:
+        """Judge a batch; see `Filter`."""
+        pairs = zip(requests, made, strict=True)
+        return [self.judge_image(request, image, self.options) for request, image in pairs]
+
+    def describe(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"filter": self.name, "settings": {**self.options.model_dump(), **self.constants}}
+
+
 def without_source(name: str) -> Judgement:
     """The judgement of an image that has no source, by a filter that compares the two."""
     reason = (
         f"There is no source that the filter {name} could compare the image with. Leave the filter "
         "out, or use it where images are edited."
     )
-    return Judgement(0.0, accepted=False, reason=reason)
+    return Judgement(0.0, reason)
+
+
+def vocabulary_sha256(names: Iterable[str]) -> str:
+    """Digest of a vocabulary, which may have hundreds of names, for provenance of each image."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
 class Filters(Plugins[Filter]):

@@ -22,7 +22,7 @@ from cobalance.generation.filters.pool import Pool, count_group_neighbours, coun
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.concepts.wording import readable
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions
 
@@ -152,12 +152,11 @@ def crop_object(image: ImageArray, mask: MaskArray) -> ImageArray:
     >>> crop_object(np.zeros((6, 12, 3), np.uint8), mask).shape
     (2, 6, 3)
     """
-    slices = []
-    for axis, size in enumerate(image.shape[:2]):
-        there = np.flatnonzero(mask.any(axis=1 - axis))
-        first, last, of = int(there[0]), int(there[-1]) + 1, mask.shape[axis]
-        slices.append(slice(first * size // of, -(-last * size // of)))
-    return image[slices[0], slices[1]]
+    box, (height, width), (rows, columns) = find_box(mask), image.shape[:2], mask.shape
+    return image[
+        box.top * height // rows : -(-box.bottom * height // rows),
+        box.left * width // columns : -(-box.right * width // columns),
+    ]
 
 
 def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
@@ -201,27 +200,22 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
                 f"{real[at]} of its {n} nearest neighbours are real images: {shares[at]:.4g}, less "
                 f"than {options.min_real:g}."
             )
-        judgements[candidate] = Judgement(
-            float(cosines[at]), accepted=not reason, reason=reason, details=details
-        )
+        judgements[candidate] = Judgement(float(cosines[at]), reason, details)
     return judgements
 
 
 def _cosines_with_sources(pool: Pool) -> npt.NDArray[np.float64]:
     places = {name: at for at, name in enumerate(pool.real)}
     sources = pool.real_vectors[[places[name] for name in pool.sources]]
-    cosines: npt.NDArray[np.float64] = np.vecdot(
-        pool.vectors.astype(np.float64), sources.astype(np.float64)
-    )
+    cosines: npt.NDArray[np.float64] = np.vecdot(pool.vectors, sources, dtype=np.float64)
     return cosines
 
 
 def _first_judgement(vector: npt.NDArray[np.float32], source: npt.NDArray[np.float32]) -> Judgement:
-    cosine = float(np.vecdot(vector.astype(np.float64), source.astype(np.float64)))
+    cosine = float(np.vecdot(vector, source, dtype=np.float64))
     if not np.isfinite(cosine):
-        reason = "The model gives no finite embedding of the image or of its source."
-        return Judgement(0.0, accepted=False, reason=reason)
-    return Judgement(cosine, accepted=True, vectors={"image": vector, "source": source})
+        return Judgement(0.0, "The model gives no finite embedding of the image or of its source.")
+    return Judgement(cosine, vectors={"image": vector, "source": source})
 
 
 def _says(found: Scored, options: EmbeddingOptions) -> Said:

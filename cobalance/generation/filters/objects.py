@@ -1,6 +1,5 @@
 """Object filter: detect the concepts, the class, and unwanted concepts of the vocabulary."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from cobalance.generation.filters.filter import (
     Said,
     Scored,
     describe_score,
+    vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import join_names, readable
@@ -119,8 +119,7 @@ class ObjectsFilter:
             include=set(ObjectsOptions.model_fields) - set(DetectorOptions.model_fields),
             exclude={"vocabulary"},
         )
-        names = "\n".join(self.options.vocabulary)  # it may be hundreds, and is said of each image
-        own["vocabulary_sha256"] = hashlib.sha256(names.encode()).hexdigest()
+        own["vocabulary_sha256"] = vocabulary_sha256(self.options.vocabulary)
         return {"filter": "objects", **described, "settings": {**described["settings"], **own}}
 
     def _names(self, request: ImageRequest) -> list[str]:
@@ -148,7 +147,7 @@ class ObjectsFilter:
         if unasked and self.options.reject_unasked:
             reasons.append(f"It finds unrequested concepts: {_with_scores(unasked, scores)}.")
         score = min((scores[name] for name in request.concepts), default=1.0)
-        return Judgement(score, accepted=not reasons, reason=" ".join(reasons), details=details)
+        return Judgement(score, " ".join(reasons), details)
 
     def _is_found(self, score: float) -> bool:
         return score >= self.options.threshold

@@ -72,11 +72,8 @@ class SafetyFilter:
             flags = [
                 flag for batch in self.vision.batches(images) for flag in self._is_flagged(batch)
             ]
-        reason = "The safety checker flags the image."
-        return [
-            Judgement(0.0, accepted=False, reason=reason) if flag else Judgement(1.0, accepted=True)
-            for flag in flags
-        ]
+        flagged = Judgement(0.0, "The safety checker flags the image.")
+        return [flagged if flag else Judgement(1.0) for flag in flags]
 
     def describe(self) -> Mapping[str, Any]:
         """The model with its weights."""

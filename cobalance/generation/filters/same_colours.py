@@ -1,9 +1,6 @@
 """Colour filter: how much an image keeps the colours of its source, as a score to rank by."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +9,7 @@ from pydantic import Field
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
+    PixelFilter,
     Said,
     Scored,
     describe_score,
@@ -62,9 +60,10 @@ PLUGIN = FilterPlugin(
 )
 
 
-@dataclass(frozen=True)
-class SameColoursFilter:
-    """Scores images by how close their colours are to their source's.
+def judge_colours(
+    request: ImageRequest, made: GeneratedImage, options: SameColoursOptions
+) -> Judgement:
+    """Score an image by how close its colours are to its source's.
 
     The score is the inverse of the Frobenius norm of the difference between image and source, both
     reduced to 14 x 14 pixels ([1]_, equation 6); higher is better. The details have the norm as
@@ -80,33 +79,16 @@ class SameColoursFilter:
     ----------
     .. [1] *Resampled Datasets Are Not Enough* (2024), section 2.2, equation 6.
     """
-
-    options: SameColoursOptions
-
-    def judge(
-        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
-    ) -> list[Judgement]:
-        """Judge each image independently, in time linear in its pixels."""
-        return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
-
-    def describe(self) -> Mapping[str, Any]:
-        """The settings."""
-        return {"filter": "same_colours", "settings": self.options.model_dump() | {"side": SIDE}}
-
-    def _judge(self, request: ImageRequest, made: GeneratedImage) -> Judgement:
-        if request.source is None:
-            return without_source("same_colours")
-        difference = colour_difference(made.image, request.source.image)
-        score = 1 / difference if difference else LARGEST
-        details = {"difference": difference}
-        threshold = self.options.threshold
-        if threshold is None or score >= threshold:
-            return Judgement(score, accepted=True, details=details)
+    if request.source is None:
+        return without_source("same_colours")
+    difference = colour_difference(made.image, request.source.image)
+    score, reason = 1 / difference if difference else LARGEST, ""
+    if options.threshold is not None and score < options.threshold:
         reason = (
             f"The colours differ from the source's: the score is {score:.3g}, less than "
-            f"{threshold:g}."
+            f"{options.threshold:g}."
         )
-        return Judgement(score, accepted=False, reason=reason, details=details)
+    return Judgement(score, reason, {"difference": difference})
 
 
 def colour_difference(image: ImageArray, other: ImageArray) -> float:
@@ -159,6 +141,6 @@ def _overlaps(n: int, side: int) -> npt.NDArray[np.float64]:
     return lengths
 
 
-def open_filter(options: SameColoursOptions) -> SameColoursFilter:
+def open_filter(options: SameColoursOptions) -> PixelFilter:
     """Open the filter; see `cobalance.graph.plugins.Plugins`."""
-    return SameColoursFilter(options)
+    return PixelFilter("same_colours", options, judge_colours, {"side": SIDE})

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
     describe_score,
+    vocabulary_sha256,
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
@@ -87,10 +88,9 @@ class SameObjectsFilter:
         self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
     ) -> list[Judgement]:
         """Judge a batch; sources that earlier batches had are not looked at again."""
-        pairs = list(zip(requests, made, strict=True))
         compared = [
             (request.source.image, one.image)
-            for request, one in pairs
+            for request, one in zip(requests, made, strict=True)
             if request.source is not None
         ]
         of_sources = self._find_in_sources([source for source, _ in compared])
@@ -103,16 +103,11 @@ class SameObjectsFilter:
     def describe(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         described = self.detector.describe()
-        names = "\n".join(self.options.vocabulary)  # it may be hundreds
         own = {
             "min_f1": self.options.min_f1,
-            "vocabulary_sha256": hashlib.sha256(names.encode()).hexdigest(),
+            "vocabulary_sha256": vocabulary_sha256(self.options.vocabulary),
         }
-        return {
-            "filter": "same_objects",
-            **described,
-            "settings": {**described["settings"], **own},
-        }
+        return {"filter": "same_objects", **described, "settings": described["settings"] | own}
 
     def _find(self, images: Sequence[ImageArray]) -> list[frozenset[str]]:
         """The names that are found in each image."""
@@ -143,22 +138,21 @@ class SameObjectsFilter:
         score = f1_of_names(image, source)
         lost, added = sorted(source - image), sorted(image - source)
         details = {"both": sorted(source & image), "lost": lost, "added": added}
-        limit = self.options.min_f1
-        if limit is None or score >= limit:
-            return Judgement(score, accepted=True, details=details)
-        changes = [
-            f"{what} {join_names([readable(name) for name in names])}"
-            for what, names in (("lost", lost), ("added", added))
-            if names
-        ]
-        reason = (
-            f"The image does not show what its source shows: F1 is {score:.3f}, less than "
-            f"{limit:g}; it has {' and '.join(changes)}."
-        )
-        return Judgement(score, accepted=False, reason=reason, details=details)
+        least, reason = self.options.min_f1, ""
+        if least is not None and score < least:
+            changes = [
+                f"{what} {join_names([readable(name) for name in names])}"
+                for what, names in (("lost", lost), ("added", added))
+                if names
+            ]
+            reason = (
+                f"The image does not show what its source shows: F1 is {score:.3f}, less than "
+                f"{least:g}; it has {' and '.join(changes)}."
+            )
+        return Judgement(score, reason, details)
 
 
-def f1_of_names(found: Collection[str], expected: Collection[str]) -> float:
+def f1_of_names(found: Set[str], expected: Set[str]) -> float:
     """F1 of two sets of names, from 0 to 1: 1 for equal sets, also for empty ones.
 
     Examples
@@ -168,10 +162,8 @@ def f1_of_names(found: Collection[str], expected: Collection[str]) -> float:
     >>> f1_of_names(set(), set()), f1_of_names(set(), {"dog"})
     (1.0, 0.0)
     """
-    ours, theirs = set(found), set(expected)
-    if not ours and not theirs:
-        return 1.0
-    return 2 * len(ours & theirs) / (len(ours) + len(theirs))
+    n = len(found) + len(expected)
+    return 2 * len(found & expected) / n if n else 1.0
 
 
 def _digest(image: ImageArray) -> str:

@@ -1,15 +1,12 @@
 """Sanity filter: size, and that the pixels to keep are unchanged."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from pydantic import Field
 
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
+    PixelFilter,
     Said,
     Scored,
     describe_score,
@@ -63,76 +60,60 @@ PLUGIN = FilterPlugin(
 )
 
 
-@dataclass(frozen=True)
-class SanityFilter:
-    """Rejects images of a wrong size or with changed pixels that were to be kept.
+def judge_sanity(request: ImageRequest, made: GeneratedImage, options: SanityOptions) -> Judgement:
+    """Reject an image of a wrong size or with changed pixels that were to be kept.
 
     Which ones those are is said by the backend, with each image: the object's or all others. The
     score is the share of them that equal the source's in all three channels. It is 1 where nothing
     is promised, such as for an object that was moved, or for an image of another size than the
     source's. An image that is not one at all has 0.
     """
+    if fault := _find_fault(request, made, options):
+        return Judgement(0.0, fault)
+    kept, source = made.kept, request.source
+    if kept is None or source is None or not kept.any():
+        return Judgement(1.0, details={"compared": False})
+    score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
+    reason = ""
+    if score < options.min_unchanged:
+        of_object = made.mask is not None and np.array_equal(kept, made.mask)
+        which = "the object's pixels" if of_object else "the pixels to keep"
+        reason = f"{1 - score:.2%} of {which} differ from the source's."
+    return Judgement(score, reason, {"compared": True})
 
-    options: SanityOptions
 
-    def judge(
-        self, requests: Sequence[ImageRequest], made: Sequence[GeneratedImage]
-    ) -> list[Judgement]:
-        """Judge each image independently, in time linear in its pixels."""
-        return [self._judge(*pair) for pair in zip(requests, made, strict=True)]
-
-    def describe(self) -> Mapping[str, Any]:
-        """The settings."""
-        return {"filter": "sanity", "settings": self.options.model_dump()}
-
-    def _judge(self, request: ImageRequest, made: GeneratedImage) -> Judgement:
-        fault = self._fault(request, made)
-        if fault:
-            return Judgement(0.0, accepted=False, reason=fault)
-        kept, source = made.kept, request.source
-        if kept is None or source is None or not kept.any():
-            return Judgement(1.0, accepted=True, details={"compared": False})
-        score = float((made.image[kept] == source.image[kept]).all(axis=1).mean())
-        details = {"compared": True}
-        if score < self.options.min_unchanged:
-            of_object = made.mask is not None and np.array_equal(kept, made.mask)
-            which = "the object's pixels" if of_object else "the pixels to keep"
-            reason = f"{1 - score:.2%} of {which} differ from the source's."
-            return Judgement(score, accepted=False, reason=reason, details=details)
-        return Judgement(score, accepted=True, details=details)
-
-    def _fault(self, request: ImageRequest, made: GeneratedImage) -> str:
-        """Reason why the image is unusable by size, type or masks; empty if usable."""
-        image, mask = made.image, made.mask
-        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
-            return (
-                f"The image is {image.dtype} of shape {image.shape}, not 8-bit pixels of shape "
-                "(height, width, 3)."
-            )
-        height, width = image.shape[:2]
-        wanted = (self.options.width_px or width, self.options.height_px or height)
-        if self.options.source_size and request.source is not None:
-            wanted = request.source.mask.shape[::-1]
-        if (width, height) != wanted:
-            return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
-        if fault := _kept_fault(request, made):
-            return fault
-        if mask is None:
-            return ""
-        if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
-            return f"The object's mask is {mask.dtype} of shape {mask.shape}, not of the image's."
-        if not mask.any():
-            return "The object is not in the image: its mask is empty."
-        background = 1 - float(mask.mean())
-        if background < self.options.min_background:
-            return (
-                f"Only {background:.1%} of the image is outside the object; at least "
-                f"{self.options.min_background:.1%} are needed to show anything else."
-            )
+def _find_fault(request: ImageRequest, made: GeneratedImage, options: SanityOptions) -> str:
+    """Reason why the image is unusable by size, type or masks; empty if usable."""
+    image, mask = made.image, made.mask
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or not image.size:
+        return (
+            f"The image is {image.dtype} of shape {image.shape}, not 8-bit pixels of shape "
+            "(height, width, 3)."
+        )
+    height, width = image.shape[:2]
+    wanted = (options.width_px or width, options.height_px or height)
+    if options.source_size and request.source is not None:
+        wanted = request.source.mask.shape[::-1]
+    if (width, height) != wanted:
+        return f"The image is {width} x {height} px, not {wanted[0]} x {wanted[1]} px."
+    if fault := _find_kept_fault(request, made):
+        return fault
+    if mask is None:
         return ""
+    if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
+        return f"The object's mask is {mask.dtype} of shape {mask.shape}, not of the image's."
+    if not mask.any():
+        return "The object is not in the image: its mask is empty."
+    background = 1 - float(mask.mean())
+    if background < options.min_background:
+        return (
+            f"Only {background:.1%} of the image is outside the object; at least "
+            f"{options.min_background:.1%} are needed to show anything else."
+        )
+    return ""
 
 
-def _kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
+def _find_kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
     """Reason why the pixels to keep cannot be compared; empty if they can."""
     kept, shape = made.kept, made.image.shape[:2]
     if kept is None:
@@ -146,6 +127,6 @@ def _kept_fault(request: ImageRequest, made: GeneratedImage) -> str:
     return ""
 
 
-def open_filter(options: SanityOptions) -> SanityFilter:
+def open_filter(options: SanityOptions) -> PixelFilter:
     """Open the filter; see `cobalance.graph.plugins.Plugins`."""
-    return SanityFilter(options)
+    return PixelFilter("sanity", options, judge_sanity)

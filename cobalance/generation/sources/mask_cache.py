@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from math import prod
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from cobalance.ingest.images.arrays import MaskArray
 KEPT = 64
 """Images whose masks are remembered: 77 KB for two masks of 640 × 480 pixels."""
 
-_Packed = dict[str, tuple[tuple[int, int], npt.NDArray[np.uint8]]]
+_Packed = dict[str, tuple[tuple[int, ...], npt.NDArray[np.uint8]]]
 
 
 class MaskCache:
@@ -40,7 +41,10 @@ class MaskCache:
             if kept is not None:
                 self._kept.move_to_end(key)
         if kept is None:
-            kept = self._find(find)
+            try:
+                kept = {name: (mask.shape, np.packbits(mask)) for name, mask in find().items()}
+            except UnusableError as error:  # only its texts: a traceback would keep frames alive
+                kept = error.problem, error.remedy, error.detail
             with self._lock:
                 self._kept[key] = kept
                 self._kept.move_to_end(key)
@@ -48,21 +52,10 @@ class MaskCache:
                     self._kept.popitem(last=False)
         if isinstance(kept, tuple):
             raise UnusableError(*kept)
-        return {name: _unpack(*packed) for name, packed in kept.items()}
-
-    def _find(self, find: Callable[[], Mapping[str, MaskArray]]) -> _Packed | tuple[str, str, str]:
-        try:
-            found = find()
-        except UnusableError as error:  # only its texts: a traceback would keep frames alive
-            return error.problem, error.remedy, error.detail
         return {
-            name: ((mask.shape[0], mask.shape[1]), np.packbits(mask))
-            for name, mask in found.items()
+            name: np.unpackbits(bits, count=prod(shape)).view(np.bool_).reshape(shape)
+            for name, (shape, bits) in kept.items()
         }
-
-
-def _unpack(shape: tuple[int, int], bits: npt.NDArray[np.uint8]) -> MaskArray:
-    return np.unpackbits(bits, count=shape[0] * shape[1]).view(np.bool_).reshape(shape)
 
 
 def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
@@ -75,8 +68,7 @@ def mask_path(settings: MaskSettings, image_id: str, uri: str) -> Path:
     'masks/birds/007_m.png'
     """
     folder = Path(settings.mask_folder or "")
-    address = urlsplit(uri).path if "://" in uri else uri
-    pure = PurePosixPath(address)
+    pure = PurePosixPath(urlsplit(uri).path if "://" in uri else uri)
     values = {"id": image_id, "stem": pure.stem, "path": str(pure.with_suffix("")).lstrip("/")}
     inside = PLACEHOLDER.sub(lambda found: values[found[1]], settings.mask_pattern)
     path = folder / inside

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from cobalance.generation.sources.mask_settings import ANY, MaskSettings, UnusableError
 from cobalance.graph.records import Box
-from cobalance.ingest.images.arrays import MaskArray
+from cobalance.ingest.images.arrays import MaskArray, find_box
 
 PEOPLE = frozenset({"boy", "female", "girl", "lady", "male", "man", "men", "woman", "women"})
 """Classes whose object is a ``person``, where no region has their own name."""
@@ -81,12 +82,9 @@ def fill_box(box: Box, width: int, height: int) -> MaskArray:
 
 def fill_bounds(outlined: MaskArray) -> MaskArray:
     """Fill the bounding box of a mask."""
-    rows, columns = outlined.any(axis=1), outlined.any(axis=0)
-    if not rows.any():
-        return outlined
-    (top, bottom), (left, right) = (np.flatnonzero(side)[[0, -1]] for side in (rows, columns))
     full = np.zeros_like(outlined)
-    full[top : bottom + 1, left : right + 1] = True
+    if outlined.any():
+        full[find_box(outlined).slices] = True
     return full
 
 
@@ -142,5 +140,4 @@ def bounds_area(mask: MaskArray) -> int:
     >>> bounds_area(mask)
     12
     """
-    sides = [np.flatnonzero(mask.any(axis=axis)) for axis in (0, 1)]
-    return int(np.prod([side[-1] - side[0] + 1 if len(side) else 0 for side in sides]))
+    return prod(find_box(mask).shape) if mask.any() else 0

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -76,25 +77,35 @@ class Sources:
     segmented_by: Mapping[str, Any] | None = None
     find_instances: FindInstances | None = None
     find_parts: FindParts | None = None
-    _masks: ObjectMasks = field(init=False, repr=False)
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
-    _places: dict[str, tuple[str, str]] = field(default_factory=dict, init=False, repr=False)
     _found: MaskCache = field(default_factory=MaskCache, init=False, repr=False)
-    _single: "Sources | None" = field(default=None, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        masks = ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
-        object.__setattr__(self, "_masks", masks)
+    @cached_property
+    def _masks(self) -> ObjectMasks:
+        return ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, str]]:
+        """Address and class of each image."""
+        return {
+            image: (uri, class_name)
+            for class_name, images in self.images.items()
+            for image, uri in zip(images.ids, images.uris, strict=True)
+        }
+
+    @cached_property
+    def _single(self) -> "Sources":
+        whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
+        return replace(self, settings=self.settings.model_copy(update=whole), find_parts=None)
 
     def only(self, ids: Collection[str]) -> "Sources":
         """The same of some images alone, by id."""
         wanted = set(ids)
         some = {}
         for class_name, images in self.images.items():
-            pairs = zip(images.ids, images.uris, strict=True)
-            kept = [(image, uri) for image, uri in pairs if image in wanted]
+            at = [place for place, image in enumerate(images.ids) if image in wanted]
             some[class_name] = ClassImages(
-                tuple(image for image, _ in kept), tuple(uri for _, uri in kept)
+                tuple(images.ids[place] for place in at), tuple(images.uris[place] for place in at)
             )
         return replace(self, images=some)
 
@@ -137,12 +148,6 @@ class Sources:
 
         Mask files do not say how many objects they are of, and are taken as they are.
         """
-        if self._single is None:
-            whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
-            settings = self.settings.model_copy(update=whole)
-            single = replace(self, settings=settings, find_parts=None)
-            object.__setattr__(self, "_single", single)
-        assert self._single is not None  # noqa: S101 - for mypy
         return self._single.sample(class_name, seed, without=without)
 
     def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
@@ -155,12 +160,6 @@ class Sources:
         JobBlockedError
             Neither it nor an image that was read before can be read: all are out of reach.
         """
-        if not self._places:
-            self._places.update(
-                (one, (images.uris[at], class_name))
-                for class_name, images in self.images.items()
-                for at, one in enumerate(images.ids)
-            )
         if image_id not in self._places:
             raise NoSourceError(
                 f"The image {image_id!r} has no address, or is not of the split that is asked for. "
@@ -195,8 +194,9 @@ class Sources:
             picture = self._picture(uri, annotated_px(regions))
             pixels = rgb_array(picture)
             found = self._object(image_id, regions, pixels, class_name)
-        if self.find_parts is not None:
-            found = restrict(found, self._parts(image_id, pixels), self.settings.parts, seed)
+        if (find := self.find_parts) is not None:
+            parts = self._found.masks((image_id, "parts"), lambda: self._masks.parts(pixels, find))
+            found = restrict(found, parts, self.settings.parts, seed)
         found = grow(found, self.settings.grow_px)
         self._masks.check_share(found)
         return SourceImage(image_id, uri, pixels, found)
@@ -210,11 +210,6 @@ class Sources:
             (image_id, class_name, "object"),
             lambda: {"object": self._masks.find(regions, pixels)},
         )["object"]
-
-    def _parts(self, image_id: str, pixels: ImageArray) -> Mapping[str, MaskArray]:
-        find = self.find_parts
-        assert find is not None  # noqa: S101 - as its caller has checked
-        return self._found.masks((image_id, "parts"), lambda: self._masks.parts(pixels, find))
 
     def _picture(self, uri: str, wanted_px: tuple[int, int] | None) -> "Image.Image":
         try:

@@ -1,4 +1,6 @@
-"""Array types of pixels and masks."""
+"""Array types of pixels and masks, and a mask's bounding box."""
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -7,3 +9,41 @@ ImageArray = npt.NDArray[np.uint8]
 """Pixels of shape (height, width, 3): red, green, blue."""
 MaskArray = npt.NDArray[np.bool_]
 """Of shape (height, width): whether a pixel is the object's."""
+
+
+class PixelBox(NamedTuple):
+    """A pixel rectangle; bottom and right are exclusive."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Slices of the rows and columns."""
+        return slice(self.top, self.bottom), slice(self.left, self.right)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.bottom - self.top, self.right - self.left
+
+
+def find_box(mask: MaskArray, margin_px: int = 0) -> PixelBox:
+    """Bounding box of a mask with an object, with a margin clipped to the image.
+
+    Examples
+    --------
+    >>> mask = np.zeros((5, 6), bool)
+    >>> mask[2, 1:4] = True
+    >>> find_box(mask, margin_px=1)
+    PixelBox(top=1, left=0, bottom=4, right=5)
+    """
+    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+    return PixelBox(
+        max(0, int(rows[0]) - margin_px),
+        max(0, int(columns[0]) - margin_px),
+        min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
+        min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
+    )

@@ -263,7 +263,6 @@ def pool_filter(calls):
         return {
             name: Judgement(
                 -float(distance),
-                bool(distance <= limit),
                 "" if distance <= limit else "It is far from the others.",
                 {"far": float(distance)},
             )

@@ -19,10 +19,10 @@ def test_settings_are_all_that_decides_pixels_and_verdicts(row):
 
 
 def test_accepted_by_all_or_rejected_with_every_reason(row, pixels):
-    yes, no = Judgement(0.7, True), Judgement(0.1, False, "No cow.", {"cosine": 0.04})
+    yes, no = Judgement(0.7), Judgement(0.1, "No cow.", {"cosine": 0.04})
     made = GeneratedImage(pixels, details={"digital_source_type": "other", "placed_at": [1, 2]})
     assert judge_row(row, made, {"a": yes})["verdict"] == "accepted"
-    found = judge_row(row, made, {"a": yes, "b": no, "c": Judgement(0, False, "No road.")})
+    found = judge_row(row, made, {"a": yes, "b": no, "c": Judgement(0, "No road.")})
     assert (found["verdict"], found["reason"]) == ("rejected", "No cow. No road.")
     assert '"cosine": 0.04' in found["scores"]
     assert found["digital_source_type"] == "other"

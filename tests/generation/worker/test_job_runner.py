@@ -193,7 +193,7 @@ class Embedding:
 
     def judge(self, requests, _made):
         vectors = [{"image": np.ones(3, np.float32), "source": np.zeros(3, np.float32)}]
-        return [Judgement(0.5, accepted=True, vectors=found) for found in vectors * len(requests)]
+        return [Judgement(0.5, vectors=found) for found in vectors * len(requests)]
 
     def describe(self):
         return {}

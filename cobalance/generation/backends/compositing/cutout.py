@@ -18,7 +18,7 @@ from cobalance.generation.backends.compositing.framing import (
 )
 from cobalance.generation.image_request import SourceImage
 from cobalance.graph.options import Options
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -31,39 +31,6 @@ SCALES = (0.7, 1.3)
 
 _PLACES = 24  # that are tried for a cutout, to find one where little of it is hidden
 _HIDDEN = 0.25  # how much of a cutout may be hidden at its own place
-
-
-class Box(NamedTuple):
-    """A pixel rectangle; bottom and right are exclusive."""
-
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    @property
-    def slices(self) -> tuple[slice, slice]:
-        """Slices of the rows and columns."""
-        return slice(self.top, self.bottom), slice(self.left, self.right)
-
-
-def find_box(mask: MaskArray, margin_px: int = 0) -> Box:
-    """Bounding box of a mask, with a margin clipped to the image.
-
-    Examples
-    --------
-    >>> mask = np.zeros((5, 6), bool)
-    >>> mask[2, 1:4] = True
-    >>> find_box(mask, margin_px=1)
-    Box(top=1, left=0, bottom=4, right=5)
-    """
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    return Box(
-        max(0, int(rows[0]) - margin_px),
-        max(0, int(columns[0]) - margin_px),
-        min(mask.shape[0], int(rows[-1]) + 1 + margin_px),
-        min(mask.shape[1], int(columns[-1]) + 1 + margin_px),
-    )
 
 
 def paste_object(
@@ -133,18 +100,16 @@ def place_object(
     scale : float
         Its size beside that in `image`.
     """
-    window = find_box(mask).slices
-    inside = mask[window]
-    colours, _ = spread_colours(image[window], inside)
-    height, width = inside.shape
-    largest = min(SCALES[1], size[0] / height, size[1] / width)
+    box = find_box(mask)
+    inside = mask[box.slices]
+    colours, _ = spread_colours(image[box.slices], inside)
+    largest = min(SCALES[1], size[0] / box.shape[0], size[1] / box.shape[1])
     smallest = min(SCALES[0], largest)
     scale = smallest + (largest - smallest) * draws.uniform()
-    target = scale_size((height, width), scale, size)
+    target = scale_size(box.shape, scale, size)
     place = random_place(target, size, draws)
-    return *put_on_blank(
-        resize_image(colours, target), resize_mask(inside, target), size, place
-    ), scale
+    placed = put_on_blank(resize_image(colours, target), resize_mask(inside, target), size, place)
+    return *placed, scale
 
 
 def put_on_blank(
@@ -181,7 +146,7 @@ def cut_out(exemplar: "Exemplar", size: Size) -> Cutout:
     scale = min(size[0] / shape[0], size[1] / shape[1])
     box = find_box(exemplar.shown)
     shown = exemplar.shown[box.slices]
-    target = scale_size((shown.shape[0], shown.shape[1]), scale, size)
+    target = scale_size(box.shape, scale, size)
     colours, _ = spread_colours(exemplar.image[box.slices], shown)
     place = (
         min(round(box.top * scale), size[0] - target[0]),

@@ -6,7 +6,7 @@ import numpy as np
 
 from cobalance.generation.backends.backend import ImageOptions
 from cobalance.generation.image_request import GenerationError, SourceImage
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 Size = tuple[int, int]
 """Height and width in pixels."""
@@ -31,16 +31,13 @@ def choose_output_size(options: ImageOptions, source: SourceImage) -> Size:
     (64, 128)
     """
     height, width = source.mask.shape
-    match options.height_px, options.width_px:
-        case None, None:
-            return height, width
-        case int(tall), None:
-            return tall, _align(tall * width / height, ALIGNED_PX)
-        case None, int(wide):
-            return _align(wide * height / width, ALIGNED_PX), wide
-        case int(tall), int(wide):
-            return tall, wide
-    raise AssertionError("a side is a number or None")
+    tall, wide = options.height_px, options.width_px
+    if tall is None and wide is None:
+        return height, width
+    return (
+        tall or _align((wide or 0) * height / width, ALIGNED_PX),
+        wide or _align((tall or 0) * width / height, ALIGNED_PX),
+    )
 
 
 def choose_model_size(size: Size, native_px: int, multiple_px: int, is_set: bool) -> Size:
@@ -181,7 +178,7 @@ def crop_source(source: SourceImage, size: Size) -> ImageArray:
         return source.image
     scale = max(size[0] / height, size[1] / width)
     tall, wide = min(height, round(size[0] / scale)), min(width, round(size[1] / scale))
-    rows, columns = (np.flatnonzero(source.mask.any(axis=axis)) for axis in (1, 0))
-    top = min(max(0, (int(rows[0] + rows[-1]) + 1 - tall) // 2), height - tall)
-    left = min(max(0, (int(columns[0] + columns[-1]) + 1 - wide) // 2), width - wide)
+    box = find_box(source.mask)
+    top = min(max(0, (box.top + box.bottom - tall) // 2), height - tall)
+    left = min(max(0, (box.left + box.right - wide) // 2), width - wide)
     return resize_image(source.image[top : top + tall, left : left + wide], size)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.generation.backends.compositing.cutout import find_box
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.framing import Size
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 
 Field = npt.NDArray[np.float64]
 """Of shape (height, width), from 0 to 1."""
@@ -238,14 +237,14 @@ def paint_look(
     >>> np.array_equal((painted != image).any(axis=2), mask)
     True
     """
-    window = find_box(mask).slices
-    inside, own = mask[window], image[window]
+    box = find_box(mask)
+    inside, own = mask[box.slices], image[box.slices]
     tone = _TONES[0] + (_TONES[1] - _TONES[0]) * draws.uniform()
-    pattern = paint_pattern(style, (inside.shape[0], inside.shape[1]), draws)
+    pattern = paint_pattern(style, box.shape, draws)
     look = np.clip(pattern * (tone * _light(own))[..., np.newaxis], 0, 255)
     mixed = np.rint(look * share + own * (1 - share)).astype(np.uint8)
     painted = image.copy()
-    painted[window][inside] = mixed[inside]
+    painted[box.slices][inside] = mixed[inside]
     return painted
 
 
@@ -289,8 +288,7 @@ def plant_mistake(
     if mistake == COLOURS_SHIFTED:
         image[mask] = ((painted.astype(np.int64) + far) // 2).astype(np.uint8)[mask]
         return image, mistake
-    box = find_box(mask)
-    reach = max(1.0, max(box.bottom - box.top, box.right - box.left) * _SIGN_SHARE / 2)
+    reach = max(1.0, max(find_box(mask).shape) * _SIGN_SHARE / 2)
     inside = np.argwhere(mask)
     top, left = inside[draws.below(len(inside))].tolist()
     rows, columns = np.indices(mask.shape)

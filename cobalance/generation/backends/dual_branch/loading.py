@@ -6,7 +6,7 @@ from typing import Any
 import diffusers
 
 from cobalance.generation.backends.dual_branch.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
-from cobalance.generation.backends.pipelines.options import check_pipeline
+from cobalance.generation.backends.pipelines.options import check_pipeline, wrong_kind
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error
 from cobalance.ingest.models.loading import quiet
@@ -48,9 +48,7 @@ def check_base(base: Checkpoint, wanted: str) -> None:
     elif not all(set(given or known) <= known for given, known in blocks):
         problem = "its U-Net is built of other blocks than Stable Diffusion's"
     if problem:
-        raise JobBlockedError(
-            f"The model {base.name} is of the wrong kind: {problem}. Give {wanted}."
-        )
+        raise wrong_kind(base, problem, wanted)
     check_pipeline(base, 1, 0, wanted)
 
 
@@ -65,9 +63,7 @@ def check_brushnet(brushnet: Checkpoint, base: Checkpoint, wanted: str) -> None:
     config = brushnet.read_config(MODEL_FILE)
     problem = _problem_of(config) or _mismatch(config, base)
     if problem:
-        raise JobBlockedError(
-            f"The model {brushnet.name} is of the wrong kind: {problem}. Give {wanted}."
-        )
+        raise wrong_kind(brushnet, problem, wanted)
 
 
 def _problem_of(config: Mapping[str, Any]) -> str:

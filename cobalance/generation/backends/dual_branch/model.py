@@ -36,24 +36,9 @@ class Residuals(NamedTuple):
     up: list[Tensor]
 
 
-class _DownStage(nn.Module):
-    """The layers of one resolution, and the step to the next."""
-
-    def __init__(self, layers: Sequence[nn.Module], downsamplers: Sequence[nn.Module]) -> None:
-        super().__init__()
-        self.resnets, self.downsamplers = nn.ModuleList(layers), nn.ModuleList(downsamplers)
-
-
-class _MidStage(nn.Module):
-    def __init__(self, layers: Sequence[nn.Module]) -> None:
-        super().__init__()
-        self.resnets = nn.ModuleList(layers)
-
-
-class _UpStage(nn.Module):
-    def __init__(self, layers: Sequence[nn.Module], upsamplers: Sequence[nn.Module]) -> None:
-        super().__init__()
-        self.resnets, self.upsamplers = nn.ModuleList(layers), nn.ModuleList(upsamplers)
+def _stage(**modules: Sequence[nn.Module]) -> nn.Module:
+    """The layers of one resolution, and the step to the next, by their names in checkpoints."""
+    return nn.ModuleDict({name: nn.ModuleList(each) for name, each in modules.items()})
 
 
 class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
@@ -122,11 +107,11 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
                 padding = downsample_padding
                 samplers.append(Downsample2D(width, use_conv=True, padding=padding, name="op"))
                 given.append(width)
-            self.down_blocks.append(_DownStage(layers, samplers))
+            self.down_blocks.append(_stage(resnets=layers, downsamplers=samplers))
         self.brushnet_down_blocks = nn.ModuleList([_zero_convolution(width) for width in given])
 
         scaled = {"output_scale_factor": mid_block_scale_factor}
-        self.mid_block = _MidStage([layer(last, last, **scaled) for _ in range(2)])
+        self.mid_block = _stage(resnets=[layer(last, last, **scaled) for _ in range(2)])
         self.brushnet_mid_block = _zero_convolution(last)
 
         self.up_blocks = nn.ModuleList()
@@ -142,7 +127,7 @@ class BrushNetModel(ModelMixin, ConfigMixin):  # type: ignore[misc]
             if level < len(widths) - 1:
                 samplers.append(Upsample2D(width, use_conv=True))
                 passed.append(width)
-            self.up_blocks.append(_UpStage(layers, samplers))
+            self.up_blocks.append(_stage(resnets=layers, upsamplers=samplers))
         self.brushnet_up_blocks = nn.ModuleList([_zero_convolution(width) for width in passed])
 
     def forward(self, sample: Tensor, timestep: Tensor | float, condition: Tensor) -> Residuals:

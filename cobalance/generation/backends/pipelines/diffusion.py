@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE
 from cobalance.generation.backends.compositing.cutout import to_image
 from cobalance.generation.backends.compositing.framing import Size
-from cobalance.generation.image_request import (
-    GeneratedImage,
-    GenerationError,
-    ImageRequest,
-    SourceImage,
-)
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
 from cobalance.ingest.images.arrays import ImageArray
 
 if TYPE_CHECKING:
@@ -72,11 +67,14 @@ class DiffusionBackend:
         Raises
         ------
         GenerationError
-            A request has no source, or one that cannot be used at its size.
+            A source cannot be used at its size.
         OutOfMemoryError
             The batch is too large for the device.
         """
-        works = [self._prepare(self._source_of(request), request.seed) for request in requests]
+        works = []
+        for request in requests:
+            assert request.source is not None  # noqa: S101 - as `needs_source` asks
+            works.append(self._prepare(request.source, request.seed))
         positions: dict[tuple[Size, tuple[tuple[str, float], ...]], list[int]] = defaultdict(list)
         for position, (request, work) in enumerate(zip(requests, works, strict=True)):
             positions[work.size, tuple(request.scales.items())].append(position)
@@ -97,15 +95,6 @@ class DiffusionBackend:
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Check the scales of a job's variants; see `PipelineRunner.check_scales`."""
         self.runner.check_scales(variants)
-
-    def _source_of(self, request: ImageRequest) -> SourceImage:
-        if request.source is None:
-            raise GenerationError(
-                f"The request {request.id} has no source image, and the backend {self.name} works "
-                "on one. Give it an image of its class with the object's mask, or use another "
-                "backend."
-            )
-        return request.source
 
     def describe(self) -> Mapping[str, Any]:
         """Model, settings and software of the backend, for provenance; JSON values."""

@@ -93,9 +93,14 @@ def check_pipeline(checkpoint: "Checkpoint", latents: int, extra: int, wanted: s
         if channels != images + extra:
             problem = f"its U-Net takes {channels} channels, not {images + extra}"
     if problem is not None:
-        raise JobBlockedError(
-            f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."
-        )
+        raise wrong_kind(checkpoint, problem, wanted)
+
+
+def wrong_kind(checkpoint: "Checkpoint", problem: str, wanted: str) -> JobBlockedError:
+    """The error for a model that is not what a backend needs."""
+    return JobBlockedError(
+        f"The model {checkpoint.name} is of the wrong kind: {problem}. Give {wanted}."
+    )
 
 
 def find_family(pipeline: str) -> str | None:

@@ -84,14 +84,7 @@ class PipelineRunner:
         return choose_model_size(size, self.native_px, self.multiple_px, self.options.has_size)
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
-        """Check the scales of a job's variants.
-
-        Raises
-        ------
-        OptionError
-            One would be ignored; see `check_pipeline_scales`. Or it would have the pipeline ignore
-            the negative prompt.
-        """
+        """Refuse scales that `check_pipeline_scales` or `check_negative_prompt` refuses."""
         check_pipeline_scales(self.pipeline, self.sampling, variants)
         if self.options.negative_prompt:
             for variant in variants:

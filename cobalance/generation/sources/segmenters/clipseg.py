@@ -4,15 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import BeforeValidator, Field
 
 from cobalance.generation.sources.mask_settings import as_tuple
-from cobalance.generation.sources.segmenters.segmenter import (
-    check_box,
-    check_mask,
-    inside_box,
-)
+from cobalance.generation.sources.segmenters.segmenter import join_parts
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -69,12 +64,7 @@ class ClipSegSegmenter:
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
-        if box is not None:
-            check_box(image, box)
-        mask: MaskArray = np.logical_or.reduce(list(self.parts(image).values()))
-        if box is not None:
-            mask &= inside_box(image, box)
-        return check_mask(mask, "clipseg")
+        return join_parts(self, "clipseg", image, box)
 
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
         """The mask of each text; empty for one that says nothing of the image."""

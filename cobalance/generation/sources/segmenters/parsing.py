@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.generation.sources.segmenters.segmenter import (
-    check_box,
-    check_mask,
-    inside_box,
-    label_names,
-)
+from cobalance.generation.sources.segmenters.segmenter import join_parts, label_names
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -66,13 +61,7 @@ class ParsingSegmenter:
 
     def segment(self, image: ImageArray, box: Box | None) -> MaskArray:
         """Segment the object; see `cobalance.generation.sources.segmenters.segmenter.Segmenter`."""
-        if box is not None:
-            check_box(image, box)
-        with self.vision.computing("human parsing on one image"):
-            mask = self._predict(image)
-        if box is not None:
-            mask &= inside_box(image, box)
-        return check_mask(mask, "parsing")
+        return join_parts(self, "parsing", image, box)
 
     def parts(self, image: ImageArray) -> Mapping[str, MaskArray]:
         """The mask of each label by its name; empty for one that is not in the image."""
@@ -87,10 +76,6 @@ class ParsingSegmenter:
         """The labels, and the model with its weights."""
         settings = {"labels": list(self.labels.values())}
         return {"segmenter": "parsing", "settings": settings, **self.vision.describe()}
-
-    def _predict(self, image: ImageArray) -> MaskArray:
-        mask: MaskArray = np.isin(self._labels_of(image), list(self.labels))
-        return mask
 
     def _labels_of(self, image: ImageArray) -> npt.NDArray[np.int64]:
         """The number of each pixel's label."""

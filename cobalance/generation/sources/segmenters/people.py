@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from cobalance.generation.sources.mask_settings import as_tuple
 from cobalance.generation.sources.segmenters.segmenter import check_box, check_mask, label_names
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Box
-from cobalance.ingest.images.arrays import ImageArray, MaskArray
+from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -129,12 +130,10 @@ class PeopleSegmenter:
 
 def _fit(mask: MaskArray, box: Box) -> float:
     """IoU of a mask's bounding box with a box."""
-    rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
-    left, top, right, bottom = columns[0], rows[0], columns[-1] + 1, rows[-1] + 1
-    x, y, width, height = box
-    common = max(0.0, min(right, x + width) - max(left, x))
-    common *= max(0.0, min(bottom, y + height) - max(top, y))
-    return float(common / ((right - left) * (bottom - top) + width * height - common))
+    own, (x, y, width, height) = find_box(mask), box
+    common = max(0.0, min(own.right, x + width) - max(own.left, x))
+    common *= max(0.0, min(own.bottom, y + height) - max(own.top, y))
+    return float(common / (prod(own.shape) + width * height - common))
 
 
 def open_segmenter(options: PeopleOptions) -> PeopleSegmenter:

@@ -107,6 +107,21 @@ def inside_box(image: ImageArray, box: Box) -> MaskArray:
     return inside
 
 
+def join_parts(
+    segmenter: PartSegmenter, name: str, image: ImageArray, box: Box | None
+) -> MaskArray:
+    """The union of the parts that a segmenter finds, cut to the box if there is one.
+
+    Errors are those of `Segmenter.segment`.
+    """
+    if box is not None:
+        check_box(image, box)
+    mask: MaskArray = np.logical_or.reduce(list(segmenter.parts(image).values()))
+    if box is not None:
+        mask &= inside_box(image, box)
+    return check_mask(mask, name)
+
+
 def label_names(model: Any, wanted: Sequence[str], segmenter: str) -> dict[int, str]:
     """Names of a model's labels by number; OptionError if it lacks a wanted one."""
     known = {int(number): str(name) for number, name in model.config.id2label.items()}

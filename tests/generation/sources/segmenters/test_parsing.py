@@ -59,7 +59,7 @@ def test_an_image_without_the_object(parsing: Path, monkeypatch: pytest.MonkeyPa
     segmenter: Any = SEGMENTERS.open("parsing", {"model": str(parsing)})
     for value, what in ((False, "no object"), (True, "nothing but the object")):
         mask = np.full((48, 64), value)
-        monkeypatch.setattr(type(segmenter), "_predict", lambda *_, mask=mask: mask)
+        monkeypatch.setattr(type(segmenter), "parts", lambda *_, mask=mask: {"Hair": mask})
         with pytest.raises(GenerationError, match=f"The segmenter parsing finds {what}"):
             segmenter.segment(noise(), None)
 
