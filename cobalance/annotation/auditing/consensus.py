@@ -80,11 +80,9 @@ def select_agreed(labels: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     0     a     sky       bird      True   True
     """
     keys = ["image", "concept"]
-    given = {
-        key: consensus(found["answer"].tolist())
-        for key, found in answers.groupby(keys, sort=False, observed=True)
-    }
-    said = [given.get(key) for key in zip(labels["image"], labels["concept"], strict=True)]
+    given = answers.groupby(keys, sort=False, observed=True)["answer"].agg(list)
+    consensuses = given.map(consensus).to_dict()
+    said = [consensuses.get(key) for key in zip(labels["image"], labels["concept"], strict=True)]
     result = labels.assign(shows=pd.Series(said, index=labels.index, dtype=object) == SHOWS)
     clear = [answer in (SHOWS, DOES_NOT) for answer in said]
     return result[clear].reset_index(drop=True)

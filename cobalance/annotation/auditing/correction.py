@@ -84,11 +84,9 @@ def corrected_counts(counts: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
     ]
     keys = ["concept", "class_name"]
     joined = counts.merge(rates[keys + names], how="left", on=keys)
-    rows = [
-        _correct(np.array([row["labelled"], row["unlabelled"]], np.float64),
-                   np.array([row[name] for name in names], np.float64).reshape(2, 3))
-        for row in joined.to_dict("records")
-    ]  # fmt: skip
+    images = joined[["labelled", "unlabelled"]].to_numpy(np.float64)
+    found = joined[names].to_numpy(np.float64).reshape(-1, 2, 3)
+    rows = [_correct(*pair) for pair in zip(images, found, strict=True)]
     result = counts.reset_index(drop=True)
     result[["corrected", "low", "high"]] = np.array(rows, np.float64).reshape(-1, 3)
     return result

@@ -36,22 +36,15 @@ def draw_labels(
     >>> drawn.groupby("labelled").size().to_dict()
     {False: 2, True: 1}
     """
-    parts = [
-        pd.DataFrame(
-            {"image": np.empty(0, np.int64), "concept": np.empty(0, np.int64), "labelled": False}
-        ).astype({"labelled": bool})
-    ]
+    drawn = []
     for concept in range(labelled.shape[1]):
         for code in np.unique(class_codes):
             for verdict in (True, False):
-                stratum = np.flatnonzero(
-                    (class_codes == code) & (labelled[:, concept] == verdict)
-                ).astype(np.int64)
-                images = rng.permutation(stratum)[:n]
-                parts.append(
-                    pd.DataFrame({"image": images, "concept": concept, "labelled": verdict})
-                )
-    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+                stratum = (class_codes == code) & (labelled[:, concept] == verdict)
+                images = rng.permutation(np.flatnonzero(stratum).astype(np.int64))[:n]
+                drawn += [(image, concept, verdict) for image in images.tolist()]
+    kinds = {"image": np.int64, "concept": np.int64, "labelled": bool}
+    return pd.DataFrame(drawn, columns=list(kinds)).astype(kinds)
 
 
 def assign_people(

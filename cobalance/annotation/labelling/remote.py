@@ -80,14 +80,12 @@ def open_remote(
     """
     checked = ANNOTATORS.check(annotator, options)
     if annotator == "vlm":
-        asked = cast("VlmOptions", checked)
-        return ScoringAnnotator("vlm", asked, RemoteYesNo(chat, endpoint, asked.question))
-    prompt = cast("CaptionOptions", checked).prompt
-    return CaptionAnnotator(RemoteCaptioner(chat, endpoint, prompt))
+        return RemoteYesNo(cast("VlmOptions", checked), chat, endpoint)
+    return RemoteCaptions(cast("CaptionOptions", checked).prompt, chat, endpoint)
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteYesNo:
+class RemoteYesNo(ScoringAnnotator):
     """Scores texts by how probably a model's answer begins with yes.
 
     The probabilities of the first token alone count: those of all forms of yes and of no are
@@ -95,9 +93,10 @@ class RemoteYesNo:
     form that is not among the likeliest tokens counts as 0.
     """
 
+    name = "vlm"
+    options: VlmOptions
     chat: ChatModel
     endpoint: EndpointSettings
-    question: str
 
     def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
         """Probability of yes for each text in each image, of shape (images, texts).
@@ -110,7 +109,7 @@ class RemoteYesNo:
         LanguageModelError
             The model cannot be reached, gives no probabilities, or answers so of no image.
         """
-        asked = [self.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
+        asked = [self.options.question.replace("{text}", _MARKUP.sub(" ", text)) for text in texts]
         questions = [
             Question(text, images=(shown,), first_token=True)
             for shown in map(within, images)
@@ -126,9 +125,9 @@ class RemoteYesNo:
         result[unanswered] = np.nan
         return result
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The question, the model, and where it is."""
-        return {"question": self.question, **_describe(self.endpoint)}
+        return {"question": self.options.question, **_describe(self.endpoint)}
 
     def _refuse(self, questions: Sequence[Question], replies: Sequence[Reply]) -> None:
         """Raise LanguageModelError for the first answer that is neither yes nor no."""
@@ -143,12 +142,12 @@ class RemoteYesNo:
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteCaptioner:
-    """Has a model write a caption for each image; see `cobalance.ingest.annotators.captions`."""
+class RemoteCaptions(CaptionAnnotator):
+    """Annotator by captions that a model at an address writes."""
 
+    prompt: str
     chat: ChatModel
     endpoint: EndpointSettings
-    prompt: str
 
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
         """Write a caption for each image, in order; errors as in `ChatModel.ask`."""
@@ -156,7 +155,7 @@ class RemoteCaptioner:
         replies = in_order(self.chat.ask, questions, self.endpoint.at_once)
         return [" ".join(reply.text.rpartition("</think>")[2].split()) for reply in replies]
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The prompt, the model, and where it is."""
         return {"settings": {"prompt": self.prompt}, **_describe(self.endpoint)}
 

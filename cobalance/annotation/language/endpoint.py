@@ -99,8 +99,6 @@ class Endpoint:
                 raw = self._client.with_options(
                     max_retries=left - 1
                 ).chat.completions.with_raw_response.create(extra_headers=self._headers, **request)
-                left -= 1 + raw.retries_taken
-                completion = raw.parse()
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 refusable = [name for name in _OPTIONAL if name in request]
                 if not refusable:
@@ -110,6 +108,9 @@ class Endpoint:
                 continue
             except openai.APIError as error:
                 raise self._describe_failure(error) from None
+            left -= 1 + raw.retries_taken
+            try:
+                completion = raw.parse()
             except ValueError:
                 why = "the answer is not of this API"
                 continue

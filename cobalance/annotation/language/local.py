@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from PIL import Image
 from pydantic import Field
@@ -29,7 +29,7 @@ class LocalOptions(ModelOptions):
     """
 
     model: str = "Qwen/Qwen3-VL-2B-Instruct"
-    dtype: str = "auto"  # type: ignore[assignment]
+    dtype: Literal["float32", "float16", "bfloat16", "auto"] = "auto"
     max_tokens: int = Field(default=1024, ge=1, le=65536)
 
 

@@ -61,7 +61,7 @@ class Transcript:
 
     def ask(self, question: Question) -> Reply:
         """Return the kept reply, or else ask; errors as in `ChatModel.ask`."""
-        request = {**self._model, **request_of(question)}
+        request = {**self._model, **_as_json(question)}
         text = json.dumps(request, ensure_ascii=False, sort_keys=True)
         path = f"{self._place}/{hashlib.sha256(text.encode()).hexdigest()}.json"
         kept = self._read(path)
@@ -70,7 +70,7 @@ class Transcript:
             return kept
         reply = self._chat.ask(question)
         self.usage.add(reply, kept=False)
-        told = {name: value for name, value in reply.__dict__.items() if value != ()}
+        told = {name: value for name, value in vars(reply).items() if value != ()}
         content = {"request": request, "reply": told}
         self._folder.write(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
         return reply
@@ -90,17 +90,11 @@ class Transcript:
             return None  # missing or damaged: asked again
 
 
-def request_of(question: Question) -> dict[str, Any]:
+def _as_json(question: Question) -> dict[str, Any]:
     """A question as JSON values; with a SHA-256 for each image."""
-    return {
-        "text": question.text,
-        "schema": question.schema,
-        "temperature": question.temperature,
-        "round": question.round,
-        "attempt": question.attempt,
-        "images": [
-            hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
-            for image in question.images
-        ],
-        **({"first_token": True} if question.first_token else {}),
-    }
+    values = {name: value for name, value in vars(question).items() if value is not False}
+    values["images"] = [
+        hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
+        for image in question.images
+    ]
+    return values

@@ -106,9 +106,8 @@ def _add_captions(
     options = asked.options
     named = [", ".join(one.name for one in attributes) for attributes in voted.values()]
     texts = [fill_template(options.questions.level, attributes=names) for names in named]
-    levels: list[Level] = [
-        "object" if is_object else "image" for is_object in asked.each(texts, ANSWER, read_yes_no)
-    ]
+    answers = asked.each(texts, ANSWER, read_yes_no)
+    levels: list[Level] = ["object" if is_object else "image" for is_object in answers]
     each = [
         (category, level, one)
         for (category, attributes), level in zip(voted.items(), levels, strict=True)
@@ -130,14 +129,7 @@ def _add_captions(
             caption_of(options, caption, category, one.name, level) for category, level, one in each
         ]
     return [
-        ProposedAttribute(
-            category,
-            one.name,
-            level,
-            written,
-            one.votes,
-            options.rounds,
-        )
+        ProposedAttribute(category, one.name, level, written, one.votes, options.rounds)
         for (category, level, one), written in zip(each, captions, strict=True)
     ]
 

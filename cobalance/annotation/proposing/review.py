@@ -1,6 +1,7 @@
 """Decisions on attributes as a table that people fill in."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -78,20 +79,17 @@ def read_decisions(text: str, file: str, attributes: pd.DataFrame) -> list[Decis
     now = dict(zip(keys, attributes.to_dict("records"), strict=True))
     found: dict[AttributeKey, Decision] = {}
     for where, row in rows:
+        fault = partial(InputError, file, where)
         said = row["decision"].strip().casefold()
         if not said:
             continue
         key = (row["category"].strip(), row["proposed"].strip())
         if key not in now:
-            raise InputError(
-                file, where, f"the dataset has no attribute {' / '.join(key)!r}",
-                "Leave the columns category and proposed as they were written.",
-            )  # fmt: skip
+            remedy = "Leave the columns category and proposed as they were written."
+            raise fault(f"the dataset has no attribute {' / '.join(key)!r}", remedy)
         if key in found:
-            raise InputError(
-                file, where, f"{' / '.join(key)!r} is decided a second time", "Keep one."
-            )
-        found[key] = _decision(key, said, row, now, file, where)
+            raise fault(f"{' / '.join(key)!r} is decided a second time", "Keep one.")
+        found[key] = _decision(key, said, row, now, fault)
     return list(found.values())
 
 
@@ -108,17 +106,14 @@ def _decision(
     said: str,
     row: dict[str, str],
     now: Mapping[AttributeKey, Mapping[Hashable, Any]],
-    file: str,
-    where: str,
+    fault: Callable[[str, str], InputError],
 ) -> Decision:
     if said not in DECISIONS:
-        raise InputError(
-            file, where, f"the decision {said!r} is none", f"Write {', '.join(DECISIONS)}."
-        )
+        raise fault(f"the decision {said!r} is none", f"Write {', '.join(DECISIONS)}.")
     if said == "reject":
         return Decision(key, "rejected")
     if said == "merge":
-        return Decision(key, "merged", _other(key, row.get("into", ""), list(now), file, where))
+        return Decision(key, "merged", _other(key, row.get("into", ""), now, fault))
     changes = {}
     for name in CHANGED:
         before = str(now[key][name])
@@ -126,18 +121,20 @@ def _decision(
         if clean_name(value) == clean_name(before):
             continue
         changes[name] = clean_name(value)
-        if fault := name_fault(changes[name]):
-            raise InputError(file, where, f"the {name} {fault}", "Write another.")
+        if problem := name_fault(changes[name]):
+            raise fault(f"the {name} {problem}", "Write another.")
     if changes.get("level", "image") not in _LEVELS:
-        reason = f"the level {changes['level']!r} is unknown"
-        raise InputError(file, where, reason, f"Write {' or '.join(_LEVELS)}.")
+        raise fault(f"the level {changes['level']!r} is unknown", f"Write {' or '.join(_LEVELS)}.")
     if said == "rename" and "name" not in changes:
-        raise InputError(file, where, "it has no new name", "Write one in the column name.")
+        raise fault("it has no new name", "Write one in the column name.")
     return Decision(key, "accepted", changes=changes)
 
 
 def _other(
-    key: AttributeKey, into: str, keys: Sequence[AttributeKey], file: str, where: str
+    key: AttributeKey,
+    into: str,
+    keys: Collection[AttributeKey],
+    fault: Callable[[str, str], InputError],
 ) -> AttributeKey:
     wanted = into.strip()
     whole = [one for one in keys if " / ".join(one) == wanted]
@@ -147,6 +144,4 @@ def _other(
         if len(found) == 1 and found[0] != key:
             return found[0]
     several = "several attributes" if len(by_name) > 1 else "no other attribute"
-    raise InputError(
-        file, where, f"{wanted!r} is {several} to merge into", "Write category / name into into."
-    )
+    raise fault(f"{wanted!r} is {several} to merge into", "Write category / name into into.")

@@ -1,8 +1,9 @@
 """The interface of annotators: find the concepts of a dataset in images."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -90,55 +91,44 @@ class Annotator(Protocol):
         ...
 
 
-class Scorer(Protocol):
-    """A model that scores texts in images."""
-
-    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
-        """Score of each text in each image, of shape (images, texts); texts as they are.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
-        ...
-
-    def describe(self) -> Mapping[str, Any]:
-        """Model, revision and weights for provenance; JSON values."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class ScoringAnnotator:
+class ScoringAnnotator(ABC):
     """Annotator with a mention, without a box, for every name that scores high enough."""
 
-    name: str
+    name: ClassVar[str]
     options: QueryOptions
-    model: Scorer
+
+    @abstractmethod
+    def scores(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Floats:
+        """Score of each text in each image, of shape (images, texts); errors as of `score`."""
+
+    @abstractmethod
+    def describe_model(self) -> Mapping[str, Any]:
+        """Model, revision and weights for provenance; JSON values."""
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
         texts = [prompt_for([name], self.options.query) for name in vocabulary]
-        source = str(self.model.describe()["model"])
+        source = str(self.describe_model()["model"])
         return [
             [
                 Mention(name, source, float(score))
                 for name, score in zip(vocabulary, row, strict=True)
                 if score >= self.options.threshold
             ]
-            for row in self.model.scores(images, texts)
+            for row in self.scores(images, texts)
         ]
 
     def score(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Scores:
         """Score texts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
-        return Scores(self.model.scores(images, texts))
+        return Scores(self.scores(images, texts))
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights."""
         settings = self.options.model_dump(include={"threshold", "query"})
-        return {"annotator": self.name, "settings": settings, **self.model.describe()}
+        return {"annotator": self.name, "settings": settings, **self.describe_model()}
 
 
 @dataclass(frozen=True, eq=False)

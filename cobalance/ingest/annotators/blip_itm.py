@@ -30,7 +30,7 @@ TEXTS_AT_ONCE = 32
 
 
 @dataclass(frozen=True, eq=False)
-class BlipItm:
+class BlipItm(ScoringAnnotator):
     """Scores texts by the matching head of BLIP [1]_.
 
     An image is encoded once, and its patches are attended to by the tokens of each text. The mask
@@ -42,6 +42,7 @@ class BlipItm:
        vision-language understanding and generation* (ICML 2022), section 3.2.
     """
 
+    name = PLUGIN.name
     vision: "VisionModel"  # a BlipForImageTextRetrieval
     tokenizer: Any
 
@@ -76,7 +77,7 @@ class BlipItm:
                     row += 1
         return result
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The model with its weights."""
         return self.vision.describe()
 
@@ -92,7 +93,7 @@ class BlipItm:
         return values
 
 
-def open_annotator(options: BlipItmOptions) -> ScoringAnnotator:
+def open_annotator(options: BlipItmOptions) -> BlipItm:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
     from transformers import AutoTokenizer, BlipForImageTextRetrieval, BlipImageProcessorPil
 
@@ -100,5 +101,4 @@ def open_annotator(options: BlipItmOptions) -> ScoringAnnotator:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, BlipForImageTextRetrieval, BlipImageProcessorPil, REVISION)
-    model = BlipItm(vision, load_processor(AutoTokenizer, vision.checkpoint))
-    return ScoringAnnotator(PLUGIN.name, options, model)
+    return BlipItm(options, vision, load_processor(AutoTokenizer, vision.checkpoint))

@@ -1,9 +1,10 @@
 """Annotator that finds concepts in captions that Florence-2, or another model, writes."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,41 +32,27 @@ _ONE_SIZE = frozenset({"florence2"})
 _FRAME = re.compile(r"^\s*(?:an? )?(?:photo|image|picture) of (?:(?:an?|the) )?", re.IGNORECASE)
 
 
-class CaptionWriter(Protocol):
-    """A model that writes captions."""
-
-    def captions(self, images: Sequence[ImageArray]) -> list[str]:
-        """Write a caption for each image, in their order.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
-        ...
-
-    def describe(self) -> Mapping[str, Any]:
-        """Model, revision and weights for provenance; JSON values."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class CaptionAnnotator:
+class CaptionAnnotator(ABC):
     """Annotator with a mention for every concept that a caption of the image names.
 
     A concept counts where its words stand in the caption; nothing is inferred. Captions are read as
     those of a dataset are: whole words, singular or plural, the longest phrase at each place.
     """
 
-    captioner: CaptionWriter
+    @abstractmethod
+    def captions(self, images: Sequence[ImageArray]) -> list[str]:
+        """Write a caption for each image, in their order; errors as of `score`."""
+
+    @abstractmethod
+    def describe_model(self) -> Mapping[str, Any]:
+        """Settings, model, revision and weights for provenance; JSON values."""
 
     def annotate(
         self, images: Sequence[ImageArray], vocabulary: Sequence[str]
     ) -> list[list[Mention]]:
         """Look for concepts in images; see `cobalance.ingest.annotators.annotator.Annotator`."""
-        source = str(self.captioner.describe()["model"])
-        captions = self.captioner.captions(images)
-        found = find_phrases(captions, [readable(name) for name in vocabulary])
+        source = str(self.describe_model()["model"])
+        found = find_phrases(self.captions(images), [readable(name) for name in vocabulary])
         return [
             [Mention(name, source) for name, here in zip(vocabulary, row, strict=True) if here]
             for row in found
@@ -79,12 +66,12 @@ class CaptionAnnotator:
         count.
         """
         phrases = [_FRAME.sub("", text) for text in texts]
-        found = find_phrases(self.captioner.captions(images), phrases)
+        found = find_phrases(self.captions(images), phrases)
         return Scores(found.astype(np.float32), only_seen=True)
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, model and weights."""
-        return {"annotator": PLUGIN.name, **self.captioner.describe()}
+        return {"annotator": PLUGIN.name, **self.describe_model()}
 
 
 def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
@@ -105,8 +92,8 @@ def find_phrases(captions: Sequence[str], phrases: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Captioner:
-    """Writes a caption for each image, without sampling."""
+class ModelCaptions(CaptionAnnotator):
+    """Annotator by captions that a model on this machine writes, without sampling."""
 
     conversation: "Conversation"
     options: CaptionOptions
@@ -136,14 +123,14 @@ class Captioner:
             found += [" ".join(text.split()) for text in words]
         return found
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The settings, and the model with its weights."""
         settings = self.options.model_dump(include={"prompt", "max_tokens", "beams"})
         return {"settings": settings, **self.conversation.vision.describe()}
 
 
-def open_annotator(options: CaptionOptions) -> CaptionAnnotator:
+def open_annotator(options: CaptionOptions) -> ModelCaptions:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
     from cobalance.ingest.models.conversation import open_conversation
 
-    return CaptionAnnotator(Captioner(open_conversation(options, REVISION), options))
+    return ModelCaptions(open_conversation(options, REVISION), options)

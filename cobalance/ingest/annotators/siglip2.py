@@ -27,7 +27,7 @@ REVISION = "75de2d55ec2d0b4efc50b3e9ad70dba96a7b2fa2"
 
 
 @dataclass(frozen=True, eq=False)
-class Siglip2:
+class Siglip2(ScoringAnnotator):
     """Scores texts by SigLIP 2 [1]_, or SigLIP; the variants with a fixed image size.
 
     Each text has a sigmoid of its own, so that its score does not depend on the others. Texts are
@@ -39,6 +39,7 @@ class Siglip2:
        semantic understanding, localization, and dense features* (2025).
     """
 
+    name = PLUGIN.name
     vision: "VisionModel"  # a SiglipModel
     tokenizer: Any
     _embeddings: "dict[str, torch.Tensor]" = field(default_factory=dict, repr=False)
@@ -61,7 +62,7 @@ class Siglip2:
             start += len(batch)
         return result
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The model with its weights."""
         return self.vision.describe()
 
@@ -74,7 +75,7 @@ class Siglip2:
         return features
 
 
-def open_annotator(options: Siglip2Options) -> ScoringAnnotator:
+def open_annotator(options: Siglip2Options) -> Siglip2:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`."""
     from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
@@ -82,5 +83,4 @@ def open_annotator(options: Siglip2Options) -> ScoringAnnotator:
     from cobalance.ingest.models.vision import open_vision
 
     vision = open_vision(options, SiglipModel, SiglipImageProcessorPil, REVISION)
-    model = Siglip2(vision, load_processor(AutoTokenizer, vision.checkpoint))
-    return ScoringAnnotator(PLUGIN.name, options, model)
+    return Siglip2(options, vision, load_processor(AutoTokenizer, vision.checkpoint))

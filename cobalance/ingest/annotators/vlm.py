@@ -28,7 +28,7 @@ REVISION = "89644892e4d85e24eaac8bacfd4f463576704203"
 
 
 @dataclass(frozen=True, eq=False)
-class YesNo:
+class YesNo(ScoringAnnotator):
     """Scores texts by how probably a vision-language model begins its answer with yes.
 
     The logits of the first token of the answer count, and nothing that is generated: those of all
@@ -41,8 +41,9 @@ class YesNo:
         Tokens that are a form of yes, and of no.
     """
 
+    name = PLUGIN.name
+    options: VlmOptions
     conversation: "Conversation"
-    question: str
     yes: tuple[int, ...]
     no: tuple[int, ...]
 
@@ -55,7 +56,8 @@ class YesNo:
         for row, image in enumerate(images):
             pixels: torch.Tensor | None = None
             for column, text in enumerate(texts):
-                asked = self.question.replace("{text}", self.conversation.clean_text(text))
+                words = self.conversation.clean_text(text)
+                asked = self.options.question.replace("{text}", words)
                 values = self.conversation.inputs([image], asked)
                 pixels = values["pixel_values"] if pixels is None else pixels
                 with vision.computing("a question about an image"):
@@ -67,12 +69,12 @@ class YesNo:
                     result[row, column] = float((yes - no).sigmoid())
         return result
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe_model(self) -> Mapping[str, Any]:
         """The question, and the model with its weights."""
-        return {"question": self.question, **self.conversation.vision.describe()}
+        return {"question": self.options.question, **self.conversation.vision.describe()}
 
 
-def open_annotator(options: VlmOptions) -> ScoringAnnotator:
+def open_annotator(options: VlmOptions) -> YesNo:
     """Open the annotator and load its model; see `cobalance.graph.plugins.Plugins`.
 
     Raises
@@ -95,8 +97,7 @@ def open_annotator(options: VlmOptions) -> ScoringAnnotator:
             f"The model {conversation.vision.checkpoint.name} cannot be asked: {problem}. Give a "
             "vision-language model that follows instructions."
         )
-    model = YesNo(conversation, options.question, yes, no)
-    return ScoringAnnotator(PLUGIN.name, options, model)
+    return YesNo(options, conversation, yes, no)
 
 
 def answer_tokens(tokenizer: Any, word: str) -> tuple[int, ...]:

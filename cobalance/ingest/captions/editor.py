@@ -1,14 +1,28 @@
 """Edit captions so that they name another group, or none."""
 
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
 from cobalance.graph.errors import OptionError, UnknownNameError
-from cobalance.ingest.captions.adjectives import AdjectiveEditor
-from cobalance.ingest.captions.edits import EditedCaption
+from cobalance.ingest.captions.edits import (
+    MANY_GROUPS,
+    NO_PERSON,
+    NOT_RESTORED,
+    Change,
+    EditedCaption,
+    UneditableError,
+    any_of,
+    apply,
+    capitalise,
+    like,
+    lower_case,
+    whole_words,
+)
 from cobalance.ingest.captions.words import WordEditor
-from cobalance.ingest.concepts.group_words import EditMode, GroupWords
+from cobalance.ingest.concepts.group_words import EditMode, GroupWords, normal
 
 
 @dataclass(frozen=True)
@@ -111,14 +125,14 @@ class CaptionEditor:
         if group not in self.words.parts:
             raise UnknownNameError("group", group, self.groups)
         values, base = self.words.parts[group]
-        found = EditedCaption(caption)
-        if base is not None:
-            found = self._words.edit_caption(caption, base)
-        # The last attribute is next to the noun.
-        for editor, value in reversed([*zip(self._adjectives, values, strict=True)]):
-            if found.text is not None:
-                found = editor.edit_caption(found.text, value)
-        return found
+        try:
+            text = caption if base is None else self._words.edit_caption(caption, base)
+            # The last attribute is next to the noun.
+            for editor, value in reversed([*zip(self._adjectives, values, strict=True)]):
+                text = editor.edit_caption(text, value)
+        except UneditableError as error:
+            return EditedCaption(None, str(error))
+        return EditedCaption(text)
 
     def neutralise(self, caption: str) -> str:
         """Replace the words of all groups in a caption by neutral ones."""
@@ -131,7 +145,7 @@ class CaptionEditor:
         return WordEditor(self.words, self.mode or self.words.mode)
 
     @cached_property
-    def _adjectives(self) -> list[AdjectiveEditor]:
+    def _adjectives(self) -> "list[AdjectiveEditor]":
         """One editor an attribute."""
         attributes = list(self.words.attributes.values())
         return [
@@ -142,3 +156,103 @@ class CaptionEditor:
             )
             for own in attributes
         ]
+
+
+_SENTENCE_START = re.compile(r"(?:^|[.!?]\s)[^\w]*$")
+
+
+@dataclass(frozen=True)
+class AdjectiveEditor:
+    """Edits the adjectives of one attribute.
+
+    Parameters
+    ----------
+    adjectives : mapping of str to str
+        Adjective of each value of the attribute.
+    people : tuple of str
+        Nouns that take them.
+    others : tuple of str
+        Adjectives of other attributes, which may stand between adjective and noun.
+    """
+
+    adjectives: Mapping[str, str]
+    people: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    def values_in(self, caption: str) -> frozenset[str]:
+        """Values whose adjective stands before a noun of people."""
+        return frozenset(filter(None, self._find(caption)))
+
+    def edit_caption(self, caption: str, value: str) -> str:
+        """The caption with a value's adjective before each noun of people.
+
+        UneditableError where that is impossible.
+        """
+        found = set(self._find(caption))
+        if len(found) != 1:
+            raise UneditableError(MANY_GROUPS if found else NO_PERSON)
+        (before,) = found
+        if before == value:
+            return caption
+        new = self._replace(caption, value) if before else self._insert(caption, value)
+        back = self._replace(new, before) if before else self.without(new)
+        if back != caption:
+            raise UneditableError(NOT_RESTORED)
+        return new
+
+    def without(self, caption: str) -> str:
+        """The caption without the attribute's adjectives before nouns of people."""
+
+        def change(found: re.Match[str], old: str, noun: str) -> Change | None:
+            if not old:
+                return None
+            first = old[0].isupper() and _starts_sentence(caption, found.start())
+            return Change(found.start(), found.end(), capitalise(noun) if first else noun)
+
+        return self._change(caption, change)
+
+    def _insert(self, caption: str, value: str) -> str:
+        def change(found: re.Match[str], old: str, noun: str) -> Change:
+            lower = noun
+            if _starts_sentence(caption, found.start()) and not noun.isupper():
+                lower = noun[:1].lower() + noun[1:]
+            new = like(self.adjectives[value], noun)
+            return Change(found.start(), found.end(), f"{new}{old} {lower}")
+
+        return self._change(caption, change)
+
+    def _replace(self, caption: str, value: str) -> str:
+        def change(found: re.Match[str], old: str, noun: str) -> Change:  # noqa: ARG001
+            return Change(*found.span("adjective"), like(self.adjectives[value], old))
+
+        return self._change(caption, change)
+
+    def _change(
+        self, caption: str, change: Callable[[re.Match[str], str, str], Change | None]
+    ) -> str:
+        changes = []
+        for found in self._pattern.finditer(lower_case(caption)):
+            old = caption[slice(*found.span("adjective"))] if found["adjective"] else ""
+            changes.append(change(found, old, caption[slice(*found.span("noun"))]))
+        return apply(caption, filter(None, changes))
+
+    def _find(self, caption: str) -> list[str | None]:
+        """Attribute value before each noun of people, or None."""
+        return [
+            self._value_of[normal(found["adjective"])] if found["adjective"] else None
+            for found in self._pattern.finditer(lower_case(caption))
+        ]
+
+    @cached_property
+    def _value_of(self) -> dict[str, str]:
+        return {normal(word): value for value, word in self.adjectives.items()}
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        between = rf"(?:{any_of(self.others)}\s+)*" if self.others else ""
+        adjective = rf"(?:(?P<adjective>{any_of(self._value_of)})\s+)?"
+        return whole_words(rf"{adjective}(?P<noun>{between}{any_of(self.people)})")
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    return _SENTENCE_START.search(text, 0, start) is not None

@@ -25,6 +25,10 @@ _AFTER = r"(?![\w\u0300-\u036f])(?![-\u2010\u2011]\w)"
 _Tree: TypeAlias = "dict[str, _Tree]"
 
 
+class UneditableError(Exception):
+    """A caption that cannot be edited, with one of `REASONS`."""
+
+
 @dataclass(frozen=True, slots=True)
 class EditedCaption:
     """Edited caption, or the reason it cannot be edited.

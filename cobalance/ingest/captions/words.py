@@ -1,9 +1,14 @@
-"""Swap the words of groups in captions, or replace them by neutral ones."""
+"""Swap the words of groups in captions, or replace them by neutral ones.
+
+The rules of english.toml tell how a word is meant from the caption around it.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
 
 from cobalance.ingest.captions.edits import (
     DOUBTS,
@@ -12,24 +17,80 @@ from cobalance.ingest.captions.edits import (
     NO_GROUP,
     NOT_RESTORED,
     Change,
-    EditedCaption,
+    UneditableError,
     any_of,
     apply,
     like,
     lower_case,
     whole_words,
 )
-from cobalance.ingest.captions.readings import expand_pattern, list_words, read_word
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.word_lists import telling
+from cobalance.ingest.documents import decode_toml
+
+_APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
+_ANYTHING = {"before": "", "word": r"[\s\S]*", "after": ""}
+
+
+def read_word(table: str, text: str, start: int, end: int) -> str | None:
+    """Reading of a word by the first matching rule of a table, or None.
+
+    Parameters
+    ----------
+    table : {"possessive", "doubt", "first_doubt"}
+        "possessive" is for text in lower case.
+
+    Examples
+    --------
+    >>> [read_word("possessive", text, 0, 3) for text in ("her own", "her .", "her eating cake")]
+    [None, 'alone', 'alone']
+    """
+    for says, before, word, after in _table(table):
+        fits = word.fullmatch(text, start, end) and after.match(text, end)
+        if fits and before.search(text, 0, start):
+            return says
+    return None
+
+
+def list_words(name: str) -> list[str]:
+    """The words of a list, or the phrases, of english.toml."""
+    words: str | list[str] = (_english()["words"] | _english()["phrases"])[name]
+    return words.split() if isinstance(words, str) else words
+
+
+def expand_pattern(pattern: str) -> str:
+    """Expand each @name in a pattern."""
+    return re.sub(r"@(\w+)", lambda found: _pattern_of(found[1]), pattern)
+
+
+@cache
+def _table(name: str) -> list[tuple[str, re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
+    return [
+        (row["says"], *(re.compile(expand_pattern(row.get(*part))) for part in _ANYTHING.items()))
+        for row in _english()[name]
+    ]
+
+
+@cache
+def _pattern_of(name: str) -> str:
+    told = _english()
+    if name in told["patterns"]:
+        return f"(?:{expand_pattern(told['patterns'][name])})"
+    if name not in told["verbs"]:
+        return f"(?i:{any_of(list_words(name))})"
+    stems = (re.sub(r"(?<!e)e$|y$", "", verb) for verb in told["verbs"][name].split())
+    return f"(?:{any_of(stems)}(?:[a-z]?(?:e?s|e?d|e|ing|ies|ied|y|ying))?)"
+
+
+@cache
+def _english() -> dict[str, Any]:
+    return decode_toml(
+        (files("cobalance.ingest") / "captions" / "english.toml").read_text(encoding="utf-8")
+    )
+
 
 _PRONOUNS = frozenset(list_words("pronoun"))
 _FUNCTION_WORDS = frozenset(list_words("function"))
-_APOSTROPHE = re.compile(r"['’](?:(s\b)|(?=\s+\w))", re.IGNORECASE)
-
-
-class _LeftOutError(Exception):
-    """The caption is not edited, for a reason."""
 
 
 @dataclass(frozen=True)
@@ -44,28 +105,24 @@ class WordEditor:
         of = self._classes if by_classes else self._telling
         return frozenset().union(*(of.get(normal(m[0]), ()) for m in self.find(caption)))
 
-    def edit_caption(self, caption: str, group: str) -> EditedCaption:
-        """Rewrite a caption with the words of a group, or say why that is impossible."""
+    def edit_caption(self, caption: str, group: str) -> str:
+        """The caption with the words of a group; UneditableError where that is impossible."""
         for found in self.find(caption):
             if found.lastgroup:
-                return EditedCaption(None, DOUBTS[found.lastgroup])
-        try:
-            if self.mode == "unify":
-                others = [name for name in self.words.own_groups if name != group]
-                return EditedCaption(self._write(caption, others, group))
-            named = self.groups_in(caption)
-            if len(named) != 1:
-                return EditedCaption(None, MANY_GROUPS if named else NO_GROUP)
-            (source,) = named
-            if source == group:
-                return EditedCaption(caption)
-            text = self._write(caption, [source], group)
-            restored = self.groups_in(text) == {group} and (
-                self._write(text, [group], source) == caption
-            )
-            return EditedCaption(text) if restored else EditedCaption(None, NOT_RESTORED)
-        except _LeftOutError as error:
-            return EditedCaption(None, str(error))
+                raise UneditableError(DOUBTS[found.lastgroup])
+        if self.mode == "unify":
+            others = [name for name in self.words.own_groups if name != group]
+            return self._write(caption, others, group)
+        named = self.groups_in(caption)
+        if len(named) != 1:
+            raise UneditableError(MANY_GROUPS if named else NO_GROUP)
+        (source,) = named
+        if source == group:
+            return caption
+        text = self._write(caption, [source], group)
+        if self.groups_in(text) != {group} or self._write(text, [group], source) != caption:
+            raise UneditableError(NOT_RESTORED)
+        return text
 
     def neutralise(self, caption: str) -> str:
         """The caption with the neutral word of each row; words without one stay."""
@@ -95,7 +152,7 @@ class WordEditor:
                 if new is not None:
                     yield _change(caption, start, end, new)
                 elif target is not None:
-                    raise _LeftOutError(doubt or NO_COUNTERPART)
+                    raise UneditableError(doubt or NO_COUNTERPART)
             has_noun = has_noun or word not in _PRONOUNS
 
     def find(self, caption: str) -> Iterator[re.Match[str]]:

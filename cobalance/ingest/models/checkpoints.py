@@ -5,6 +5,8 @@ Only weights in safetensors files are read: a pickle runs whatever code it was w
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
@@ -208,7 +210,7 @@ def download(model: str, revision: str | None, subfolder: str = "") -> Path:
     JobBlockedError
         There is no such model, no connection or no access, or its weights are pickles.
     """
-    try:
+    with downloading(model):
         info = huggingface_hub.HfApi().model_info(model, revision=revision)
         above = f"{subfolder}/" if subfolder else ""
         files = [file.rfilename for file in info.siblings or ()]
@@ -232,6 +234,13 @@ def download(model: str, revision: str | None, subfolder: str = "") -> Path:
                 allow_patterns=[above + name for name in (*weights, *small)],
             )
         )
+
+
+@contextmanager
+def downloading(model: str) -> Iterator[None]:
+    """Raise JobBlockedError where a download in a ``with`` block fails."""
+    try:
+        yield
     except JobBlockedError:
         raise
     except Exception as error:  # network, hub and disk raise anything

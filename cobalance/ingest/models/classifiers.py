@@ -278,11 +278,7 @@ def _load(checkpoint: Checkpoint) -> Any:
         {name: given[name] for name in ("input_size", "mean", "std") if name in given}
     )
     heads = given.get("classifier") or backbone.pretrained_cfg.get("classifier") or ()
-    heads = (heads,) if isinstance(heads, str) else tuple(heads)
+    heads = tuple(f"{head}." for head in ((heads,) if isinstance(heads, str) else heads))
     weights = load_file(checkpoint.folder / WEIGHTS_FILE)
-    body = {
-        name: tensor
-        for name, tensor in weights.items()
-        if not any(name.startswith(f"{head}.") for head in heads)
-    }
+    body = {name: tensor for name, tensor in weights.items() if not name.startswith(heads)}
     return fill(backbone, body, checkpoint.name)

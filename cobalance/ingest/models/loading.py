@@ -65,7 +65,7 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
                 model,
                 [name for name, values in model.named_parameters() if values.is_meta],
             )
-    check_tokenizers(checkpoint.name, pipeline)
+    _check_tokenizers(checkpoint.name, pipeline)
     return pipeline
 
 
@@ -187,14 +187,8 @@ def software(*packages: str) -> dict[str, str]:
 _TEXTS = ("a photo of a cat", "the sea")  # without a common word
 
 
-def check_tokenizers(model: str, pipeline: Any) -> None:
-    """Check every tokenizer of a pipeline against its text encoder.
-
-    Raises
-    ------
-    JobBlockedError
-        A tokenizer has no vocabulary, or produces more tokens than its encoder takes.
-    """
+def _check_tokenizers(model: str, pipeline: Any) -> None:
+    """Refuse a pipeline with a tokenizer that does not fit its text encoder."""
     for part, tokenizer in pipeline.components.items():
         encoder = getattr(pipeline, part.replace("tokenizer", "text_encoder"), None)
         config = getattr(encoder, "config", None)

@@ -9,7 +9,12 @@ import huggingface_hub
 from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, read_json
+from cobalance.ingest.models.checkpoints import (
+    Checkpoint,
+    describe_error,
+    downloading,
+    read_json,
+)
 from cobalance.ingest.models.devices import SMALLER_MODEL, choose_device, out_of_memory
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions
@@ -116,10 +121,8 @@ def load_open_clip(
     with out_of_memory(f"the model {checkpoint.label}", SMALLER_MODEL), quiet():
         weights = from_open_clip(read_weights(str(checkpoint.folder / file)))
         model = fill(CLIPModel(config), weights, f"{checkpoint.name}/{file}").to(device)
-    dtype = model.dtype
-    digest = checkpoint.weights_sha256
-    batch = options.batch_size
-    return VisionModel(model, processor, checkpoint, digest, device, dtype, batch), tokenizer
+    digest, batch = checkpoint.weights_sha256, options.batch_size
+    return VisionModel(model, processor, checkpoint, digest, device, model.dtype, batch), tokenizer
 
 
 def _config(settings: Mapping[str, Any], tokenizer: CLIPTokenizer) -> CLIPConfig:
@@ -165,20 +168,14 @@ def _find(options: ModelOptions, file: str) -> Checkpoint:
             raise OptionError(f"The model {options.model} is a folder, which has no revision.")
         commit = None
     else:
-        try:
-            folder = Path(
-                huggingface_hub.snapshot_download(
-                    options.model,
-                    revision=options.revision,
-                    allow_patterns=[file, CONFIG_FILE, *_TOKENIZER_FILES],
-                    local_files_only=options.offline or huggingface_hub.constants.HF_HUB_OFFLINE,
-                )
+        with downloading(options.model):
+            path = huggingface_hub.snapshot_download(
+                options.model,
+                revision=options.revision,
+                allow_patterns=[file, CONFIG_FILE, *_TOKENIZER_FILES],
+                local_files_only=options.offline or huggingface_hub.constants.HF_HUB_OFFLINE,
             )
-        except Exception as error:  # network, hub and disk raise anything
-            raise JobBlockedError(
-                f"The model {options.model} cannot be downloaded: {describe_error(error)}. Check "
-                "its name, the connection and your access to it, or give a folder."
-            ) from error
+        folder = Path(path)
         commit = folder.name
     for name in (CONFIG_FILE, file):
         if not (folder / name).is_file():

@@ -25,6 +25,7 @@ from cobalance.annotation.language.endpoint import Endpoint
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.annotation.language.transcript import Transcript
 from cobalance.graph.errors import OptionError
+from cobalance.ingest.models.options import VlmOptions
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.scripted_endpoint import Answer, scripted_endpoint
 
@@ -217,7 +218,8 @@ def test_bodies_of_other_shapes_are_errors(first_token):
 
 def test_a_body_that_is_cut_off_is_an_error():
     with raw_server(b'{"choices": [', 5000) as url:
-        asked = RemoteYesNo(Endpoint(url, "m", send_images=True), settings(url), "{text}")
+        chat = Endpoint(url, "m", send_images=True)
+        asked = RemoteYesNo(VlmOptions(question="{text}"), chat, settings(url))
         with pytest.raises(LanguageModelError, match="cannot be reached"):
             asked.scores(IMAGES[:1], ["x"])
 

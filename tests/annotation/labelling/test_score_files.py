@@ -70,14 +70,17 @@ def test_what_is_stored_without_zeros_is_read_as_with_them(folder, matrix, unrea
 
 
 def test_only_what_a_caption_names_is_written(tmp_path):
-    class Captioner:
+    class Written(CaptionAnnotator):
         def captions(self, images):
             return ["A cow by a tree" if image.any() else "Nothing" for image in images]
+
+        def describe_model(self):
+            return {}
 
     images = {at: np.full((2, 2, 3), at % 2, np.uint8) for at in range(70)}
     read = images | {3: None}
     texts = ("a photo of a cow", "a dog", "tree")
-    scores = score_chunk(CaptionAnnotator(Captioner()), read.get, 70, texts, lambda done: None)
+    scores = score_chunk(Written(), read.get, 70, texts, lambda done: None)
     files = ScoreFiles(OutputFolder(str(tmp_path)), "run")
     files.write_scores(0, [str(at) for at in range(70)], scores)
     (path,) = tmp_path.rglob("*.parquet")

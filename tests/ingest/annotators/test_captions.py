@@ -20,7 +20,7 @@ from tests.tiny.conversation import save_florence2, save_qwen3_vl
 IMAGES = [noise(0), noise(1, 37, 61), noise(2, 3, 90), noise(3, 1, 1), noise(4)]
 
 
-class Said:
+class Said(CaptionAnnotator):
     """Has written captions before."""
 
     def __init__(self, *captions: str) -> None:
@@ -29,7 +29,7 @@ class Said:
     def captions(self, images: Sequence[ImageArray]) -> list[str]:
         return self.said[: len(images)]
 
-    def describe(self) -> dict[str, Any]:
+    def describe_model(self) -> dict[str, Any]:
         return {"model": "tiny"}
 
 
@@ -42,10 +42,10 @@ def test_captions_depend_on_no_other_image(save: Callable[[Path], Path], tmp_pat
     )
     assert isinstance(alone, CaptionAnnotator)
     assert isinstance(batches, CaptionAnnotator)
-    captions = alone.captioner.captions(IMAGES)
+    captions = alone.captions(IMAGES)
     assert len(set(captions)) > 1
-    assert batches.captioner.captions(IMAGES) == captions
-    assert batches.captioner.captions(IMAGES[::-1]) == captions[::-1]
+    assert batches.captions(IMAGES) == captions
+    assert batches.captions(IMAGES[::-1]) == captions[::-1]
     described = alone.describe()
     assert described["settings"] == {"prompt": "<CAPTION>", "max_tokens": 6, "beams": 3}
     assert (described["annotator"], described["model"]) == ("captions", "model")
@@ -63,11 +63,11 @@ def test_the_librarys_caption(tmp_path: Path) -> None:
     options = {"model": str(folder), "max_tokens": 6, "prompt": "<CAPTION>", "beams": 1}
     annotator = ANNOTATORS.open("captions", options)
     assert isinstance(annotator, CaptionAnnotator)
-    assert annotator.captioner.captions(IMAGES[:1]) == [" ".join(expected.split())]
+    assert annotator.captions(IMAGES[:1]) == [" ".join(expected.split())]
 
 
 def test_concepts_are_words_of_the_caption() -> None:
-    annotator = CaptionAnnotator(Said("Two red Cows under palm trees.", "A hat-stand", ""))
+    annotator = Said("Two red Cows under palm trees.", "A hat-stand", "")
     vocabulary = ["cow", "palm tree", "tree", "fire_hydrant", "hat_stand", "red"]
     found = annotator.annotate([noise(), noise(), noise()], vocabulary)
     assert [[one.concept for one in row] for row in found] == [

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 from transformers import AutoTokenizer, SiglipImageProcessorPil, SiglipModel
 
-from cobalance.ingest.annotators.siglip2 import Siglip2, open_annotator
+from cobalance.ingest.annotators.siglip2 import open_annotator
 from cobalance.ingest.models.options import Siglip2Options
 from tests.generation.filters.making import noise
 from tests.tiny.scorers import save_siglip2
@@ -17,8 +17,7 @@ def test_the_librarys_sigmoids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Capitals do not matter, and a text is encoded once however many images follow."""
     folder = save_siglip2(tmp_path / "model")
     images, texts = [noise(0), noise(1, 30, 40)], ["Cow", "a red fire hydrant", "?"]
-    opened = open_annotator(Siglip2Options(model=str(folder))).model
-    assert isinstance(opened, Siglip2)
+    opened = open_annotator(Siglip2Options(model=str(folder)))
     scores = opened.scores(images, texts)
     tokens = AutoTokenizer.from_pretrained(folder)(
         [text.lower() for text in texts],
