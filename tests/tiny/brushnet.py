@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 
-from cobalance.generation.backends.dual_branch.model import BrushNetModel
+from cobalance.generation.backends.brushnet_model.model import BrushNetModel
 from cobalance.ingest.models.loading import quiet
 
 PUBLISHED: dict[str, Any] = {

@@ -98,13 +98,15 @@ def open_backend(options: BrushNetOptions) -> DiffusionBackend:
     """
     import torch
 
-    from cobalance.generation.backends.dual_branch.loading import (
+    from cobalance.generation.backends.brushnet_model.loading import (
         check_base,
         check_brushnet,
         make_scheduler,
     )
-    from cobalance.generation.backends.dual_branch.model import BrushNetModel
-    from cobalance.generation.backends.dual_branch.pipeline import StableDiffusionBrushNetPipeline
+    from cobalance.generation.backends.brushnet_model.model import BrushNetModel
+    from cobalance.generation.backends.brushnet_model.pipeline import (
+        StableDiffusionBrushNetPipeline,
+    )
     from cobalance.generation.backends.pipelines.runner import open_runner
     from cobalance.ingest.models.checkpoints import find_checkpoint
     from cobalance.ingest.models.devices import choose_device, choose_dtype

@@ -117,13 +117,7 @@ class ObjectMasks:
         return self._combine([self._mask_of(row, pixels) for row in chosen])
 
     def parts(self, pixels: ImageArray, find: FindParts) -> Mapping[str, MaskArray]:
-        """Find parts in an image with a second segmenter.
-
-        Raises
-        ------
-        UnusableError
-            It finds none.
-        """
+        """Find parts in an image with a second segmenter; UnusableError if it finds none."""
         problem = "no part that its segmenter of parts finds"
         return _ask(find, pixels, lambda found: found.values(), problem)
 
@@ -285,10 +279,11 @@ def restrict(
             "Take other images, or other parts in the setting parts_options",
             f"wanted {', '.join(parts)}",
         )
+    found = list(shown.values())
     if which == "random":
         digest = hashlib.sha256(f"{seed}/part".encode()).digest()
-        return list(shown.values())[int.from_bytes(digest[:16]) % len(shown)]
-    every: MaskArray = np.logical_or.reduce(list(shown.values()))
+        return found[int.from_bytes(digest[:16]) % len(found)]
+    every: MaskArray = np.logical_or.reduce(found)
     return every
 
 

@@ -1,6 +1,6 @@
 """Captions, licences and attribution of a dataset's images, in a file beside the graph."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -87,7 +87,7 @@ def write_image_texts(
         with files.replacing(dataset) as temporary:
             return write_sorted(
                 temporary,
-                _parts(merged),
+                (merged.slice(at, _GROUP_ROWS) for at in range(0, len(merged), _GROUP_ROWS)),
                 _SCHEMA,
                 dictionary=_REPEATED,
                 progress=lambda done: progress("write captions", done, len(merged)),
@@ -121,7 +121,10 @@ def read_image_texts(
     >>> read_image_texts(Path("nowhere"), "cars").columns.tolist()
     ['id', 'captions', 'license', 'license_url', 'attribution']
     """
-    return _frame(read_rows(caption_files(folder).path(dataset), _CONTENT, _SCHEMA, ids))
+    table = read_rows(caption_files(folder).path(dataset), _CONTENT, _SCHEMA, ids)
+    columns = {name: table[name].to_pylist() for name in COLUMNS}
+    columns["captions"] = [captions or [] for captions in columns["captions"]]
+    return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
 
 
 def _table_of(annotations: Annotations) -> pa.Table:
@@ -151,14 +154,3 @@ def _merge(held: pa.Table, new: pa.Table) -> pa.Table:
             parts.append(table[field.name].combine_chunks().take(at))
         columns.append(pc.coalesce(*parts))
     return pa.table(columns, schema=_SCHEMA)
-
-
-def _parts(table: pa.Table) -> Iterator[pa.Table]:
-    for start in range(0, len(table), _GROUP_ROWS):
-        yield table.slice(start, _GROUP_ROWS)
-
-
-def _frame(table: pa.Table) -> pd.DataFrame:
-    columns = {name: table[name].to_pylist() for name in COLUMNS}
-    columns["captions"] = [captions or [] for captions in columns["captions"]]
-    return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})

@@ -246,22 +246,21 @@ def labels_from_captions(
     progress: Progress,
 ) -> Labels:
     """Assign each image the only class named in its captions, from a COCO captions file."""
-    ids = columns.ids
+    ids, beside = columns.ids, problems.beside(str(path))
     read_head(path)
-    captions, texts, _ = read_captions(path, None, problems.beside(str(path)), progress)
+    captions, texts, _ = read_captions(path, None, beside, progress)
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
     unique = np.flatnonzero(first == np.arange(len(known)))
     there = match_images(known[unique], captions.columns.ids, captions.columns.uris)
     image = np.append(unique, -1)[there][captions.image]
     if len(ids) and (image < 0).all():
-        raise problems.beside(str(path)).fatal(
+        raise beside.fatal(
             f"has captions of none of the images of {problems.file}",
             "Give each image the same id or file name in both files.",
         )
     kept = np.flatnonzero(image >= 0)
     known_texts = [texts[row] for row in kept.tolist()]
-    beside = problems.beside(str(path))
     return labels_from_texts(image[kept], known_texts, len(ids), options, beside, progress)
 
 

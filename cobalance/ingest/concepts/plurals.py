@@ -45,10 +45,6 @@ def plural_forms(word: str) -> tuple[str, ...]:
     if word in _VES or any(word.endswith(end) for end in ("shelf", "knife", "leaf", "wife")):
         stem = word.removesuffix("e").removesuffix("f")
         return (stem + "ves", word + "s")
-    return _regular(word)
-
-
-def _regular(word: str) -> tuple[str, ...]:
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return (word + "es",)
     if word.endswith("y") and word[-2:-1] not in ("a", "e", "i", "o", "u", ""):

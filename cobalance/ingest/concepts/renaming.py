@@ -1,5 +1,6 @@
 """Tables that rename, merge and drop concepts."""
 
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -53,15 +54,12 @@ def read_concept_table(path: Path, problems: Problems) -> dict[str, tuple[str, s
 def _entries(path: Path, problems: Problems) -> list[tuple[str, str, str]]:
     """Place, concept and new name of each entry."""
     head = read_head(path)
-    text = read_text(path) if head.lstrip().startswith(b"{") or b"=" in head else ""
+    is_json = head.lstrip().startswith(b"{")
     mapping: object = None
-    try:
-        if head.lstrip().startswith(b"{"):
-            mapping = decode_json(text)
-        elif b"=" in head:
-            mapping = decode_toml(text)
-    except ValueError:
-        mapping = None
+    if is_json or b"=" in head:
+        text = read_text(path)
+        with suppress(ValueError):
+            mapping = decode_json(text) if is_json else decode_toml(text)
     if isinstance(mapping, dict) and not {"concept", "becomes"} <= mapping.keys():
         for key, value in mapping.items():
             if not (value is None or isinstance(value, str)):
@@ -107,11 +105,8 @@ def apply_concept_table(
     for concept, (_, place) in table.items():
         if concept not in known:
             close = get_close_matches(concept, concepts.names, n=5, cutoff=0.5)
-            hint = (
-                f"Closest: {', '.join(close)}"
-                if close
-                else f"Known: {shorten_list(concepts.names)}"
-            )
+            closest = f"Closest: {', '.join(close)}"
+            hint = closest if close else f"Known: {shorten_list(concepts.names)}"
             problems.record(place, f"{concept!r} is not a concept of the data", hint)
     new_names = [table[name][0] if name in table else name for name in concepts.names]
     names = sorted({name for name in new_names if name})

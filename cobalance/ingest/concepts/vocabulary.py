@@ -179,7 +179,9 @@ def load_vocabulary(options: ReadOptions) -> Vocabulary:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         place = f"{unit} {number}"
-        name, *variants = _phrases(line)
+        first, colon, others = line.partition(":")
+        phrases = [first, *(others.split(",") if colon else ())]
+        name, *variants = map(clean_name, phrases)
         for phrase in (name, *variants):
             fault = name_fault(phrase)
             if fault is None and not words_of(phrase):
@@ -198,9 +200,3 @@ def load_vocabulary(options: ReadOptions) -> Vocabulary:
     if not concepts:
         raise InputError(where, None, "names no concept", f"{_FORM}.")
     return Vocabulary(concepts, options.match)
-
-
-def _phrases(line: str) -> list[str]:
-    name, colon, variants = line.partition(":")
-    rest = [clean_name(variant) for variant in variants.split(",")] if colon else []
-    return [clean_name(name), *rest]

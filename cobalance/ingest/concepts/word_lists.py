@@ -200,11 +200,7 @@ class _Content:
             raise self._fault("attributes", "has no attribute", form)
         found: dict[str, Mapping[str, str]] = {}
         for name, values in given.items():
-            if (
-                not isinstance(values, dict)
-                or not values
-                or not all(map(_is_word, values.values()))
-            ):
+            if not (values and isinstance(values, dict) and all(map(_is_word, values.values()))):
                 raise self._fault(f"attributes.{name}", "has no adjective a group", form)
             for value in values:
                 self._check_name("group", value)
@@ -233,12 +229,11 @@ def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
         for name in row.words:
             if (word := row.keyword(name)) is not None:
                 groups.setdefault(word, set()).add(name)
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
     for word, names in groups.items():
         if len(names) == 1:
-            (name,) = names
-            found[name] = (*found.get(name, ()), word)
-    return found
+            found.setdefault(*names, []).append(word)
+    return {name: tuple(words) for name, words in found.items()}
 
 
 def _is_word(value: object) -> bool:

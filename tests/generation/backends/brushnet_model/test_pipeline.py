@@ -9,8 +9,8 @@ import pytest
 import torch
 from diffusers import UNet2DConditionModel
 
-from cobalance.generation.backends.dual_branch.model import Residuals
-from cobalance.generation.backends.dual_branch.pipeline import BranchHooks, list_sub_blocks
+from cobalance.generation.backends.brushnet_model.model import Residuals
+from cobalance.generation.backends.brushnet_model.pipeline import BranchHooks, list_sub_blocks
 from cobalance.generation.image_request import GeneratedImage
 from tests.generation.backends.conftest import Open
 from tests.generation.backends.suite import Ask

@@ -5,7 +5,7 @@ from typing import Any
 
 import diffusers
 
-from cobalance.generation.backends.dual_branch.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
+from cobalance.generation.backends.brushnet_model.pipeline import DOWN_BLOCKS, MID_BLOCKS, UP_BLOCKS
 from cobalance.generation.backends.pipelines.options import check_pipeline, wrong_kind
 from cobalance.graph.errors import JobBlockedError
 from cobalance.ingest.models.checkpoints import Checkpoint, describe_error

@@ -5,7 +5,7 @@ import pytest
 import torch
 from diffusers import UNet2DConditionModel
 
-from cobalance.generation.backends.dual_branch.model import BrushNetModel
+from cobalance.generation.backends.brushnet_model.model import BrushNetModel
 from cobalance.ingest.models.loading import quiet
 from tests.tiny.brushnet import PUBLISHED, TINY, make_brushnet
 
