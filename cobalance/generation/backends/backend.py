@@ -39,7 +39,7 @@ class BackendPlugin(Plugin):
     Parameters
     ----------
     needs_patch : bool
-        Whether it takes an object of another image of the class; see `Backend`.
+        Whether each request must have a patch, too: an object of another image of the class.
     takes_source : bool
         Whether it takes the object from an image of the dataset where there is one; then an order
         is refused where no image has a file.
@@ -56,8 +56,6 @@ class Backend(Protocol):
     ----------
     needs_source : bool
         Whether each request must have a source.
-    needs_patch : bool, optional
-        Whether it must have a patch, too; no backend that leaves this out gets any.
     """
 
     needs_source: bool

@@ -43,7 +43,6 @@ class PatchBackend:
     """
 
     needs_source = True
-    needs_patch = True
 
     def __init__(self, options: ImageOptions) -> None:
         self._options = options

@@ -24,7 +24,7 @@ class Judgement:
     details : mapping
         Further measurements, such as a raw cosine; JSON values.
     vectors : mapping of str to float32 array, shape (d,)
-        What a `PoolCheck` compares: ``image`` for the image, ``source`` for its source. They are
+        What a `JudgePool` compares: ``image`` for the image, ``source`` for its source. They are
         kept beside the job's images, not in the graph. Empty for most filters.
     """
 
@@ -56,19 +56,9 @@ class RepeatCheck:
     find: Callable[..., Sequence[int | None]]
 
 
-@dataclass(frozen=True)
-class PoolCheck:
-    """A judgement that compares all images of a job: made once every one of them is there.
-
-    Parameters
-    ----------
-    judge : callable
-        Given the pool and the filter's options, the judgement of each candidate by its id, which
-        takes the place of the first one. Pure, and independent of the order of the candidates.
-    """
-
-    judge: Callable[[Pool, Any], Mapping[str, Judgement]]
-
+JudgePool = Callable[[Pool, Any], Mapping[str, Judgement]]
+"""Given all images of a job and the filter's options, the judgement of each candidate by its id,
+which takes the place of the first one. Pure, and independent of the order of the candidates."""
 
 Asked = Literal["concepts", "class"]
 """What an image is asked to show."""
@@ -168,8 +158,9 @@ class FilterPlugin(Plugin):
         Whether its option ``vocabulary`` is the dataset's concepts where a job does not set it.
     repeats : RepeatCheck or None
         How it finds repetitions across chunks; None where it does not.
-    pool : PoolCheck or None
-        How it judges all images of a job together; None where it judges each by itself.
+    judge_pool : callable or None
+        How it judges all images of a job together, once every one is there, see `JudgePool`; None
+        where it judges each by itself.
     required : mapping of str to str
         Options that a job has to give, each with what it is.
     says : callable or None
@@ -181,7 +172,7 @@ class FilterPlugin(Plugin):
 
     takes_vocabulary: bool = False
     repeats: RepeatCheck | None = None
-    pool: PoolCheck | None = None
+    judge_pool: JudgePool | None = None
     required: Mapping[str, str] = field(default_factory=dict)
     says: Callable[[Scored, Any], Said] | None = None
     looks: Callable[[Any], frozenset[Asked]] = lambda _: frozenset()

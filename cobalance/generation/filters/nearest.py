@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from cobalance.generation.filters.filter import (
     FilterPlugin,
     Judgement,
-    PoolCheck,
     Said,
     Scored,
     describe_score,
@@ -240,7 +239,7 @@ PLUGIN = FilterPlugin(
     extra="models",
     options=EmbeddingOptions,
     licence="none named on the hub, its code is under MIT; that of the preset dino is Apache-2.0",
-    pool=PoolCheck(judge_pool),
+    judge_pool=judge_pool,
     says=_says,
     looks=lambda options: frozenset(["class"] if options.min_group else []),
 )

@@ -248,7 +248,7 @@ def _check_ranking(settings: JobSettings) -> None:
                 f"gives ({', '.join(filters) or 'none'}). Add its filter, or leave the score out; "
                 "the scores that you give replace all of the recipe's."
             )
-    pools = [name for name in filters if FILTERS[name].pool is not None]
+    pools = [name for name in filters if FILTERS[name].judge_pool is not None]
     if pools and settings.best_of == 1:
         raise OptionError(
             f"The filter {pools[0]} judges all images of a job once they are made, and best_of is "

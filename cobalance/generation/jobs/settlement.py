@@ -45,7 +45,7 @@ def is_unsettled(query: QueryProgress, best_of: int) -> bool:
 
 def has_pool(settings: JobSettings) -> bool:
     """Whether a filter of a job looks at all of its images."""
-    return any(FILTERS[name].pool is not None for name in settings.filter_options())
+    return any(FILTERS[name].judge_pool is not None for name in settings.filter_options())
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> PoolJud
     """
     by_filter = {}
     for name, options in settings.filter_options().items():
-        check = FILTERS[name].pool
-        if check is not None:
+        judge = FILTERS[name].judge_pool
+        if judge is not None:
             pool = Pool.of(read_vectors(folder, job, name))
             if pool.candidates:
-                by_filter[name] = check.judge(pool, FILTERS.check(name, options))
+                by_filter[name] = judge(pool, FILTERS.check(name, options))
     return PoolJudgements(by_filter)
 
 

@@ -19,6 +19,7 @@ from cobalance.generation.image_request import (
     seed_of,
 )
 from cobalance.generation.jobs.chunks import Chunk, candidate_id
+from cobalance.generation.jobs.patches import needs_patch
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.output.image_files import JudgedImage
@@ -189,7 +190,7 @@ class JobRunner:
         elif with_source and edit is not None:
             source, source_class = self._picker.take(edit.source_image, seed)
         patch = None
-        if source is not None and getattr(self.backend, "needs_patch", False):
+        if source is not None and needs_patch(settings.backend):
             patch = self._picker.patch(class_name, seed, without=source.image_id)
         return ImageRequest(
             candidate_id(self.job, *item),

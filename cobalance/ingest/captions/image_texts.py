@@ -13,8 +13,6 @@ from cobalance.ingest.frames import TEXT_COLUMNS
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 from cobalance.ingest.stored.sorted_parquet import read_rows, write_sorted
 
-COLUMNS = ("id", *TEXT_COLUMNS)
-
 _CONTENT = "captions"
 _SCHEMA = pa.schema(
     [
@@ -122,7 +120,7 @@ def read_image_texts(
     ['id', 'captions', 'license', 'license_url', 'attribution']
     """
     table = read_rows(caption_files(folder).path(dataset), _CONTENT, _SCHEMA, ids)
-    columns = {name: table[name].to_pylist() for name in COLUMNS}
+    columns = table.to_pydict()
     columns["captions"] = [captions or [] for captions in columns["captions"]]
     return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
 

@@ -120,7 +120,8 @@ def find_checkpoint(
     OptionError
         A revision is given for a folder.
     JobBlockedError
-        There is no such model, it is incomplete or damaged, or its weights are pickles.
+        There is no such model, no connection or no access to it, it is incomplete or damaged, or
+        its weights are pickles.
     """
     folder = Path(model).expanduser()
     if folder.is_dir():
@@ -136,9 +137,9 @@ def find_checkpoint(
             "was saved to, or a repository of the hub as owner/name."
         )
     if offline or huggingface_hub.constants.HF_HUB_OFFLINE:
-        folder = find_in_cache(model, revision, subfolder)
+        folder = _find_in_cache(model, revision, subfolder)
     else:
-        folder = download(model, revision, subfolder)
+        folder = _download(model, revision, subfolder)
     return _verify(model, folder.name, folder, subfolder)
 
 
@@ -178,11 +179,8 @@ def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Ch
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
-def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path:
-    """Find an earlier download's folder in the cache; JobBlockedError without one.
-
-    It is the commit's folder, whatever the `subfolder` that the model must be in.
-    """
+def _find_in_cache(model: str, revision: str | None, subfolder: str) -> Path:
+    """Find an earlier download in the cache: the commit's folder, whatever the `subfolder`."""
     for name in (PIPELINE_FILE, MODEL_FILE):
         path = f"{subfolder}/{name}".lstrip("/")
         found = huggingface_hub.try_to_load_from_cache(model, path, revision=revision)
@@ -197,18 +195,10 @@ def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path
     )
 
 
-def download(model: str, revision: str | None, subfolder: str = "") -> Path:
-    """Download only the files to load: repositories hold the same weights in many forms.
+def _download(model: str, revision: str | None, subfolder: str) -> Path:
+    """Download only the files to load, as repositories hold the same weights in many forms.
 
-    Returns
-    -------
-    Path
-        The commit's folder, whatever the subfolder that the model is in.
-
-    Raises
-    ------
-    JobBlockedError
-        There is no such model, no connection or no access, or its weights are pickles.
+    Returns the commit's folder, whatever the `subfolder`.
     """
     with downloading(model):
         info = huggingface_hub.HfApi().model_info(model, revision=revision)

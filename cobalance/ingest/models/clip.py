@@ -16,15 +16,7 @@ CLIP_REVISION = "c237dc49a33fc61debc9276459120b7eac67e7ef"
 
 
 def load_clip(options: ModelOptions, revision: str = CLIP_REVISION) -> "VisionModel":
-    """Load CLIP's two encoders; errors as in `cobalance.ingest.models.vision.open_vision`.
-
-    Parameters
-    ----------
-    options : ModelOptions
-        Model, device, precision and batch size.
-    revision : str
-        Revision of the options' default model.
-    """
+    """Load CLIP's two encoders; as `cobalance.ingest.models.vision.open_vision` does."""
     from transformers import CLIPImageProcessorPil, CLIPModel
 
     from cobalance.ingest.models.vision import open_vision

@@ -205,3 +205,10 @@ def test_an_answer_that_unpacks_to_gigabytes_is_not_read():
     said, peak = done.stdout.splitlines()
     assert "its answer is longer than 4,194,304 bytes" in said
     assert float(peak) < 500
+
+
+def test_an_error_of_the_request_itself_is_no_bad_answer():
+    with scripted_endpoint(script(Answer("yes"))) as served:
+        with pytest.raises(ValueError, match="JSON compliant"):
+            Endpoint(served.url, "m").ask(Question("?", temperature=float("nan")))
+        assert not served.requests

@@ -444,6 +444,6 @@ def test_description(clip: Path) -> None:
         "min_group": 0.5,
     }
     assert len(described["weights_sha256"]) == 64
-    check = FILTERS["embedding"].pool
-    assert check is not None
-    assert check.judge(with_real_neighbours(3), EmbeddingOptions())[FIRST].accepted is False
+    judge = FILTERS["embedding"].judge_pool
+    assert judge is not None
+    assert judge(with_real_neighbours(3), EmbeddingOptions())[FIRST].accepted is False

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.generation.filters.filter import FilterPlugin, Judgement, PoolCheck
+from cobalance.generation.filters.filter import FilterPlugin, Judgement
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.jobs import settlement as pools
 from cobalance.generation.jobs.chunks import candidate_id
@@ -269,7 +269,7 @@ def pool_filter(calls):
             for name, distance in zip(pool.candidates, distances, strict=True)
         }
 
-    return FilterPlugin("blank", "Looks at all.", "worker", pool=PoolCheck(judge))
+    return FilterPlugin("blank", "Looks at all.", "worker", judge_pool=judge)
 
 
 @pytest.mark.parametrize("keep_losers", [True, False])

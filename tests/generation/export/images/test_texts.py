@@ -12,7 +12,7 @@ import pytest
 
 from cobalance.generation.export import ExportOptions, export
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.ingest.captions.image_texts import COLUMNS
+from cobalance.ingest.frames import TEXT_COLUMNS
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from tests.generation.export.conftest import HOSTILE, generated_row
@@ -39,7 +39,7 @@ def told(sample):
     def texts(ids):
         assert len(set(ids)) == len(ids)
         rows = [(name, *TEXTS[name]) for name in sorted(ids) if name in TEXTS]
-        return pd.DataFrame(rows, columns=COLUMNS, dtype=object)
+        return pd.DataFrame(rows, columns=("id", *TEXT_COLUMNS), dtype=object)
 
     def make():
         rows = [generated_row(0, sample.stores, captions=EDITED, source_class="landbird")]
