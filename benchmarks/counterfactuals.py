@@ -17,7 +17,7 @@ import pandas as pd
 from cobalance.generation.planning.counterfactuals import plan_counterfactuals
 from cobalance.generation.planning.source_selection import select_sources
 from cobalance.generation.recipes import RECIPES
-from cobalance.ingest.captions.group_words import combine_words
+from cobalance.ingest.concepts.word_lists import combine_words
 from tests.memory import peak_mb
 
 SUBJECTS = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.generation.planning.caption_edits import CaptionEdits
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions, check_groups
-from cobalance.generation.planning.source_captions import SourceCaptions
 from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
 from cobalance.ingest.captions.children import names_children
 from cobalance.ingest.concepts.group_words import GroupWords
@@ -96,7 +96,7 @@ def select_sources(
     known = {row["id"]: row for row in _records(texts)}
     captions = None
     if options.captions != "none" and words is not None:
-        captions = SourceCaptions(words, tuple(groups), options)
+        captions = CaptionEdits(words, tuple(groups), options)
         if options.captions == "one group" and not any(row["captions"] for row in known.values()):
             raise DataError(
                 "The recipe edits captions of the dataset's images, and none of them has any. ",

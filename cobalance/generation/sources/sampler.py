@@ -211,7 +211,10 @@ class Sources:
             lambda: {"object": self._masks.find(regions, pixels)},
         )["object"]
 
-    def _picture(self, uri: str, wanted_px: tuple[int, int] | None) -> "Image.Image":
+    def _picture(
+        self, uri: str, wanted_px: tuple[int, int] | None, sized: str = "annotations", at: str = ""
+    ) -> "Image.Image":
+        """An upright image, of the size of its annotations, or of what else is `sized` and `at`."""
         try:
             content = self.read_image(uri)
         except (JobBlockedError, OutOfMemoryError):
@@ -232,9 +235,9 @@ class Sources:
         if wanted_px not in (None, picture.size):
             (width, height), (own_width, own_height) = wanted_px or (0, 0), picture.size
             raise UnusableError(
-                "has annotations of another size",
+                f"has {sized} of another size",
                 "Use the files that were annotated; files are never scaled to fit",
-                f"{width}×{height} pixels for an image of {own_width}×{own_height}",
+                f"{at}{width}×{height} pixels for an image of {own_width}×{own_height}",
             )
         return picture
 
@@ -252,13 +255,8 @@ class Sources:
             raise UnusableError(
                 "has a mask file that is not a usable image", "Replace it", f"{path}: {error}"
             ) from error
-        try:
-            return self._picture(uri, stored.size), mask_array(stored)
-        except UnusableError as problem:
-            if problem.problem.startswith("has annotations of"):
-                problem.problem = problem.problem.replace("annotations", "a mask file")
-                problem.detail = f"{path}: {problem.detail}"
-            raise
+        picture = self._picture(uri, stored.size, "a mask file", f"{path}: ")
+        return picture, mask_array(stored)
 
 
 def shuffle(count: int, seed: int) -> Iterator[int]:

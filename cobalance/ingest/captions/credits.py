@@ -6,8 +6,6 @@ from typing import Any
 CREDITS = ("license", "license_url", "attribution")
 UNKNOWN = "unknown"
 
-_BETWEEN = "; "
-
 
 def join_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
     """Licences, their addresses, and attributions of all images, in their order, each once.
@@ -42,4 +40,4 @@ def join_credits(images: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
 def _join(values: Sequence[str | None]) -> str | None:
     if not any(values):
         return None
-    return _BETWEEN.join(value or UNKNOWN for value in values)
+    return "; ".join(value or UNKNOWN for value in values)

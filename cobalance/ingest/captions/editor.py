@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, product
 
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import UnknownNameError
 from cobalance.ingest.captions.edits import (
     MANY_GROUPS,
     NO_PERSON,
@@ -68,11 +68,7 @@ class CaptionEditor:
     mode: EditMode | None = None
 
     def __post_init__(self) -> None:
-        if not self.words.groups:
-            raise OptionError(
-                f"The word list {self.words.name} has no pairs, by which captions are edited. Name "
-                'another one, or add them: pairs = [{ man = "man", woman = "woman" }].'
-            )
+        self.words.check_editable()
 
     @property
     def groups(self) -> tuple[str, ...]:

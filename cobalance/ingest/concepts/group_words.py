@@ -108,6 +108,14 @@ class GroupWords:
                 found[name] = (tuple(cast("list[str]", chosen)), base)
         return found
 
+    def check_editable(self) -> None:
+        """Raise OptionError where the list has neither pairs nor attributes to edit captions by."""
+        if not self.groups:
+            raise OptionError(
+                f"The word list {self.name} has no pairs, by which captions are edited. Name "
+                'another one, or add them: pairs = [{ man = "man", woman = "woman" }].'
+            )
+
     def phrase(self, group: str) -> tuple[str, str]:
         """Noun and adjective of a group for prompts; empty where the list has none.
 

@@ -1,13 +1,19 @@
-"""Word lists: built-in ones, and TOML files of the same form."""
+"""Word lists: built-in ones, and TOML files of the same form; several as one."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from cobalance.graph.errors import InputError, OptionError, UnknownNameError, check_known
+from cobalance.graph.errors import (
+    InputError,
+    OptionError,
+    Setting,
+    UnknownNameError,
+    check_known,
+)
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
@@ -40,11 +46,7 @@ def group_list_names() -> list[str]:
     >>> group_list_names()
     ['age', 'coco-gb', 'gensynth', 'pinpoint', 'skin-tone', 'women-also-snowboard']
     """
-    return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in _FOLDER.iterdir()
-        if entry.name.endswith(".toml")
-    )
+    return sorted(file.name[:-5] for file in _FOLDER.iterdir() if file.name.endswith(".toml"))
 
 
 def load_word_list(name: str) -> Vocabulary:
@@ -238,3 +240,66 @@ def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and bool(words_of(value))
+
+
+def combine_words(names: Sequence[str]) -> GroupWords:
+    """Word lists as one: that with words of groups, and attributes of the others beside them.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        There is no such list, or its file cannot be used.
+    OptionError
+        More than one has words of groups, none has any to edit captions with, or an attribute is in
+        two.
+
+    Examples
+    --------
+    >>> combine_words(["coco-gb", "skin-tone"]).groups[:2]
+    ('darker-skinned man', 'darker-skinned woman')
+    """
+    lists = [load_group_words(name) for name in dict.fromkeys(names)]
+    bases = [words for words in lists if words.own_groups]
+    if len(bases) > 1:
+        raise OptionError(
+            f"The word lists {bases[0].name} and {bases[1].name} both have words of groups. Name "
+            "one of them with ",
+            Setting("plan.words"),
+            ", and others that have adjectives alone.",
+        )
+    base = bases[0] if bases else lists[0]
+    for words in lists:
+        if words is base:
+            continue
+        for attribute, adjectives in words.attributes.items():
+            if attribute in base.attributes:
+                raise OptionError(
+                    f"Two word lists have the attribute {attribute!r}. Name one of them with ",
+                    Setting("plan.words"),
+                    ".",
+                )
+            base = base.times(attribute, adjectives, () if base.people else words.people)
+    base.check_editable()
+    return replace(base, children=tuple(sorted({one for each in lists for one in each.children})))
+
+
+def phrases_of(words: GroupWords, groups: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Noun and adjective of each group for prompts.
+
+    A product's noun has its adjectives, too: an elderly woman is no "woman" alone.
+
+    Examples
+    --------
+    >>> phrases_of(combine_words(["coco-gb", "age"]), ["elderly woman", "dog"])
+    {'elderly woman': {'noun': 'elderly woman', 'adjective': 'elderly'}}
+    >>> phrases_of(combine_words(["coco-gb"]), ["woman"])
+    {'woman': {'noun': 'woman', 'adjective': 'feminine'}}
+    """
+    found = {}
+    for known in (replace(words, attributes={}), words):
+        for group in known.parts.keys() & set(groups):
+            noun, adjective = known.phrase(group)
+            if known.parts[group][0]:
+                noun = f"{adjective} {noun or 'person'}".strip()
+            found[group] = {"noun": noun, "adjective": adjective}
+    return {group: found[group] for group in groups if group in found}

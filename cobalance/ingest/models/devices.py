@@ -41,9 +41,7 @@ def choose_device(device: str = "auto") -> torch.device:
         raise OptionError(
             f"torch has no device {device!r}. Use auto, cpu, cuda, cuda:1 or mps."
         ) from error
-    here = ["cpu"]
-    if torch.backends.mps.is_available():
-        here.append("mps")
+    here = ["cpu", "mps"] if torch.backends.mps.is_available() else ["cpu"]
     here += [f"cuda:{index}" for index in range(torch.cuda.device_count())]
     kinds = {name.partition(":")[0] for name in here}
     if not (chosen.type in kinds if chosen.index in (None, 0) else str(chosen) in here):

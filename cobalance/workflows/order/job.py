@@ -35,7 +35,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
-from cobalance.ingest.captions.group_words import combine_words, phrases_of
+from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.models.prompts import prompt_for

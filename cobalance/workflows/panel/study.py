@@ -21,8 +21,8 @@ from cobalance.graph.panels.studies import (
     create_study,
     read_pairs,
 )
-from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.concepts.word_lists import combine_words
 from cobalance.workflows.panel.answers import clean_people
 
 MOST_PAIRS = 300

@@ -28,9 +28,9 @@ from cobalance.graph.errors import Action, DataError, OptionError, Setting, chec
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
-from cobalance.ingest.captions.group_words import combine_words
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
+from cobalance.ingest.concepts.word_lists import combine_words
 
 
 @dataclass(frozen=True)

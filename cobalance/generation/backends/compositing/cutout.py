@@ -127,7 +127,7 @@ def window_at(place: tuple[int, int], shape: tuple[int, ...]) -> tuple[slice, sl
     return slice(place[0], place[0] + shape[0]), slice(place[1], place[1] + shape[1])
 
 
-def random_place(inner: Size, outer: Size, draws: Draws) -> tuple[int, int]:
+def random_place(inner: tuple[int, ...], outer: tuple[int, ...], draws: Draws) -> tuple[int, int]:
     """Draw the top left pixel of a window that lies in the image as a whole."""
     return draws.below(outer[0] - inner[0] + 1), draws.below(outer[1] - inner[1] + 1)
 
@@ -161,10 +161,8 @@ def draw_cutout(canvas: ImageArray, cut: Cutout, taken: MaskArray, draws: Draws)
     Else it is drawn at one of some random places: the one with the fewest pixels taken. Its own are
     taken afterwards; `canvas` and `taken` change.
     """
-    inner, outer = cut.shown.shape, taken.shape
-    places = [
-        random_place((inner[0], inner[1]), (outer[0], outer[1]), draws) for _ in range(_PLACES)
-    ]
+    inner = cut.shown.shape
+    places = [random_place(inner, taken.shape, draws) for _ in range(_PLACES)]
 
     def count_hidden(place: tuple[int, int]) -> int:
         return int(np.count_nonzero(taken[window_at(place, inner)] & cut.shown))

@@ -16,7 +16,7 @@ OTHER_GROUP = "images whose captions name another group than their class"
 
 
 @dataclass(frozen=True, eq=False)
-class SourceCaptions:
+class CaptionEdits:
     """Edits the captions of one image after the other.
 
     Parameters
