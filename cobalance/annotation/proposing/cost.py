@@ -1,8 +1,9 @@
 """Estimate the cost of proposing and labelling beforehand."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 
 from cobalance.annotation.language.chat import ChatModel, Question
 from cobalance.annotation.proposing.options import ProposeOptions, fill_template
@@ -64,13 +65,7 @@ def chat_cost(options: ProposeOptions, caption: str) -> ChatCost:
     return ChatCost(calls_of(options), tokens_in, sum(k * out for k, _, out in each))
 
 
-def measure_chat(
-    chat: ChatModel,
-    options: ProposeOptions,
-    caption: str,
-    at_once: int = 1,
-    clock: Callable[[], float] = time.perf_counter,
-) -> float:
+def measure_chat(chat: ChatModel, options: ProposeOptions, caption: str, at_once: int = 1) -> float:
     """Seconds that proposing will take, from two questions that are asked now, one after the other.
 
     The first, for categories, warms up; all others go at the pace of the second, for attributes of
@@ -81,24 +76,19 @@ def measure_chat(
     LanguageModelError
         The model cannot be reached, or refuses.
     """
-    asked = options.questions
     values = {"n": options.categories, "m": options.attributes, "caption": caption}
-    times = [clock()]
-    for text in (asked.categories, asked.attributes):
-        chat.ask(
-            Question(fill_template(text, category=_NAME, **values), temperature=options.temperature)
-        )
-        times.append(clock())
-    first, second = times[1] - times[0], times[2] - times[1]
+    texts = (
+        fill_template(text, category=_NAME, **values)
+        for text in (options.questions.categories, options.questions.attributes)
+    )
+    first, second = _time(
+        partial(chat.ask, Question(text, temperature=options.temperature)) for text in texts
+    )
     return first + second * -(-(calls_of(options) - 1) // at_once)
 
 
 def measure_seconds(
-    annotator: Annotator,
-    images: Sequence[ImageArray],
-    texts: Sequence[str],
-    total: int,
-    clock: Callable[[], float] = time.perf_counter,
+    annotator: Annotator, images: Sequence[ImageArray], texts: Sequence[str], total: int
 ) -> float:
     """Seconds that scoring `total` images will take, from two batches.
 
@@ -110,10 +100,14 @@ def measure_seconds(
         Two batches of them, one for each half.
     """
     half = max(1, len(images) // 2)
-    times = [clock()]
-    for batch in (images[:half], images[half:] or images[:half]):
-        annotator.score(batch, texts)
-        times.append(clock())
-    first, second = times[1] - times[0], times[2] - times[1]
-    pace = second / len(images[half:] or images[:half])
-    return first + second + max(0, total - len(images)) * pace
+    batches = images[:half], images[half:] or images[:half]
+    first, second = _time(partial(annotator.score, batch, texts) for batch in batches)
+    return first + second + max(0, total - len(images)) * second / len(batches[1])
+
+
+def _time(calls: Iterable[Callable[[], object]]) -> Iterator[float]:
+    """Seconds that each call takes."""
+    for call in calls:
+        start = perf_counter()
+        call()
+        yield perf_counter() - start

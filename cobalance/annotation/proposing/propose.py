@@ -134,15 +134,15 @@ def _add_captions(
     ]
 
 
+@dataclass
 class _Asking:
     """Asks questions, and reports how many of all have a reply."""
 
-    def __init__(
-        self, chat: ChatModel, options: ProposeOptions, progress: Progress, at_once: int
-    ) -> None:
-        self._chat, self.options, self._progress = chat, options, progress
-        self._at_once = at_once
-        self.done, self._total = 0, calls_of(options)
+    chat: ChatModel
+    options: ProposeOptions
+    progress: Progress
+    at_once: int
+    done: int = 0
 
     def rounds(self, texts: Sequence[str]) -> list[list[list[str]]]:
         """For each text the lists that all rounds give."""
@@ -168,10 +168,11 @@ class _Asking:
             )
             for text, round_ in zip(texts, rounds or [0] * len(texts), strict=True)
         ]
-        self._progress("ask the language model", self.done, self._total)
+        total = calls_of(self.options)
+        self.progress("ask the language model", self.done, total)
         result = []
-        for reply in in_order(partial(ask_for, self._chat, read=read), questions, self._at_once):
+        for reply in in_order(partial(ask_for, self.chat, read=read), questions, self.at_once):
             result.append(reply)
             self.done += 1
-            self._progress("ask the language model", self.done, self._total)
+            self.progress("ask the language model", self.done, total)
         return result

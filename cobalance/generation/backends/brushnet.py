@@ -9,24 +9,18 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
-from cobalance.generation.backends.compositing.cutout import to_pillow
-from cobalance.generation.backends.compositing.framing import (
-    choose_model_size,
-    choose_output_size,
-    cover_mask,
-    fit_source,
-    kept_pixels,
-    resize_image,
+from cobalance.generation.backends.compositing.framing import choose_model_size, choose_output_size
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    PipelineTask,
+    inpainting_task,
 )
-from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import DiffusionOptions
-from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.generation.image_request import SourceImage
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray, find_box
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner
@@ -145,19 +139,6 @@ def _prepare(
     runner: "PipelineRunner", options: BrushNetOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
-    image, mask, scale = fit_source(source, size)
-    details = {"scale": scale, "box": list(find_box(mask))}
-
-    def finish(painted: ImageArray) -> GeneratedImage:
-        filled = np.where(mask[..., np.newaxis], resize_image(painted, size), image)
-        return GeneratedImage(filled, mask, details, kept_pixels(~mask, source))
-
     side_px = round(math.sqrt(options.area_px))
     seen = choose_model_size(size, side_px, runner.multiple_px, is_set=False)
-    # blacked out before it is resized, so that nothing of the object is left beside the mask
-    around = np.where(mask[..., np.newaxis], np.uint8(0), image)
-    inputs = {
-        "image": to_pillow(resize_image(around, seen)),
-        "mask_image": to_pillow(cover_mask(mask, seen)),
-    }
-    return PipelineTask(seen, finish, inputs)
+    return inpainting_task(source, size, seen, paint_object=True, black_out=True)

@@ -3,27 +3,21 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from cobalance.generation.backends.compositing.cutout import to_pillow
-from cobalance.generation.backends.compositing.framing import (
-    choose_output_size,
-    cover_mask,
-    fit_source,
-    kept_pixels,
-    resize_image,
-    resize_mask,
+from cobalance.generation.backends.compositing.framing import choose_output_size
+from cobalance.generation.backends.pipelines.diffusion import (
+    DiffusionBackend,
+    PipelineTask,
+    inpainting_task,
 )
-from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend, PipelineTask
 from cobalance.generation.backends.pipelines.options import (
     DiffusionOptions,
     check_pipeline,
     wrong_kind,
 )
-from cobalance.generation.image_request import GeneratedImage, SourceImage
+from cobalance.generation.image_request import SourceImage
 from cobalance.graph.plugins import Plugin
-from cobalance.ingest.images.arrays import ImageArray, find_box
 from cobalance.ingest.models.weight_files import PIPELINE_FILE
 
 if TYPE_CHECKING:
@@ -103,15 +97,5 @@ def _prepare(
     runner: "PipelineRunner", options: InpaintOptions, source: SourceImage, _seed: int
 ) -> PipelineTask:
     size = choose_output_size(options, source)
-    image, mask, scale = fit_source(source, size)
-    details = {"scale": scale, "box": list(find_box(mask))}
-    stays = ~mask if options.paint == "object" else mask
-
-    def finish(painted: ImageArray) -> GeneratedImage:
-        whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
-        return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
-
-    seen = runner.model_size(size)
-    to_paint = cover_mask(mask, seen) if options.paint == "object" else ~resize_mask(mask, seen)
-    inputs = {"image": to_pillow(resize_image(image, seen)), "mask_image": to_pillow(to_paint)}
-    return PipelineTask(seen, finish, inputs)
+    paint_object = options.paint == "object"
+    return inpainting_task(source, size, runner.model_size(size), paint_object=paint_object)

@@ -6,6 +6,7 @@ of the class that is asked for. What surrounds the object in its own image comes
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -34,6 +35,7 @@ CAPTURES = SYNTHETIC_SOURCE + "compositeCapture"
 """IPTC's term for an image put together from photographs alone."""
 
 
+@dataclass(frozen=True, eq=False)
 class PatchBackend:
     """Pastes the box of a request's patch into the box of its source, stretched to fit.
 
@@ -42,10 +44,8 @@ class PatchBackend:
     ``patch_box`` for where the object is from.
     """
 
+    options: ImageOptions
     needs_source = True
-
-    def __init__(self, options: ImageOptions) -> None:
-        self._options = options
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request, in the same order."""
@@ -56,7 +56,7 @@ class PatchBackend:
         return {
             "backend": "patch",
             "digital_source_type": CAPTURES,
-            "settings": self._options.model_dump(),
+            "settings": self.options.model_dump(),
             "device": "cpu",
             "dtype": "uint8",
             "software": {name: version(name) for name in ("numpy", "pillow")},
@@ -65,7 +65,7 @@ class PatchBackend:
     def _make(self, request: ImageRequest) -> GeneratedImage:
         source, patch = request.source, request.patch
         assert source is not None and patch is not None  # noqa: S101, PT018 - as it needs both
-        image, mask, scale = fit_source(source, choose_output_size(self._options, source))
+        image, mask, scale = fit_source(source, choose_output_size(self.options, source))
         box, taken = find_box(mask), find_box(patch.mask)
         pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)
         pasted[box.slices] = resize_image(patch.image[taken.slices], box.shape)

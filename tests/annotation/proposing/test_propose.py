@@ -205,22 +205,29 @@ def test_costs_follow_the_options():
     assert longer.tokens_out == cost.tokens_out
 
 
-def test_seconds_are_those_of_two_batches_and_the_rest_at_the_pace_of_the_second():
-    times = iter([0.0, 5.0, 7.0])  # 5 s for the first two images, 2 s for the others
+CLOCK = "cobalance.annotation.proposing.cost.perf_counter"
+
+
+def test_seconds_are_those_of_two_batches_and_the_rest_at_the_pace_of_the_second(monkeypatch):
+    times = iter([0.0, 5.0, 5.0, 7.0])  # 5 s for the first two images, 2 s for the others
+    monkeypatch.setattr(CLOCK, lambda: next(times))
 
     class Annotator:
         def score(self, images, texts):
             return json.dumps([len(images), texts])
 
-    seconds = measure_seconds(Annotator(), ["image"] * 4, ["a"], 104, lambda: next(times))
+    seconds = measure_seconds(Annotator(), ["image"] * 4, ["a"], 104)
     assert seconds == 5 + 2 + 100 * 1
 
 
-def test_seconds_of_calls_are_those_of_two_questions_and_the_rest_at_the_pace_of_the_second():
+def test_seconds_of_calls_are_those_of_two_questions_and_the_rest_at_the_pace_of_the_second(
+    monkeypatch,
+):
     options = read_preset("gelda")  # 65 calls
     for at_once, rest in ((1, 64), (4, 16), (5, 13), (64, 1)):
-        times, chat = iter([10.0, 13.0, 15.0]), Scripted(lambda _: "")
-        seconds = measure_chat(chat, options, CAPTION, at_once, lambda times=times: next(times))
+        times, chat = iter([10.0, 13.0, 13.0, 15.0]), Scripted(lambda _: "")
+        monkeypatch.setattr(CLOCK, lambda times=times: next(times))
+        seconds = measure_chat(chat, options, CAPTION, at_once)
         assert seconds == 3 + 2 * rest
         assert len(chat.asked) == 2
         assert CAPTION in chat.asked[1].text

@@ -5,11 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cobalance.generation.backends.backend import SYNTHETIC_SOURCE
-from cobalance.generation.backends.compositing.cutout import to_image
-from cobalance.generation.backends.compositing.framing import Size
+from cobalance.generation.backends.compositing.cutout import to_image, to_pillow
+from cobalance.generation.backends.compositing.framing import (
+    Size,
+    cover_mask,
+    fit_source,
+    kept_pixels,
+    resize_image,
+    resize_mask,
+)
 from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, find_box
 
 if TYPE_CHECKING:
     from cobalance.generation.backends.pipelines.runner import PipelineRunner
@@ -38,6 +47,34 @@ class PipelineTask:
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
+def inpainting_task(
+    source: SourceImage, size: Size, seen: Size, *, paint_object: bool, black_out: bool = False
+) -> PipelineTask:
+    """Task of a pipeline that paints the object of a source, or everything around it.
+
+    Parameters
+    ----------
+    size, seen : tuple of int
+        Height and width of the image to make, and of the one that the model paints.
+    black_out : bool
+        Whether the object is black in what the model sees.
+    """
+    image, mask, scale = fit_source(source, size)
+    details = {"scale": scale, "box": list(find_box(mask))}
+    stays = ~mask if paint_object else mask
+
+    def finish(painted: ImageArray) -> GeneratedImage:
+        whole = np.where(stays[..., np.newaxis], image, resize_image(painted, size))
+        return GeneratedImage(whole, mask, details, kept_pixels(stays, source))
+
+    # blacked out before it is resized, so that nothing of the object is left beside the mask
+    shown = np.where(mask[..., np.newaxis], np.uint8(0), image) if black_out else image
+    to_paint = cover_mask(mask, seen) if paint_object else ~resize_mask(mask, seen)
+    inputs = {"image": to_pillow(resize_image(shown, seen)), "mask_image": to_pillow(to_paint)}
+    return PipelineTask(seen, finish, inputs)
+
+
+@dataclass(frozen=True, eq=False)
 class DiffusionBackend:
     """Backend with a diffusers pipeline; see `cobalance.generation.backends.backend.Backend`.
 
@@ -49,17 +86,11 @@ class DiffusionBackend:
         Further settings, for provenance; JSON values.
     """
 
+    name: str
+    runner: "PipelineRunner"
+    prepare: Callable[[SourceImage, int], PipelineTask]
+    settings: Mapping[str, Any] = field(default_factory=dict)
     needs_source = True
-
-    def __init__(
-        self,
-        name: str,
-        runner: "PipelineRunner",
-        prepare: Callable[[SourceImage, int], PipelineTask],
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.name, self.runner, self._prepare = name, runner, prepare
-        self._settings = settings or {}
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request; equal model sizes and scales form a batch.
@@ -74,7 +105,7 @@ class DiffusionBackend:
         works = []
         for request in requests:
             assert request.source is not None  # noqa: S101 - as `needs_source` asks
-            works.append(self._prepare(request.source, request.seed))
+            works.append(self.prepare(request.source, request.seed))
         positions: dict[tuple[Size, tuple[tuple[str, float], ...]], list[int]] = defaultdict(list)
         for position, (request, work) in enumerate(zip(requests, works, strict=True)):
             positions[work.size, tuple(request.scales.items())].append(position)
@@ -105,6 +136,6 @@ class DiffusionBackend:
             "backend": self.name,
             "digital_source_type": COMPOSITE,
             **described,
-            "settings": {**described["settings"], **self._settings},
+            "settings": {**described["settings"], **self.settings},
             "software": software("cobalance", "torch", "diffusers", "transformers", "pillow"),
         }
