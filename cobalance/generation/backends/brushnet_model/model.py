@@ -36,7 +36,7 @@ class Residuals(NamedTuple):
     up: list[Tensor]
 
 
-def _stage(**modules: Sequence[nn.Module]) -> nn.Module:
+def _stage(**modules: Sequence[nn.Module]) -> Any:
     """The layers of one resolution, and the step to the next, by their names in checkpoints."""
     return nn.ModuleDict({name: nn.ModuleList(each) for name, each in modules.items()})
 
