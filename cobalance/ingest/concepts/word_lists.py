@@ -234,7 +234,8 @@ def telling(rows: tuple[WordRow, ...]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for word, names in groups.items():
         if len(names) == 1:
-            found.setdefault(*names, []).append(word)
+            (name,) = names
+            found.setdefault(name, []).append(word)
     return {name: tuple(words) for name, words in found.items()}
 
 

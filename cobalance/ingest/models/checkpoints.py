@@ -137,7 +137,7 @@ def find_checkpoint(
             "was saved to, or a repository of the hub as owner/name."
         )
     if offline or huggingface_hub.constants.HF_HUB_OFFLINE:
-        folder = _find_in_cache(model, revision, subfolder)
+        folder = find_in_cache(model, revision, subfolder)
     else:
         folder = _download(model, revision, subfolder)
     return _verify(model, folder.name, folder, subfolder)
@@ -179,8 +179,11 @@ def _verify(name: str, revision: str | None, folder: Path, subfolder: str) -> Ch
 _SMALL_FILES = frozenset({".json", ".txt", ".model", ".jinja"})
 
 
-def _find_in_cache(model: str, revision: str | None, subfolder: str) -> Path:
-    """Find an earlier download in the cache: the commit's folder, whatever the `subfolder`."""
+def find_in_cache(model: str, revision: str | None, subfolder: str = "") -> Path:
+    """Find an earlier download in the cache: the commit's folder, whatever the `subfolder`.
+
+    JobBlockedError without one.
+    """
     for name in (PIPELINE_FILE, MODEL_FILE):
         path = f"{subfolder}/{name}".lstrip("/")
         found = huggingface_hub.try_to_load_from_cache(model, path, revision=revision)
