@@ -2,35 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
 import typer
 from rich.progress import (
     BarColumn,
     Progress as Bars,
     SpinnerColumn,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.progress import Progress
-
-
-@dataclass(frozen=True)
-class _Bar:
-    """A stage's bar, its progress, and the number of its last report."""
-
-    bar: TaskID
-    done: int
-    total: int | None
-    report: int
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it can go as soon as another stage reports."""
-        return self.total is None or self.done >= self.total
 
 
 class Stages:
@@ -56,27 +41,28 @@ class Stages:
 
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._drawn: dict[str, _Bar] = {}
-        self._reports = 0
+        self._reports = count()
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         """Report progress, see `cobalance.graph.progress.Progress`."""
-        self._reports += 1
-        drawn = self._drawn.get(stage)
-        for name, other in list(self._drawn.items()):
-            silent = drawn is not None and other.report < drawn.report
-            if name != stage and (other.is_over or silent):
-                self._remove(name)
-        count = "" if total is None else f"{done:,}/{total:,}"
+        bars = self._bars.tasks
+        drawn = next((bar for bar in bars if bar.description == stage), None)
+        for bar in bars:
+            is_over = bar.total is None or bar.completed >= bar.total
+            silent = drawn is not None and bar.fields["report"] < drawn.fields["report"]
+            if bar is not drawn and (is_over or silent):
+                self._bars.remove_task(bar.id)
+        text = "" if total is None else f"{done:,}/{total:,}"
+        told: dict[str, Any] = {
+            "total": total,
+            "completed": done,
+            "count": text,
+            "report": next(self._reports),
+        }
         if drawn is None:
-            bar = self._bars.add_task(stage, total=total, completed=done, count=count)
+            self._bars.add_task(stage, **told)
         else:
-            bar = drawn.bar
-            self._bars.update(bar, completed=done, total=total, count=count)
-        self._drawn[stage] = _Bar(bar, done, total, self._reports)
-
-    def _remove(self, stage: str) -> None:
-        self._bars.remove_task(self._drawn.pop(stage).bar)
+            self._bars.update(drawn.id, **told)
 
 
 @contextmanager
