@@ -32,11 +32,7 @@ from cobalance.graph.run_log import log_run
 from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits
-from cobalance.ingest.captions.image_texts import (
-    caption_files,
-    read_image_texts,
-    write_image_texts,
-)
+from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.decoding import decode, rgb_array
 from cobalance.ingest.images.region_rows import region_files

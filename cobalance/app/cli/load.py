@@ -5,14 +5,7 @@ from dataclasses import fields, replace as changed
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from shlex import quote
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    get_args,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 

@@ -10,12 +10,7 @@ import pandas as pd
 from cobalance.evaluation.metrics.ratios import caption_predictions
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.learners import LEARNERS
-from cobalance.evaluation.training.method import (
-    LearnerPlugin,
-    Method,
-    MethodPlugin,
-    Run,
-)
+from cobalance.evaluation.training.method import LearnerPlugin, Method, MethodPlugin, Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.model import Captioner, Model, SavableModel
 from cobalance.evaluation.training.selection import READS_GROUPS, check_rule

@@ -21,12 +21,7 @@ from cobalance.generation.worker.supervisor import JobSupervisor
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import (
-    CobalanceError,
-    NotFoundError,
-    OptionError,
-    StoreUnavailableError,
-)
+from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, StoreUnavailableError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job

@@ -16,13 +16,7 @@ from cobalance.graph.database.claim import Claim
 from cobalance.graph.database.statements import clear_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
-from cobalance.graph.dataset.packing import (
-    pack,
-    pack_texts,
-    unpack,
-    unpack_texts,
-    write_packed,
-)
+from cobalance.graph.dataset.packing import pack, pack_texts, unpack, unpack_texts, write_packed
 from cobalance.graph.dataset.state import DatasetState
 
 IMAGES_PER_PART = 100_000

@@ -12,13 +12,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import NotFoundError, check_known
 from cobalance.graph.jobs import reads
-from cobalance.graph.jobs.lifecycle import (
-    QUERY_STATES,
-    JobState,
-    QueryState,
-    query_id,
-    utc_time,
-)
+from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id, utc_time
 from cobalance.graph.jobs.reports import ALIVE_S
 
 _ALL = 2**31

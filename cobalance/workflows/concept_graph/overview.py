@@ -20,12 +20,7 @@ from cobalance.workflows.concept_graph.beeswarm import (
     skew_axis_layout,
 )
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.concept_graph.elements import (
-    GraphEdge,
-    GraphNode,
-    GraphPicture,
-    GraphStep,
-)
+from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
 CLASS_PX = 30.0  # height of the classes below both ends of the axis

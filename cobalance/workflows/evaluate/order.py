@@ -29,11 +29,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
 from cobalance.workflows.evaluate.images import evaluation_images
-from cobalance.workflows.evaluate.settings import (
-    RunSettings,
-    choose_shortcuts,
-    shortcut_settings,
-)
+from cobalance.workflows.evaluate.settings import RunSettings, choose_shortcuts, shortcut_settings
 
 VALIDATION_SHARE = 0.2
 """Of the training images, where a method needs some held out and nothing says how many."""

@@ -8,11 +8,7 @@ import pandas as pd
 
 from cobalance.annotation.auditing.consensus import select_agreed
 from cobalance.annotation.auditing.correction import corrected_counts, rates
-from cobalance.annotation.auditing.imbalance import (
-    Verdict,
-    clique_verdicts,
-    corrected_imbalances,
-)
+from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts, corrected_imbalances
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.generation.planning.plan import GenerationQuery
 from cobalance.graph.annotations.runs import list_runs

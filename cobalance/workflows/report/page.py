@@ -17,20 +17,10 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
-from cobalance.workflows.diagnose.findings import (
-    describe_leaning,
-    mining_warnings,
-    no_clique,
-)
+from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.report import sections
-from cobalance.workflows.report.contents import (
-    MOST,
-    Contents,
-    ReportOptions,
-    Source,
-    read_contents,
-)
+from cobalance.workflows.report.contents import MOST, Contents, ReportOptions, Source, read_contents
 from cobalance.workflows.report.markup import (
     MAX_ROWS,
     Column,

@@ -5,11 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.evaluate.options import (
-    BASELINE,
-    evaluations_of,
-    say_failures,
-)
+from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
 from cobalance.app.cli.shared.options import (
     FormatOption,

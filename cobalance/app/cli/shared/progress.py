@@ -6,13 +6,7 @@ from itertools import count
 from typing import Any
 
 import typer
-from rich.progress import (
-    BarColumn,
-    Progress as Bars,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, Progress as Bars, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.progress import Progress

@@ -11,12 +11,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.messages import (
-    edits,
-    empty_state,
-    show_kept_error,
-    viewer_note,
-)
+from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error, viewer_note
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.attributes import (

@@ -39,11 +39,7 @@ from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose.facets import Facet, read_communities
-from cobalance.workflows.diagnose.findings import (
-    describe_leaning,
-    headline,
-    mining_warnings,
-)
+from cobalance.workflows.diagnose.findings import describe_leaning, headline, mining_warnings
 from cobalance.workflows.diagnose.steps import Step, next_action, steps_of
 from cobalance.workflows.diagnose.tables import (
     are_unequal,

@@ -14,11 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server.streamlit_internals import (
-    UPLOADS_PATH,
-    close_session,
-    remove_uploads,
-)
+from cobalance.app.web.server.streamlit_internals import UPLOADS_PATH, close_session, remove_uploads
 
 CONNECTION_HEADER = "x-cobalance-connection"
 """Names the WebSocket of a session; set by the server, whatever a client sends."""

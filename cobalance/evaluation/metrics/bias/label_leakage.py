@@ -15,11 +15,7 @@ from cobalance.evaluation.metrics.bias.labels import (
     check_rows,
     read_indicators,
 )
-from cobalance.evaluation.metrics.bias.leakage import (
-    LeakageScore,
-    difference_of_attackers,
-    leakage,
-)
+from cobalance.evaluation.metrics.bias.leakage import LeakageScore, difference_of_attackers, leakage
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, number_column
 from cobalance.evaluation.predictions import PROBABILITY
