@@ -7,13 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-from cobalance.graph.errors import (
-    InputError,
-    OptionError,
-    Setting,
-    UnknownNameError,
-    check_known,
-)
+from cobalance.graph.errors import InputError, OptionError, Setting, UnknownNameError, check_known
 from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, WordRow, normal
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of

@@ -9,12 +9,7 @@ import huggingface_hub
 from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPTokenizer
 
 from cobalance.graph.errors import JobBlockedError, OptionError
-from cobalance.ingest.models.checkpoints import (
-    Checkpoint,
-    describe_error,
-    downloading,
-    read_json,
-)
+from cobalance.ingest.models.checkpoints import Checkpoint, describe_error, downloading, read_json
 from cobalance.ingest.models.devices import SMALLER_MODEL, choose_device, out_of_memory
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.options import ModelOptions

@@ -14,13 +14,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan_options
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.panels.panel import read_answers, read_panel
-from cobalance.graph.panels.studies import (
-    Assignment,
-    Study,
-    StudyPair,
-    create_study,
-    read_pairs,
-)
+from cobalance.graph.panels.studies import Assignment, Study, StudyPair, create_study, read_pairs
 from cobalance.ingest.concepts.group_words import GroupWords
 from cobalance.ingest.concepts.word_lists import combine_words
 from cobalance.workflows.panel.answers import clean_people
