@@ -17,7 +17,7 @@ from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
-from cobalance.panels import Audit, Study, new_audit
+from cobalance.panels import Audit, Study, list_names
 from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
 
@@ -136,17 +136,12 @@ class Labels(Result):
         OptionError, UnknownNameError
             The labels are not complete, nobody is named, or a concept or clique is none.
         """
-        return new_audit(
-            self.graph,
-            self.settings,
-            self.id,
-            people,
-            n,
-            overlap=overlap,
-            seed=seed,
-            concepts=concepts,
-            cliques=cliques,
-        )
+        from cobalance.workflows.panel.audit import AuditSample, draw_audit
+
+        checked = list_names(concepts), tuple(map(list_names, cliques))
+        sample = AuditSample(list_names(people), n, overlap, seed, *checked)
+        folder = self.settings.folders().open_output()
+        return Audit(self.graph, draw_audit(self.graph, folder, self.id, sample).id)
 
     def audits(self) -> list[Audit]:
         """The audits of these labels, the newest first."""
@@ -161,8 +156,7 @@ class Labels(Result):
 
     def shown(self) -> pd.DataFrame:
         """The concepts and how often they were found; nothing before all images are labelled."""
-        ready = self.record().state in ("done", "accepted", "rejected")
-        return self.frame if ready else pd.DataFrame()
+        return self.frame if self.record().has_labels else pd.DataFrame()
 
     def _decide(self, state: Any, decided_by: str) -> "Labels":
         from cobalance.workflows.label.decide import decide_labels
@@ -254,8 +248,9 @@ class Annotated:
                     f"No model has labelled {self.name!r}. Have one do so with label(...).run()."
                 )
             labels = ready[0]
-        run = labels if isinstance(labels, str) else labels.id
-        return new_audit(self.graph, self.settings, run, people, **sample)
+        if isinstance(labels, str):
+            labels = Labels(self.graph, self.settings, labels, self.progress)
+        return labels.audit(people, **sample)
 
     def audits(self) -> list[Audit]:
         """Audits of its labels, the newest first."""

@@ -7,7 +7,6 @@ from typing import Self
 
 import pandas as pd
 
-from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit as AuditRecord
@@ -18,7 +17,6 @@ from cobalance.words import methods_speak_python
 from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
 from cobalance.workflows.panel.study import results_frame
 from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
-from cobalance.workflows.settings import Settings
 
 
 @methods_speak_python
@@ -171,28 +169,6 @@ class Study(_Panel):
     def shown(self) -> pd.DataFrame:
         """The results that somebody has answered."""
         return self.frame[self.frame["n"] > 0].round(3)
-
-
-def new_audit(
-    graph: GraphStore,
-    settings: Settings,
-    run: str,
-    people: Sequence[str] | str,
-    n: int = PER_STRATUM,
-    *,
-    overlap: int | None = None,
-    seed: int = 0,
-    concepts: Sequence[str] | str = (),
-    cliques: Sequence[Sequence[str]] = (),
-) -> Audit:
-    """Draw an audit of a run's labels; the parameters are those of `Labels.audit`."""
-    from cobalance.workflows.panel.audit import AuditSample, draw_audit
-
-    sample = AuditSample(
-        list_names(people), n, overlap, seed, list_names(concepts), tuple(map(list_names, cliques))
-    )
-    folder = settings.folders().open_output()
-    return Audit(graph, draw_audit(graph, folder, run, sample).id)
 
 
 def list_names(given: Sequence[str] | str) -> tuple[str, ...]:

@@ -8,9 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TypeVar
 
 from cobalance.graph.installation import install_command
 from cobalance.graph.safe_text import safe_text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -249,6 +252,13 @@ class NotFoundError(StoreError):
         self.kind, self.name = kind, name
         remedy = remedy or ("It may have been dropped with its dataset.",)
         super().__init__(f"There is no {kind} {name!r}. ", *remedy)
+
+
+def require_one(found: Sequence[T], kind: str, name: str) -> T:
+    """The first of the rows of one thing; NotFoundError without any."""
+    if not found:
+        raise NotFoundError(kind, name)
+    return found[0]
 
 
 class ConflictError(StoreError):

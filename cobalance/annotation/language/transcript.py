@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply
+from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
@@ -25,6 +26,13 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def describe(self) -> str:
+        """A sentence for people."""
+        return (
+            f"{inflect(self.asked, 'replies')} asked for, {self.kept:,} kept from before, with "
+            f"{self.tokens_in:,} tokens in and {self.tokens_out:,} out."
+        )
 
     def add(self, reply: Reply, *, kept: bool) -> None:
         """Count a reply and its tokens."""

@@ -98,7 +98,7 @@ def preset_names() -> list[str]:
 
 
 def read_preset(name: str = "default", changes: Mapping[str, Any] | None = None) -> ProposeOptions:
-    """Read a preset, with other values for some options.
+    """Read a preset, with other values for some options; None is the preset's.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def read_preset(name: str = "default", changes: Mapping[str, Any] | None = None)
     """
     check_known("preset", [name], preset_names())
     preset = decode_toml((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    given = dict(changes or {})
+    given = {name: value for name, value in (changes or {}).items() if value is not None}
     phrases = {**preset["phrases"], **given.pop("phrases", {})}
     options = read_options(
         ProposeOptions, {**preset, **given, "phrases": phrases}, "Proposing attributes"

@@ -84,17 +84,7 @@ def save_attributes(store: GraphStore, run: str, attributes: Sequence[ProposedAt
         {
             "key": list(one.key),
             "properties": ATTRIBUTE.check(
-                {
-                    "name": one.name,
-                    "category": one.category,
-                    "level": one.level,
-                    "caption": one.caption,
-                    "votes": one.votes,
-                    "rounds": one.rounds,
-                    "position": at,
-                    "flags": list(one.flags),
-                    "state": "proposed",
-                }
+                vars(one) | {"flags": list(one.flags), "position": at, "state": "proposed"}
             ),
         }
         for at, one in enumerate(attributes)
@@ -114,23 +104,11 @@ def list_attributes(store: GraphStore, dataset: str) -> pd.DataFrame:
         ``merged_into`` (an `AttributeKey`), ``run`` (that proposed it), ``concept``; None where
         missing.
     """
-    rows = []
-    for row in store.read(statements.ATTRIBUTES, dataset=dataset):
-        into = row["merged_into"]
-        rows.append(
-            (
-                row["category"],
-                row["key"][1],
-                *(row[name] for name in COLUMNS[2:7]),
-                tuple(row["flags"]),
-                row["state"],
-                row["decided_by"],
-                None if into is None else tuple(into),
-                row["run"],
-                row["concept"],
-            )
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    rows = store.read(statements.ATTRIBUTES, dataset=dataset)
+    found = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    found["flags"] = found["flags"].map(tuple)
+    found["merged_into"] = found["merged_into"].map(lambda into: into and tuple(into))
+    return found
 
 
 def decide_attributes(

@@ -7,14 +7,13 @@ import pandas as pd
 from cobalance.graph.annotations import statements
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import EDGE_BATCH, batches
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import plain_values
 
 ReadFound = Callable[[str], pd.DataFrame]
 """Reads what a run found: ``image``, ``concept`` and ``score``, an image and concept once."""
-_BATCH = 10_000
 
 
 def source_of(model: str, run: str) -> str:
@@ -65,14 +64,8 @@ def apply_runs(
     store.write(statements.SEEN_BY_RUNS, dataset=dataset, runs=current)
     for run_id, frame in accepted.items():
         store.write_in_batches(statements.DELETE_FOUND, dataset=dataset, run=run_id)
-        columns_of = (plain_values(frame[name]) for name in ("image", "concept", "score"))
-        rows = [list(row) for row in zip(*columns_of, strict=True)]
-        for start in range(0, len(rows), _BATCH):
-            progress("write what was found", start, len(rows))
-            store.write(
-                statements.SAVE_FOUND,
-                dataset=dataset,
-                run=run_id,
-                rows=rows[start : start + _BATCH],
-            )
+        rows = frame[["image", "concept", "score"]].astype(object).to_numpy().tolist()
+        for at, some in enumerate(batches(rows, EDGE_BATCH)):
+            progress("write what was found", at * EDGE_BATCH, len(rows))
+            store.write(statements.SAVE_FOUND, dataset=dataset, run=run_id, rows=some)
     return report

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import NotFoundError
+from cobalance.graph.errors import require_one
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
@@ -24,7 +25,6 @@ RunKind = Literal["propose", "label", "caption"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "accepted", "rejected"]
 TASK_KIND = "label"
 """The kind of the tasks that label images."""
-_DESCRIBED = ("model", "revision", "weights_sha256", "licence", "prompt_sha256", "scores_uri")
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,11 @@ def create_run(
         There is no such dataset, or it is not complete.
     """
     dataset_state(store, dataset).require_complete()
-    properties = {
-        "kind": new.kind,
-        "settings": _text(new.settings),
+    properties = {name: value for name, value in vars(new).items() if name != "id"} | {
+        "settings": json_text(new.settings),
         "state": "queued" if tasks else "running",
         "chunks": len(tasks),
         "created_by": created_by,
-        **{name: getattr(new, name) for name in _DESCRIBED},
     }
     rows = [
         task_row(
@@ -184,7 +182,7 @@ def describe_run(store: GraphStore, run: str, values: Mapping[str, str]) -> None
 
 def change_settings(store: GraphStore, run: str, settings: Mapping[str, Any]) -> None:
     """Write other settings of a run, such as thresholds."""
-    describe_run(store, run, {"settings": _text(settings)})
+    describe_run(store, run, {"settings": json_text(settings)})
 
 
 def end_run(store: GraphStore, run: str, *, error: str = "") -> None:
@@ -225,10 +223,7 @@ def delete_run(store: GraphStore, run: str) -> None:
 
 def read_run(store: GraphStore, run: str) -> AnnotationRun:
     """Read a run; raises NotFoundError."""
-    rows = store.read(statements.RUN, run=run)
-    if not rows:
-        raise NotFoundError("annotation run", run)
-    return _run(rows[0])
+    return _run(require_one(store.read(statements.RUN, run=run), "annotation run", run))
 
 
 def list_runs(
@@ -241,10 +236,6 @@ def list_runs(
 def has_accepted(store: GraphStore, dataset: str) -> bool:
     """Whether some accepted run labels a dataset's images."""
     return bool(store.read(statements.ACCEPTED_RUNS, dataset=dataset)[0]["runs"])
-
-
-def _text(settings: Mapping[str, Any]) -> str:
-    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 
 
 def _run(row: Row) -> AnnotationRun:

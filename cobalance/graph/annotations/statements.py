@@ -106,11 +106,10 @@ MATCH (a:Attribute {dataset: $dataset})
 OPTIONAL MATCH (a)-[:MERGED_INTO]->(b:Attribute)
 OPTIONAL MATCH (a)-[:PROPOSED_BY]->(r:AnnotationRun)
 OPTIONAL MATCH (a)-[:BECOMES]->(c:Concept)
-RETURN a.key AS key, a.name AS name, a.category AS category, a.level AS level,
-  a.caption AS caption, a.votes AS votes, a.rounds AS rounds, coalesce(a.flags, []) AS flags,
-  a.state AS state, a.decided_by AS decided_by, b.key AS merged_into, r.id AS run,
-  c.name AS concept, a.position AS position
-ORDER BY r.created_at, position, key""",
+RETURN a.category AS category, a.key[1] AS proposed, a.name AS name, a.level AS level,
+  a.caption AS caption, a.votes AS votes, a.rounds AS rounds, a.flags AS flags, a.state AS state,
+  a.decided_by AS decided_by, b.key AS merged_into, r.id AS run, c.name AS concept
+ORDER BY r.created_at, a.position, a.key""",
 )
 
 DECIDE_ATTRIBUTES = Statement(

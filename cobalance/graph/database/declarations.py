@@ -1,5 +1,6 @@
 """Dataclasses that declare nodes, edges and their properties."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,17 @@ DATASET = "dataset"
 
 class Json:
     """Type of a property that holds JSON text."""
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    """Values as the graph keeps them: equal ones have equal texts.
+
+    Examples
+    --------
+    >>> json_text({"seeds": 3, "preset": "small"})
+    '{"preset": "small", "seeds": 3}'
+    """
+    return json.dumps(dict(values), ensure_ascii=False, sort_keys=True)
 
 
 _ACCEPTED: dict[Any, tuple[type, ...]] = {

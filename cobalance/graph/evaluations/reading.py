@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError
+from cobalance.graph.errors import require_one
 from cobalance.graph.evaluations import statements
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import TaskState
@@ -125,9 +125,7 @@ def list_evaluations(
 def read_evaluation(store: GraphStore, evaluation: str) -> Evaluation:
     """Read an evaluation; raises NotFoundError."""
     rows = store.read(statements.EVALUATION_OF_ID, evaluation=evaluation)
-    if not rows:
-        raise NotFoundError("evaluation", evaluation)
-    return _evaluation(rows[0])
+    return _evaluation(require_one(rows, "evaluation", evaluation))
 
 
 def read_scores(store: GraphStore, evaluations: Sequence[str]) -> pd.DataFrame:

@@ -10,11 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import ConflictError, NotFoundError
+from cobalance.graph.errors import ConflictError, require_one
 from cobalance.graph.evaluations import statements
+from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.tasks.lifecycle import task_row
 
 KIND = "evaluation"
@@ -102,9 +104,9 @@ def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: s
     properties = {
         "method": one.method,
         "seed": one.seed,
-        "settings": settings_text(one.settings),
-        "same_method": settings_text(same),
-        "other_methods": settings_text(others),
+        "settings": json_text(one.settings),
+        "same_method": json_text(same),
+        "other_methods": json_text(others),
         "settings_list": list_settings(one.method, {**one.settings, **most}, {**others, **most}),
         "training_set": one.training_set if train is not None else None,
         **most,
@@ -114,17 +116,6 @@ def _row(one: NewEvaluation, train: str | None, extra: str | None, created_by: s
     if extra is not None:
         task = task_row(KIND, extra, created_by=created_by, task=one.id)
     return {"key": one.id, "properties": EVALUATION.check(properties), "task": task}
-
-
-def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as the graph keeps them: equal ones have equal texts.
-
-    Examples
-    --------
-    >>> settings_text({"seeds": 3, "preset": "small"})
-    '{"preset": "small", "seeds": 3}'
-    """
-    return json.dumps(dict(settings), ensure_ascii=False, sort_keys=True)
 
 
 def list_settings(
@@ -147,7 +138,7 @@ def list_settings(
         for option, one in sorted(options.items()):
             text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
             if isinstance(one, Mapping):
-                text = hashlib.sha256(settings_text(one).encode()).hexdigest()[:6]
+                text = hashlib.sha256(json_text(one).encode()).hexdigest()[:6]
             if name != "learner" and one not in (None, {}, []):
                 listed.append(f"{own}{option.replace('_', ' ')} {text}")
     return listed
@@ -168,8 +159,7 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
     store.write(statements.DELETE_SCORES, evaluation=evaluation)
     if store.write(statements.BEGIN_EVALUATION, evaluation=evaluation):
         return
-    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
-        raise NotFoundError("evaluation", evaluation)
+    read_evaluation(store, evaluation)
     raise ConflictError(
         f"A dataset of the evaluation {evaluation!r} is gone, or is being loaded. Order it again."
     )
@@ -177,8 +167,8 @@ def begin_evaluation(store: GraphStore, evaluation: str) -> None:
 
 def save_predictions_uri(store: GraphStore, evaluation: str, uri: str) -> None:
     """Record the URI of an evaluation's predictions; raises NotFoundError."""
-    if not store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri):
-        raise NotFoundError("evaluation", evaluation)
+    rows = store.write(statements.SAVE_PREDICTIONS, evaluation=evaluation, uri=uri)
+    require_one(rows, "evaluation", evaluation)
 
 
 def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> None:
@@ -210,9 +200,8 @@ def save_scores(store: GraphStore, evaluation: str, scores: pd.DataFrame) -> Non
         store.write_all(
             statements.SAVE_SCORES, len(rows), evaluation=evaluation, metrics=metrics, rows=rows
         )
-    except ConflictError as error:
-        if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
-            raise NotFoundError("evaluation", evaluation) from error
+    except ConflictError:
+        read_evaluation(store, evaluation)
         raise
 
 
@@ -242,8 +231,7 @@ def delete_evaluation(store: GraphStore, evaluation: str) -> None:
     """
     if store.write(statements.DELETE_EVALUATION, evaluation=evaluation):
         return
-    if not store.read(statements.EVALUATION_OF_ID, evaluation=evaluation):
-        raise NotFoundError("evaluation", evaluation)
+    read_evaluation(store, evaluation)
     raise ConflictError(
         f"The evaluation {evaluation} is running. Cancel it first, or wait until it is done."
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError, OptionError, check_known
+from cobalance.graph.errors import OptionError, check_known, require_one
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, utc_time
 
@@ -107,10 +107,8 @@ def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     """Read a candidate's provenance as its worker recorded it; NotFoundError without one."""
-    rows = store.read(reads.PROVENANCE, candidate=candidate)
-    if not rows:
-        raise NotFoundError("candidate", candidate)
-    found: dict[str, Any] = json.loads(rows[0]["provenance"])
+    row = require_one(store.read(reads.PROVENANCE, candidate=candidate), "candidate", candidate)
+    found: dict[str, Any] = json.loads(row["provenance"])
     return found
 
 

@@ -3,12 +3,12 @@
 A report may be repeated: a worker that was killed reports again what it may have reported before.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
@@ -19,6 +19,7 @@ from cobalance.graph.errors import (
     OptionError,
     StaleError,
     check_known,
+    require_one,
 )
 from cobalance.graph.jobs import reads, statements, verdict_statements
 from cobalance.graph.jobs.lifecycle import VERDICTS, Verdict
@@ -231,10 +232,7 @@ class QueryDecisions:
 
 def read_decisions(store: GraphStore, query: str) -> QueryDecisions:
     """Read the verdicts on a query's candidates; NotFoundError without such a query."""
-    found = store.read(reads.DECISIONS, query=query)
-    if not found:
-        raise NotFoundError("query", query)
-    (row,) = found
+    row = require_one(store.read(reads.DECISIONS, query=query), "query", query)
     return QueryDecisions(query, row["message"], row["settled"], tuple(map(tuple, row["rows"])))
 
 
@@ -296,5 +294,5 @@ def _properties_of(candidate: NewCandidate) -> dict[str, Any]:
         name: value for name, value in vars(candidate).items() if name not in ("id", "index")
     }
     for name in ("scores", "provenance"):
-        properties[name] = json.dumps(dict(properties[name]), ensure_ascii=False, sort_keys=True)
+        properties[name] = json_text(properties[name])
     return CANDIDATE.check(properties)

@@ -27,7 +27,7 @@ from cobalance.graph.database.sync import BATCH, batches
 from cobalance.graph.dataset.names import check_images, state_with_names
 from cobalance.graph.dataset.plans import edit_properties
 from cobalance.graph.dataset.state import busy_dataset, check_name
-from cobalance.graph.errors import ConflictError, DataError, NotFoundError, StoreError
+from cobalance.graph.errors import ConflictError, DataError, NotFoundError, StoreError, require_one
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
@@ -106,6 +106,8 @@ def create_job(
         "created_by": created_by,
         "state": "preparing",
         "complete": False,
+        "attempt": 0,
+        "best_of": 1,
         **{counter.name: 0 for counter in JOB_COUNTERS},
     }
     is_known = job is not None
@@ -186,10 +188,8 @@ def cancel_job(store: GraphStore, job: str) -> JobState:
 
     Running queries are queued; reports of workers are still accepted. Raises NotFoundError.
     """
-    rows = store.write(statements.CANCEL_JOB, job=job)
-    if not rows:
-        raise NotFoundError("job", job)
-    state: JobState = rows[0]["state"]
+    row = require_one(store.write(statements.CANCEL_JOB, job=job), "job", job)
+    state: JobState = row["state"]
     return state
 
 

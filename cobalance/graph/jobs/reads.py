@@ -29,8 +29,7 @@ WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_change
 RETURN j {{.id, .dataset, .plan, .state, .settings, .extra, .created_by, .error, .note,
   created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
   ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)},
-    best_of: coalesce(j.best_of, 1)}} AS counts,
+  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)}, .best_of}} AS counts,
   workers, dataset_changed
 ORDER BY job.created_at DESC, job.id"""
 _NEWEST = "WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
@@ -57,7 +56,7 @@ SPEEDS = Statement(
     f"""
 MATCH (j:Job) WHERE j.microseconds > 0 AND (j.accepted > 0 OR j.best_of > 1)
 {_NEWEST}
-WITH j, coalesce(j.best_of, 1) AS best_of,
+WITH j, j.best_of AS best_of,
   j.microseconds / 1e6 / (j.accepted + j.rejected + j.pending) AS seconds
 RETURN j.id AS job, j.dataset AS dataset, j.plan AS plan, j.settings AS settings,
   j.accepted AS images, best_of, seconds AS seconds_per_candidate,
@@ -70,7 +69,7 @@ _QUERY = """
 RETURN q.id AS id, q.position AS position, q.class_name AS class_name, q.concepts AS concepts,
   q.n AS n, q.state AS state, q.accepted AS accepted, q.rejected AS rejected,
   q.pending AS pending, q.seconds AS seconds, q.message AS message,
-  q.source_image AS source_image, coalesce(j.best_of, 1) AS best_of, coalesce(q.more, 0) AS more"""
+  q.source_image AS source_image, j.best_of AS best_of, coalesce(q.more, 0) AS more"""
 
 QUERIES_BY_ID = Statement(
     "Some queries of a job by their ids, in order: a page costs the same anywhere.",
@@ -107,8 +106,13 @@ ROUND = Statement(
     "A job's current round.",
     """
 MATCH (j:Job {id: $job}) WHERE j.round IS NOT NULL
-RETURN j.round AS number, coalesce(j.attempt, 0) AS attempt, j.round_spans AS spans""",
+RETURN j.round AS number, j.attempt AS attempt, j.round_spans AS spans""",
 )
+
+
+_CANDIDATE = """c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict,
+    .rank, .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
+    decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}"""
 
 
 def _page(key: str) -> str:
@@ -123,9 +127,7 @@ RETURN COUNT {{ {found} }} AS total, COLLECT {{
   {found}
   WITH c ORDER BY c.created_at, c.id SKIP $skip LIMIT $limit
   MATCH (q:JobQuery {{id: c.query}})
-  RETURN c {{.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .rank,
-    .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
-    decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}}
+  RETURN {_CANDIDATE}
   ORDER BY c.created_at, c.id
 }} AS candidates"""
 
@@ -196,31 +198,29 @@ RETURN q.position AS position ORDER BY position""",
 
 EDITED_IMAGES = Statement(
     "Images that some queries edit, each with all queries of the job that do, and their best.",
-    """
+    f"""
 UNWIND $ids AS id
-MATCH (f:JobQuery {id: id}) WHERE f.source_image IS NOT NULL
+MATCH (f:JobQuery {{id: id}}) WHERE f.source_image IS NOT NULL
 OPTIONAL MATCH (f)-[:EDITS]->(i:Image)
-CALL (f, i) {
+CALL (f, i) {{
   OPTIONAL MATCH (i)<-[:EDITS]-(o:JobQuery) WHERE o.job = f.job
   WITH f, collect(o) AS found
   RETURN CASE WHEN size(found) = 0 THEN [f] ELSE found END AS tied
-}
+}}
 UNWIND tied AS q
 WITH f, i, q ORDER BY f.position, q.position
 RETURN f.position AS asked, f.source_image AS source_image, i.uri AS uri,
   f.concepts AS concepts, q.id AS query, q.position AS position, q.class_name AS class_name,
   q.message AS message, q.pending AS pending, q.accepted + q.rejected + q.pending AS made,
   coalesce(q.dropped, 0) AS dropped,
-  COUNT {
-    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL AND c.rank IS NOT NULL
-  } AS ranked, COLLECT {
-    MATCH (c:Candidate {query: q.id}) WHERE c.verdict IS NOT NULL
+  COUNT {{
+    MATCH (c:Candidate {{query: q.id}}) WHERE c.verdict IS NOT NULL AND c.rank IS NOT NULL
+  }} AS ranked, COLLECT {{
+    MATCH (c:Candidate {{query: q.id}}) WHERE c.verdict IS NOT NULL
     WITH c ORDER BY c.verdict <> 'accepted', c.rank IS NULL, c.rank, c.verdict <> 'pending', c.id
     LIMIT $most
-    RETURN c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict, .rank,
-      .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
-      decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}
-  } AS candidates""",
+    RETURN {_CANDIDATE}
+  }} AS candidates""",
 )
 
 HAS_CANDIDATE = Statement(

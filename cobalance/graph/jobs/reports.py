@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
-from cobalance.graph.errors import NotFoundError
+from cobalance.graph.errors import require_one
 from cobalance.graph.jobs import reads, statements
 
 ALIVE_S = 30.0
@@ -76,9 +76,7 @@ def fail_job(store: GraphStore, job: str, error: str) -> None:
 
     Its unfinished queries count as failed with the same message, so that a retry queues them.
     """
-    rows = store.write(statements.FAIL_JOB, job=job, error=error)
-    if not rows:
-        raise NotFoundError("job", job)
+    require_one(store.write(statements.FAIL_JOB, job=job, error=error), "job", job)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import BATCH, batches
 from cobalance.graph.jobs import reads, verdict_statements
@@ -95,8 +96,7 @@ def judge_made(
     May be repeated. What people have decided stays.
     """
     rows = [
-        [candidate, json.dumps(dict(scores), ensure_ascii=False, sort_keys=True), reason]
-        for candidate, (scores, reason) in judged.items()
+        [candidate, json_text(scores), reason] for candidate, (scores, reason) in judged.items()
     ]
     for some in batches(rows):
         store.write(verdict_statements.JUDGE_CANDIDATES, job=job, rows=some)

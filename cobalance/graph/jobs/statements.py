@@ -82,7 +82,7 @@ RETURN j.state AS state""",
 RETRY_JOB = Statement(
     "Queue the failed queries of a job again, and short ones if asked.",
     f"""
-{LOCK} WHERE j.state = 'preparing' OR coalesce(j.complete, true)
+{LOCK} WHERE j.state = 'preparing' OR j.complete
 CALL (j) {{
   MATCH (q:JobQuery {{job: j.id}})
   WHERE q.state IN ['failed', 'done'] AND j.state <> 'preparing'
@@ -95,7 +95,7 @@ CALL (j) {{
   RETURN count(q) AS queued, count(CASE WHEN failed THEN 1 END) AS failed
 }}
 // While a job runs, chunks of failed queries have ended, and are to be queued anew.
-SET j.attempt = coalesce(j.attempt, 0)
+SET j.attempt = j.attempt
   + CASE WHEN j.state IN ['queued', 'running'] AND failed > 0 THEN 1 ELSE 0 END
 WITH j, queued
 CALL (j, queued) {{
@@ -103,7 +103,7 @@ CALL (j, queued) {{
   WHERE queued > 0 AND j.state = 'done' OR j.state = 'failed' OR j.state = 'cancelled'
     AND EXISTS {{ MATCH (:JobQuery {{job: j.id, state: 'queued'}}) }}
   SET j.state = 'queued', j.ended_at = null, j.error = null, j.note = null,
-    j.attempt = coalesce(j.attempt, 0) + 1
+    j.attempt = j.attempt + 1
 }}{RECOUNT}
 RETURN queued""",
 )
@@ -111,7 +111,7 @@ RETURN queued""",
 START_QUERIES = Statement(
     "Mark queries as running, in this attempt of the job.",
     f"""
-{LOCK} WHERE j.state IN ['queued', 'running'] AND coalesce(j.attempt, 0) = $attempt
+{LOCK} WHERE j.state IN ['queued', 'running'] AND j.attempt = $attempt
 CALL (j) {{
   UNWIND $queries AS id
   MATCH (q:JobQuery {{id: id}}) WHERE {OPEN}
@@ -136,7 +136,7 @@ SET q.state = 'done', q.message = row[1], q.ended_at = datetime() {put_in(*ENDED
 FAIL_QUERIES = Statement(
     "Mark queries as failed, in this attempt of the job.",
     f"""
-{LOCK} WHERE coalesce(j.attempt, 0) = $attempt
+{LOCK} WHERE j.attempt = $attempt
 UNWIND $queries AS id
 MATCH (q:JobQuery {{id: id}}) WHERE {OPEN}
 WITH j, q {take_out(*ENDED)}
@@ -178,7 +178,7 @@ BEGIN_ROUND = Statement(
     "Begin a job's next round, unless another worker has.",
     f"""
 {LOCK} WHERE coalesce(j.round, -1) = $number - 1
-WITH j, coalesce(j.best_of, 1) <> $best_of AS is_new
+WITH j, j.best_of <> $best_of AS is_new
 SET j.round = $number, j.round_spans = $spans, j.best_of = $best_of
 WITH j WHERE is_new{RECOUNT}""",
 )
@@ -201,7 +201,7 @@ MATCH (q:JobQuery {{id: row[0]}})
 WITH j, q, row {take_out(*MADE_OR_ENDED)}
 WITH j, q, row{COUNT_CANDIDATES}
 FOREACH (_ IN CASE
-    WHEN $finish AND {OPEN} AND coalesce(j.best_of, 1) = 1
+    WHEN $finish AND {OPEN} AND j.best_of = 1
       AND q.accepted >= q.n AND q.accepted + q.rejected = row[1]
     THEN [1] ELSE [] END |
   SET q.state = 'done', q.message = '', q.ended_at = datetime()

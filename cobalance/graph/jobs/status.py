@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError, check_known
+from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id, utc_time
 from cobalance.graph.jobs.reports import ALIVE_S
@@ -162,9 +162,7 @@ def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> li
 def read_job(store: GraphStore, job: str) -> Job:
     """Read a job; raises NotFoundError."""
     rows = store.read(reads.JOB, job=job, alive_ms=int(ALIVE_S * 1000))
-    if not rows:
-        raise NotFoundError("job", job)
-    return _job(rows[0])
+    return _job(require_one(rows, "job", job))
 
 
 def read_queries(
@@ -233,18 +231,15 @@ def read_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
 
 
 def _job(row: Row) -> Job:
-    stored, counts = row["job"], row["counts"]
+    stored, counts = row.pop("job"), row.pop("counts")
     times = ("created_at", "started_at", "ended_at", "heartbeat_at")
-    sums = ("short", "wanted", "covered", "accepted", "rejected", "pending", "remaining", "unmade")
     return Job(
+        queries={state: counts.pop(state) for state in QUERY_STATES},
+        seconds=counts.pop("microseconds") / 1e6,
         **stored
+        | counts
+        | row
         | {"settings": json.loads(stored["settings"])}
         | {name: stored[name] or "" for name in ("created_by", "error", "note")}
-        | {name: utc_time(stored[name]) for name in times}
-        | {name: counts[name] for name in sums},
-        best_of=counts["best_of"],
-        queries={state: counts[state] for state in QUERY_STATES},
-        seconds=counts["microseconds"] / 1e6,
-        workers=row["workers"],
-        dataset_changed=row["dataset_changed"],
+        | {name: utc_time(stored[name]) for name in times},
     )

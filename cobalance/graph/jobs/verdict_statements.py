@@ -10,7 +10,7 @@ from cobalance.graph.jobs.statements import LOCK, OPEN
 _CHOOSE_BEST = """
 CALL (q, j) {
   MATCH (c:Candidate {query: q.id})
-  WHERE (q.settled IS NOT NULL OR q.source_image IS NOT NULL AND coalesce(j.best_of, 1) = 1)
+  WHERE (q.settled IS NOT NULL OR q.source_image IS NOT NULL AND j.best_of = 1)
     AND c.verdict IS NOT NULL
     AND (c.verdict = 'accepted' OR c.rank IS NOT NULL AND c.decided_at IS NULL)
   WITH q, c ORDER BY c.verdict <> 'accepted', coalesce(c.id <> $chosen, false),
@@ -24,6 +24,11 @@ CALL (q, j) {
       c.verdict = 'rejected', c.decided_by = null, c.decided_at = null)
 }"""
 
+_COUNT_AGAIN = f"""WITH DISTINCT j, c.query AS id
+MATCH (q:JobQuery {{id: id}})
+WITH j, q {take_out(*MADE)}
+WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}"""
+
 REJECT_CANDIDATES = Statement(
     "Reject accepted and pending candidates, except those decided by people.",
     f"""
@@ -32,10 +37,7 @@ UNWIND $rows AS row
 MATCH (c:Candidate {{id: row[0]}})
 WHERE c.job = j.id AND c.verdict IN ['accepted', 'pending'] AND c.decided_at IS NULL
 SET c.verdict = 'rejected', c.reason = row[1]
-WITH DISTINCT j, c.query AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {take_out(*MADE)}
-WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}""",
+{_COUNT_AGAIN}""",
 )
 
 # Where enough are accepted; else people may want to know why the others were not. Last of all, as
@@ -57,10 +59,7 @@ MATCH (c:Candidate {{id: row[0]}}) WHERE c.job = j.id
 SET c.scores = row[1]
 WITH j, c, row WHERE row[2] <> '' AND c.verdict = 'pending' AND c.decided_at IS NULL
 SET c.verdict = 'rejected', c.reason = row[2]
-WITH DISTINCT j, c.query AS id
-MATCH (q:JobQuery {{id: id}})
-WITH j, q {take_out(*MADE)}
-WITH j, q{COUNT_CANDIDATES}{put_in(*MADE)}""",
+{_COUNT_AGAIN}""",
 )
 
 SETTLE_QUERIES = Statement(

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
-from cobalance.graph.errors import ConflictError, NotFoundError
+from cobalance.graph.errors import ConflictError, require_one
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.panels.statements import PanelKind
 from cobalance.graph.records import plain_values
@@ -52,10 +53,7 @@ P = TypeVar("P", bound=Panel)
 
 def read_panel(store: GraphStore, of: type[P], panel: str) -> P:
     """Read an audit or a study; raises NotFoundError."""
-    found = list_panels(store, of, id=panel)
-    if not found:
-        raise NotFoundError(of.kind.name, panel)
-    return found[0]
+    return require_one(list_panels(store, of, id=panel), of.kind.name, panel)
 
 
 def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
@@ -143,7 +141,7 @@ def create_panel(
     values = {
         **properties,
         "people": list(people),
-        "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
+        "settings": json_text(settings or {}),
     }
     panel = uuid.uuid4().hex[:16]
     row = {"key": panel, "properties": kind.about.start.check(values)}

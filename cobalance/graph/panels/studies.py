@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError
+from cobalance.graph.errors import require_one
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.panels.panel import Panel, create_panel
@@ -134,5 +134,4 @@ def create_study(
 
 def close_study(store: GraphStore, study: str) -> None:
     """Close a study, so that it takes no more answers; raises NotFoundError."""
-    if not store.write(CLOSE_STUDY, study=study):
-        raise NotFoundError("study", study)
+    require_one(store.write(CLOSE_STUDY, study=study), "study", study)

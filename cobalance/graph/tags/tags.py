@@ -5,15 +5,16 @@ from typing import Literal, get_args
 
 import pandas as pd
 
+from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.database.sync import EDGE_BATCH, batches
 from cobalance.graph.dataset.state import check_name, dataset_state
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.names import clean_name
 from cobalance.graph.tags import statements
 
 TagRole = Literal["tag", "concept", "exclude"]
 """What a tag does: nothing more, its images show it as a concept, or they are left out."""
-_BATCH = 10_000
 _UTC = "Z"
 
 
@@ -34,7 +35,7 @@ def tag_images(
     check_name(tag, "tag")
     _require_images(store, dataset, ids)
     return _in_batches(
-        store, statements.TAG_IMAGES.text, ids, dataset=dataset, tag=tag, role="tag", by=by
+        store, statements.TAG_IMAGES, ids, dataset=dataset, tag=tag, role="tag", by=by
     )
 
 
@@ -48,7 +49,7 @@ def untag_images(store: GraphStore, dataset: str, tag: str, ids: Sequence[str]) 
     """
     tag = _require_tag(store, dataset, tag)
     _require_images(store, dataset, ids)
-    return _in_batches(store, statements.UNTAG_IMAGES.text, ids, dataset=dataset, tag=tag)
+    return _in_batches(store, statements.UNTAG_IMAGES, ids, dataset=dataset, tag=tag)
 
 
 def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
@@ -61,8 +62,7 @@ def set_role(store: GraphStore, dataset: str, tag: str, role: TagRole) -> None:
     OptionError
         The graph keeps a sample of the dataset's images, and the role would change counts.
     """
-    if role not in get_args(TagRole):
-        raise UnknownNameError("role", role, get_args(TagRole))
+    check_known("role", [role], get_args(TagRole))
     tag = _require_tag(store, dataset, tag)
     if role != "tag":
         dataset_state(store, dataset).require_all_images("A tag that changes counts")
@@ -128,25 +128,20 @@ def list_notes(store: GraphStore, dataset: str) -> pd.DataFrame:
 
 
 def _require_tag(store: GraphStore, dataset: str, tag: str) -> str:
-    known = list_tags(store, dataset)["tag"].tolist()
     tag = clean_name(tag)
-    if tag not in known:
-        raise UnknownNameError("tag", tag, known)
+    check_known("tag", [tag], list_tags(store, dataset)["tag"].tolist())
     return tag
 
 
 def _require_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
     dataset_state(store, dataset)
-    for start in range(0, len(ids), _BATCH):
-        batch = list(ids[start : start + _BATCH])
-        for row in store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=batch):
+    for batch in batches(ids, EDGE_BATCH):
+        for row in store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=list(batch)):
             raise OptionError(f"{dataset!r} has no image {row['id']!r}. Nothing was written.")
 
 
-def _in_batches(store: GraphStore, text: str, ids: Sequence[str], **values: str) -> int:
-    written = 0
+def _in_batches(store: GraphStore, write: Statement, ids: Sequence[str], **values: str) -> int:
+    """Run a write on images, each once; return how many it has written."""
     unique = list(dict.fromkeys(ids))
-    for start in range(0, len(unique), _BATCH):
-        (row,) = store.write(text, ids=unique[start : start + _BATCH], **values)
-        written += row["written"]
-    return written
+    results = [store.write(write, ids=some, **values) for some in batches(unique, EDGE_BATCH)]
+    return sum(row["written"] for (row,) in results)

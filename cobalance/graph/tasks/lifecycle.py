@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError, check_known
+from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.plugins import EXTRAS
 from cobalance.graph.tasks import statements
 
@@ -39,7 +40,7 @@ def task_row(
     properties = {
         "kind": kind,
         "extra": extra,
-        "settings": json.dumps(dict(settings or {}), ensure_ascii=False, sort_keys=True),
+        "settings": json_text(settings or {}),
         "state": "queued",
         "created_by": created_by,
         "attempt": 0,
@@ -89,10 +90,8 @@ def cancel_task(store: GraphStore, task: str) -> TaskState:
 
     Its worker notices at the next report of its progress. Raises NotFoundError.
     """
-    rows = store.write(statements.CANCEL_TASK, task=task)
-    if not rows:
-        raise NotFoundError("task", task)
-    state: TaskState = rows[0]["state"]
+    row = require_one(store.write(statements.CANCEL_TASK, task=task), "task", task)
+    state: TaskState = row["state"]
     return state
 
 
@@ -101,10 +100,8 @@ def retry_task(store: GraphStore, task: str) -> bool:
 
     Raises NotFoundError.
     """
-    rows = store.write(statements.RETRY_TASK, task=task)
-    if not rows:
-        raise NotFoundError("task", task)
-    return bool(rows[0]["again"])
+    row = require_one(store.write(statements.RETRY_TASK, task=task), "task", task)
+    return bool(row["again"])
 
 
 @dataclass(frozen=True)

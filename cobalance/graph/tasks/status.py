@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import NotFoundError
+from cobalance.graph.errors import require_one
 from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.tasks import statements
@@ -99,9 +99,7 @@ class ActiveTask:
 def read_task(store: GraphStore, task: str) -> Task:
     """Read a task; raises NotFoundError."""
     rows = store.read(statements.READ_TASK, task=task, alive_ms=int(ALIVE_S * 1000))
-    if not rows:
-        raise NotFoundError("task", task)
-    return _task(rows[0]["task"])
+    return _task(require_one(rows, "task", task)["task"])
 
 
 def list_tasks(store: GraphStore, dataset: str | None = None, *, limit: int = 100) -> list[Task]:

@@ -13,6 +13,7 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.presets import PRESETS, Preset
 from cobalance.evaluation.training.run import method_plugin
+from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state
@@ -24,7 +25,7 @@ from cobalance.graph.evaluations.reading import (
     origin_of,
     read_evaluation,
 )
-from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations, settings_text
+from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
@@ -221,7 +222,7 @@ def _find_existing(store: GraphStore, train: str, test: str) -> dict[object, str
 
 def _identity(one: NewEvaluation | Evaluation) -> object:
     """Key that tells evaluations of the same datasets apart."""
-    settings = settings_text(one.settings)
+    settings = json_text(one.settings)
     return one.method, one.seed, settings, one.training_set, one.most_synthetic
 
 

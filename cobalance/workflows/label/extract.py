@@ -26,7 +26,6 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.propose import describe_chat, start_run
 
 CHUNK_IMAGES = 1000
-_ENDED = ("done", "accepted", "rejected")
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def extract_concepts(
         raise
     counts_as = singular_names(every)
     concepts = sorted(set(counts_as.values()))
-    if read_run(store, run).state not in _ENDED:
+    if not read_run(store, run).has_labels:
         files = ScoreFiles(folder, run)
         _write(files, images, known, counts_as, concepts)
         attributes = tuple(
@@ -175,8 +174,7 @@ def _read_captions(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
     worded = [[one for one in here if one.strip()] for here in texts["captions"]]
     texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
-    told = np.array([bool(here) for here in worded], np.bool_)
-    found = images.merge(texts[told], on="id").sort_values("id")
+    found = images.merge(texts[texts["captions"].map(bool)], on="id").sort_values("id")
     if found.empty:
         raise DataError(
             f"No image of {order.dataset!r} has a caption. To load captions with it, ",
@@ -195,15 +193,8 @@ def _write(
 ) -> None:
     """Write 1 where a caption of an image names a concept, else 0, in chunks of images."""
     place = {name: at for at, name in enumerate(concepts)}
-    files.write_images(
-        pa.table(
-            {
-                "id": pa.array(images["id"].tolist(), pa.string()),
-                "uri": pa.array(images["uri"].tolist(), pa.string(), from_pandas=True),
-                "synthetic": pa.array(images["synthetic"].tolist(), pa.bool_()),
-            }
-        )
-    )
+    shown = images[["id", "uri", "synthetic"]]
+    files.write_images(pa.Table.from_pandas(shown, preserve_index=False))
     for chunk, start in enumerate(range(0, len(images), CHUNK_IMAGES)):
         rows = images.iloc[start : start + CHUNK_IMAGES]
         scores = np.zeros((len(rows), len(concepts)), np.float32)

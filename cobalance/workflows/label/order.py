@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import pandas as pd
@@ -117,7 +117,7 @@ def order_labels(
     unknown = sorted(set(order.thresholds) - {one.concept for one in attributes})
     if unknown:
         raise OptionError(f"There is a threshold for {unknown[0]!r}, which is not looked for.")
-    images = _images(store, order)
+    images = images_with_files(store, order.dataset, order.split)
     settings = LabelSettings.read(
         {
             "annotator": order.annotator,
@@ -134,15 +134,15 @@ def order_labels(
         "label",
         str(options.get("model", order.annotator)),
         settings.model_dump(mode="json"),
-        licence=plugin.licence or None if endpoint is None else None,
+        licence=(plugin.licence or None) if endpoint is None else None,
     )
     logging.getLogger(__name__).debug("run %s: %s", new.id, new.settings)
     files = ScoreFiles(folder, new.id)
-    files.write_images(images)
+    files.write_images(pa.Table.from_pandas(images, preserve_index=False))
     return create_run(
         store,
         order.dataset,
-        NewRun(**{**new.__dict__, "scores_uri": files.uri}),
+        replace(new, scores_uri=files.uri),
         tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
         extra="annotate" if endpoint is not None else plugin.extra or WORKER,
         created_by=created_by,
@@ -207,18 +207,6 @@ def _attributes(store: GraphStore, order: LabelOrder) -> list[LabelledAttribute]
             *(Setting("concepts"), "."),
         )
     return found
-
-
-def _images(store: GraphStore, order: LabelOrder) -> pa.Table:
-    """The images to label, by id; DataError if none has a file."""
-    images = images_with_files(store, order.dataset, order.split)
-    return pa.table(
-        {
-            "id": pa.array(images["id"].tolist(), pa.string()),
-            "uri": pa.array(images["uri"].tolist(), pa.string()),
-            "synthetic": pa.array(images["synthetic"].tolist(), pa.bool_()),
-        }
-    )
 
 
 LEVELS = 2

@@ -38,9 +38,7 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.annotation.language.chat import ChatModel
     from cobalance.annotation.language.endpoint import Endpoint
-
 
 BY_LETTERS = "groups of letters"
 
@@ -92,7 +90,12 @@ class Proposed:
 
 
 def open_endpoint(
-    url: str, model: str, key_file: Path | None = None, timeout_s: float = 120.0
+    url: str,
+    model: str,
+    key_file: Path | None = None,
+    timeout_s: float = 120.0,
+    *,
+    send_images: bool = False,
 ) -> "Endpoint":
     """Open a language model behind a URL.
 
@@ -106,7 +109,7 @@ def open_endpoint(
     with needs_extra("Asking a language model", "annotate"):
         from cobalance.annotation.language.endpoint import Endpoint
     key = None if key_file is None else read_key(key_file)
-    return Endpoint(url, model, key=key, timeout_s=timeout_s)
+    return Endpoint(url, model, key=key, timeout_s=timeout_s, send_images=send_images)
 
 
 def open_local(model: str | None = None) -> ChatModel:
@@ -302,7 +305,7 @@ def available_models(settings: Settings) -> tuple[str, ...]:
     return (*[ENDPOINT] * has_endpoint, *[LOCAL] * is_installed("models"))
 
 
-def open_model(settings: Settings, which: str) -> "ChatModel":
+def open_model(settings: Settings, which: str) -> ChatModel:
     """Open a model as the operator has set it.
 
     Raises

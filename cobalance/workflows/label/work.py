@@ -5,14 +5,16 @@ from functools import partial
 from pathlib import Path
 
 from cobalance.annotation.labelling.labels import label_summary
+from cobalance.annotation.labelling.remote import open_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelSettings
+from cobalance.annotation.language.transcript import Transcript
 from cobalance.annotation.proposing.guards import UNSEEN
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, needs_extra
+from cobalance.graph.errors import CobalanceError
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator
 from cobalance.ingest.images.arrays import ImageArray
@@ -20,6 +22,7 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.images import describe_unread, pixel_reader
 from cobalance.workflows.label.order import concepts_of
+from cobalance.workflows.label.propose import open_endpoint
 
 
 def annotation_tasks(folders: Folders) -> dict[str, RunTask]:
@@ -110,17 +113,11 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
     endpoint = settings.endpoint
     if endpoint is None:
         return ANNOTATORS.open(settings.annotator, settings.options)
-    with needs_extra("Asking a language model", "annotate"):
-        from cobalance.annotation.language.endpoint import Endpoint
-    from cobalance.annotation.labelling.remote import open_remote
-    from cobalance.annotation.language.endpoint_settings import read_key
-    from cobalance.annotation.language.transcript import Transcript
-
-    chat = Endpoint(
+    chat = open_endpoint(
         endpoint.url,
         endpoint.model,
-        key=None if endpoint.key_file is None else read_key(Path(endpoint.key_file)),
-        timeout_s=endpoint.timeout_s,
+        None if endpoint.key_file is None else Path(endpoint.key_file),
+        endpoint.timeout_s,
         send_images=endpoint.send_images,
     )
     kept = Transcript(chat, folder, f"annotations/{run}/replies")
@@ -140,17 +137,11 @@ def flag_unseen(store: GraphStore, dataset: str, files: ScoreFiles, settings: La
     found = label_summary(files, settings)
     found = found[found["share"].notna()]
     images = dict(zip(found["concept"], found["images"], strict=True))
-    nowhere = {concept for concept, n in images.items() if n == 0}
     attributes = list_attributes(store, dataset)
-    flags = dict(
-        zip(
-            zip(attributes["category"], attributes["proposed"], strict=True),
-            attributes["flags"],
-            strict=True,
-        )
-    )
+    keys = zip(attributes["category"], attributes["proposed"], strict=True)
+    flags = dict(zip(keys, attributes["flags"], strict=True))
     changed = {
-        key: (*(one for one in flags[key] if one != UNSEEN), *[UNSEEN] * (concept in nowhere))
+        key: (*(one for one in flags[key] if one != UNSEEN), *[UNSEEN] * (images[concept] == 0))
         for key, concept in concepts_of(attributes).items()
         if concept in images
     }

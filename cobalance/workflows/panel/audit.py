@@ -24,23 +24,10 @@ from cobalance.workflows.panel.answers import clean_people
 
 @dataclass(frozen=True)
 class AuditSample:
-    """How an audit is drawn.
+    """How an audit is drawn, see `cobalance.labels.Labels.audit`.
 
-    Parameters
-    ----------
-    people : tuple of str
-        Who checks; addresses, where people log in.
-    n : int
-        Images of each concept, class and verdict; all where there are fewer.
-    overlap : int or None
-        How many people check each label; None for all of them.
-    seed : int
-        Of the draw.
-    concepts : tuple of str
-        Whose labels are checked; all of the run where neither these nor cliques are given.
-    cliques : tuple of tuple of str
-        Combinations that are checked as one: whether an image shows all of these concepts. Some
-        are the run's; others may be any of the dataset, as its images have them.
+    Some concepts of a clique are the run's; others may be any of the dataset, as its images have
+    them.
     """
 
     people: tuple[str, ...]

@@ -25,22 +25,7 @@ MOST_PAIRS = 300
 
 @dataclass(frozen=True)
 class Sample:
-    """How a study's sample is drawn.
-
-    Parameters
-    ----------
-    people : tuple of str
-        Who judges; addresses, where people log in.
-    pairs : int or None
-        How many are drawn; None for `MOST_PAIRS`, or all that there are if fewer.
-    overlap : int or None
-        How many people judge each pair; None for all of them.
-    seed : int
-        Of the draw.
-    words : tuple of str
-        Lists of the words of groups, for the gap in captions; those that the job's images were
-        planned with where it is empty.
-    """
+    """How a study's sample is drawn, see `cobalance.jobs.Job.study`."""
 
     people: tuple[str, ...]
     pairs: int | None = None

@@ -12,13 +12,14 @@ from cobalance.app.cli.annotate.propose import (
     KeyFileOption,
     LocalOption,
     ModelOption,
+    SettingOption,
     TimeoutOption,
+    UrlOption,
     open_chat,
 )
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import (
     DatasetName,
-    assignments_option,
     cleaned,
     notes,
     opened_store,
@@ -113,10 +114,6 @@ _KeyFileOption = Annotated[
 _ModelOption = Annotated[
     str | None, typer.Option(help="The model's name at the address; for one here see --set.")
 ]
-_SettingOption = Annotated[
-    list[str] | None,
-    assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
-]
 _MultiOption = Annotated[
     bool,
     typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
@@ -128,7 +125,7 @@ def label(
     annotator: Annotated[
         str, typer.Option("--with", help=f"The annotator: {', '.join(ANNOTATORS)}.")
     ],
-    setting: _SettingOption = None,
+    setting: SettingOption = None,
     level: _LevelOption = "image",
     base: _BaseOption = "",
     concept: _ConceptOption = None,
@@ -215,14 +212,7 @@ def _say_labelled(run: AnnotationRun) -> None:
 
 def extract(
     dataset: DatasetName,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask the model at this OpenAI-compatible address, such as "
-            "http://127.0.0.1:8000/v1. Captions go there, never images.",
-        ),
-    ] = None,
+    url: UrlOption = None,
     model: ModelOption = None,
     local: LocalOption = False,
     key_file: KeyFileOption = None,
@@ -247,11 +237,9 @@ def extract(
         at_once = 1 if local else at_once
         done = extract_concepts(store, folder, chat, order, at_once=at_once, progress=progress)
     out.print(done.run)
-    usage = done.usage
     notes.print(
         f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "
-        f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
-        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out."
+        f"{done.usage.describe()}"
     )
     total = done.mentions + done.inferred
     if done.inferred:

@@ -1,7 +1,7 @@
 """`cobalance annotate propose` and `cost`: attributes by a language model, and their cost."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
 import typer
@@ -24,7 +24,6 @@ from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
     from cobalance.annotation.language.chat import ChatModel
-    from cobalance.workflows.label.propose import Proposed
 
 
 Caption = Annotated[
@@ -54,7 +53,14 @@ PromptsOption = Annotated[
         "--llm-prompts", help="Have the model write the captions, one more call for each attribute."
     ),
 ]
-
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1. "
+        "Texts go there, never images.",
+    ),
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -76,6 +82,10 @@ AtOnceOption = Annotated[
     typer.Option(
         min=1, max=64, help="Questions that an address gets at a time; one runs here at a time."
     ),
+]
+SettingOption = Annotated[
+    list[str] | None,
+    assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
 ]
 _PhraseOption = Annotated[
     list[str] | None,
@@ -99,14 +109,7 @@ def propose(
     dataset: Annotated[
         str, typer.Option("--dataset", "-d", help="Propose for this dataset.", callback=cleaned)
     ],
-    url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask the model at this OpenAI-compatible address, such as "
-            "http://127.0.0.1:8000/v1. Questions go there, never images.",
-        ),
-    ] = None,
+    url: UrlOption = None,
     model: ModelOption = None,
     local: LocalOption = False,
     key_file: KeyFileOption = None,
@@ -145,12 +148,10 @@ def propose(
     options = read_preset(
         preset,
         {
-            **drop_none(
-                categories=categories,
-                attributes=attributes,
-                rounds=rounds,
-                temperature=temperature,
-            ),
+            "categories": categories,
+            "attributes": attributes,
+            "rounds": rounds,
+            "temperature": temperature,
             "phrases": _phrases(phrase),
             "noun": noun,
             "llm_prompts": llm_prompts,
@@ -173,20 +174,13 @@ def propose(
             progress=progress,
         )
     out.print(done.run)
-    _say_proposed(done)
-    notes.print(f"Review them: cobalance annotate review {dataset}")
-
-
-def _say_proposed(done: "Proposed") -> None:
-    usage = done.usage
     notes.print(
         f"{inflect(done.attributes, 'attributes')}, {done.flagged} of them flagged. "
-        f"{inflect(usage.asked, 'replies')} asked for, {usage.kept} kept from before, with "
-        f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out. Near synonyms by "
-        f"{done.compared_by}."
+        f"{done.usage.describe()} Near synonyms by {done.compared_by}."
     )
     if done.left_out:
         notes.print(f"Left out, as they need --sensitive: {', '.join(done.left_out)}.")
+    notes.print(f"Review them: cobalance annotate review {dataset}")
 
 
 def open_chat(
@@ -205,11 +199,6 @@ def open_chat(
         "Name one language model: --url and --model for one at an address, which gets the "
         "questions, or --local for one that runs here."
     )
-
-
-def drop_none(**options: object) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _phrases(assignments: list[str] | None) -> dict[str, str]:
@@ -237,10 +226,7 @@ def cost(
             "questions now.",
         ),
     ] = False,
-    url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The OpenAI-compatible address to measure."),
-    ] = None,
+    url: UrlOption = None,
     model: ModelOption = None,
     local: LocalOption = False,
     key_file: KeyFileOption = None,
@@ -261,10 +247,7 @@ def cost(
             "scores now.",
         ),
     ] = None,
-    setting: Annotated[
-        list[str] | None,
-        assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
-    ] = None,
+    setting: SettingOption = None,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -281,7 +264,7 @@ def cost(
         raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
     if not measure and (url is not None or local):
         raise OptionError("--url and --local are for --measure, which asks two questions now.")
-    changes = drop_none(categories=categories, attributes=attributes, rounds=rounds)
+    changes = {"categories": categories, "attributes": attributes, "rounds": rounds}
     options = read_preset(preset, {**changes, "llm_prompts": llm_prompts})
     asked = chat_cost(options, caption)
     row: dict[str, object] = {**asked.__dict__, "chat_seconds": "unknown"}

@@ -119,7 +119,7 @@ def runs(
     with opened_store() as (store, _):
         if which is not None and find_dataset(store, which) is None:
             run = read_run(store, find_id(store, which, ANNOTATION_RUN))
-            if run.kind != "propose" and run.state in ("done", "accepted", "rejected"):
+            if run.has_labels:
                 from cobalance.annotation.labelling.labels import label_summary
                 from cobalance.annotation.labelling.settings import LabelSettings
                 from cobalance.workflows.label.decide import open_scores

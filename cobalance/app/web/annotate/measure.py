@@ -18,6 +18,7 @@ from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_n
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import to_csv
@@ -40,12 +41,7 @@ _NUMBERS = ("auc", "precision", "recall", "f1")
 
 def show_measure(current: CurrentDataset) -> None:
     """Draw the choices, and the result."""
-    runs = [
-        one
-        for one in list_runs(current.store, current.name)
-        if one.kind == "label" and one.state in ("done", "accepted", "rejected")
-    ]
-    names = {one.id: run_title(one) for one in runs}
+    names = _label_runs(current.store, current.name)
     datasets = sorted(session.datasets()["dataset"])
     with st.container(border=True):
         left, right = st.columns(2)
@@ -72,7 +68,10 @@ def show_measure(current: CurrentDataset) -> None:
         st.caption("Choose a dataset, or send a file, whose annotations are known to be right.")
         return
     try:
-        known = _truth(current, truth, sent)
+        if sent is not None:
+            known = _read(sent, read_truth)
+        else:
+            known = truth_of_dataset(current.store, truth or current.name)
         if what == VOCABULARY:
             _draw_vocabulary(current, known)
         else:
@@ -81,6 +80,12 @@ def show_measure(current: CurrentDataset) -> None:
             _draw_run(measure_run(current.store, folder, what, known, named))
     except CobalanceError as error:
         show_error(error)
+
+
+def _label_runs(store: GraphStore, dataset: str) -> dict[str, str]:
+    """Titles of a dataset's runs that have labelled its images by scores, by id."""
+    runs = list_runs(store, dataset)
+    return {one.id: run_title(one) for one in runs if one.kind == "label" and one.has_labels}
 
 
 def _files() -> tuple[Any, Any]:
@@ -100,13 +105,6 @@ def _files() -> tuple[Any, Any]:
         help="The columns concept, truth, and inverted where opposites are meant.",
     )
     return truth, mapping
-
-
-def _truth(current: CurrentDataset, dataset: str | None, sent: Any) -> GroundTruth:
-    """Ground truth of the file that was sent, or else of the dataset."""
-    if sent is None:
-        return truth_of_dataset(current.store, dataset or current.name)
-    return _read(sent, read_truth)
 
 
 def _read(sent: Any, read: Callable[[Path], T]) -> T:
@@ -228,12 +226,7 @@ def show_compare(current: CurrentDataset) -> None:
 
 def _choose_run(current: CurrentDataset, dataset: str | None, label: str, key: str) -> str | None:
     """The run whose labels are compared; None for the dataset's concepts."""
-    runs = () if dataset is None else list_runs(current.store, dataset)
-    names = {
-        one.id: run_title(one)
-        for one in runs
-        if one.kind == "label" and one.state in ("done", "accepted", "rejected")
-    }
+    names = {} if dataset is None else _label_runs(current.store, dataset)
     chosen: str | None = st.selectbox(
         label,
         list(names),

@@ -29,7 +29,7 @@ _ROW_PX = 110
 def show(current: CurrentDataset, attribute: Mapping[str, Any]) -> None:
     """Draw images of the newest labelling run that has looked for an attribute, if there is one."""
     for run in list_runs(current.store, current.name):
-        if run.kind == "propose" or run.state not in ("done", "accepted", "rejected"):
+        if not run.has_labels:
             continue
         settings = LabelSettings.read(run.settings)
         for at, one in enumerate(settings.attributes):

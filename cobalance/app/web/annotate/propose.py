@@ -119,14 +119,6 @@ def _start(label: str, key: str, which: str, work: Work) -> None:
         tasks.start(key, label, open_and_ask)
 
 
-def _describe_usage(asked: int, kept: int, tokens_in: int, tokens_out: int) -> str:
-    """Describe the usage of an order."""
-    return (
-        f"{asked:,} replies asked for, {kept:,} kept from before; "
-        f"{tokens_in:,} tokens in, {tokens_out:,} out."
-    )
-
-
 def _show_command(command: str) -> None:
     """Draw the command that does the same in a terminal."""
     with st.expander("The same in a terminal"):
@@ -204,12 +196,10 @@ def show_propose(current: CurrentDataset) -> None:
             created_by=name,
             progress=progress,
         )
-        usage = done.usage
         left_out = f" Left out: {', '.join(done.left_out)}." if done.left_out else ""
         return (
             f"{inflect(done.attributes, 'attributes')} wait under “Review”, {done.flagged} of them "
-            f"flagged.{left_out} "
-            + _describe_usage(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
+            f"flagged.{left_out} {done.usage.describe()}"
         )
 
     _draw_order_button(
@@ -269,11 +259,10 @@ def show_extract(current: CurrentDataset) -> None:
         done = extract_concepts(
             current.store, folder, chat, order, created_by=name, progress=progress
         )
-        usage = done.usage
         return (
             f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')};"
             f" {done.inferred:,} that no caption names are left out. Accept the run under “Runs”. "
-            + _describe_usage(usage.asked, usage.kept, usage.tokens_in, usage.tokens_out)
+            f"{done.usage.describe()}"
         )
 
     _draw_order_button("Find concepts", f"extract {current.name}", which, work, ready=True)

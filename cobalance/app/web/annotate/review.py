@@ -12,7 +12,7 @@ from cobalance.app.web.state.access import may_edit, user_name
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url
 from cobalance.app.web.widgets.messages import edits, empty_state, show_kept_error, viewer_note
-from cobalance.app.web.widgets.tables import draw_table
+from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.attributes import (
     AttributeKey,
@@ -161,24 +161,19 @@ def _forget_target() -> None:
 
 def _table(found: pd.DataFrame) -> None:
     text = st.column_config.TextColumn
-    shown = found[["category", "name", "level", "votes", "flags", "state", "decided_by"]]
-    shown = shown.assign(
-        flags=[", ".join(flags) for flags in found["flags"]],
-        votes=[f"{a} of {b}" for a, b in zip(found["votes"], found["rounds"], strict=True)],
-        decided_by=found["decided_by"].fillna(""),
-    ).sort_values("category", kind="stable")
-    draw_table(
-        shown,
-        480,
+    found = found.sort_values("category", kind="stable")
+    rounds = zip(found["votes"], found["rounds"], strict=True)
+    draw_columns(
         {
-            "category": text("Category", width=140),
-            "name": text("Attribute", width=200),
-            "level": text("Level", width=70),
-            "votes": text("Rounds", width=80),
-            "flags": text("Flags", width=240),
-            "state": text("State", width=90),
-            "decided_by": text("Decided by", width=130),
+            "category": (found["category"], text("Category", width=140)),
+            "name": (found["name"], text("Attribute", width=200)),
+            "level": (found["level"], text("Level", width=70)),
+            "votes": ([f"{a} of {b}" for a, b in rounds], text("Rounds", width=80)),
+            "flags": (found["flags"].map(", ".join), text("Flags", width=240)),
+            "state": (found["state"], text("State", width=90)),
+            "decided_by": (found["decided_by"].fillna(""), text("Decided by", width=130)),
         },
+        480,
         key="_annotate_attributes",
         alt="Attributes by category",
     )

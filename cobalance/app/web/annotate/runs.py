@@ -42,7 +42,6 @@ RUN = "annotate_run"
 REFRESH_S = 2
 _PROBLEM = "_annotate_problem"
 _ACTIVE = ("queued", "running")
-_ENDED = ("done", "accepted", "rejected")
 
 
 def show(current: CurrentDataset) -> None:
@@ -76,7 +75,7 @@ def show(current: CurrentDataset) -> None:
         _buttons(run)
     else:
         viewer_note("cancel, accept, reject and delete runs")
-    if run.kind != "propose" and run.state in _ENDED:
+    if run.has_labels:
         _show_thresholds(current, run)
 
 
@@ -148,10 +147,7 @@ def _buttons(run: AnnotationRun) -> None:
         actions["Accept"] = lambda: _decide(run, accepted=True)
     if run.kind != "propose" and run.state in ("done", "accepted"):
         actions["Reject"] = lambda: _decide(run, accepted=False)
-    busy = any(
-        (task := tasks.find(key)) is not None and task.is_running
-        for key in (_task(run.dataset), f"propose {run.dataset}", f"extract {run.dataset}")
-    )
+    busy = tasks.is_running(_task(run.dataset), f"propose {run.dataset}", f"extract {run.dataset}")
     ended = run.state not in (*_ACTIVE, "accepted")
     if ended or (run.state == "running" and not run.chunks and not busy):  # a process was killed
         folders = session.settings().folders()
@@ -203,7 +199,7 @@ def time_left(run: AnnotationRun, now: datetime | None = None) -> str:
     now : datetime, optional
         In UTC; by default this moment.
     """
-    if run.state not in ("queued", "running") or not run.done or run.started_at is None:
+    if run.state not in _ACTIVE or not run.done or run.started_at is None:
         return ""
     spent_s = ((now or datetime.now(UTC)) - run.started_at).total_seconds()
     left_s = max(spent_s, 0.0) / run.done * (run.chunks - run.done)

@@ -4,12 +4,9 @@ import streamlit as st
 
 from cobalance.app.web.jobs.deciding import PROBLEM, decide_all
 from cobalance.app.web.jobs.job_cards import (
-    by_whom,
     count_edited_of,
-    describe_rank,
-    draw_badge,
     draw_group,
-    draw_picture,
+    draw_judged,
     draw_source,
     filter_words,
     title_of,
@@ -20,7 +17,6 @@ from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
-from cobalance.app.web.widgets.theme import escape
 from cobalance.generation.jobs.words import FilterWords
 from cobalance.graph.jobs.edited_images import (
     MOST_CANDIDATES,
@@ -135,11 +131,7 @@ def _others(job: str, image: EditedImage, group: EditedGroup, words: FilterWords
             st.caption(f"The best {MOST_CANDIDATES} of them.")
         for place, candidate in zip(grid(len(others), 3, gap="small"), others, strict=True):
             with place:
-                draw_picture(candidate, ROW_PX, "Other:", describe_rank(candidate, group, words))
-                with st.container(horizontal=True, vertical_alignment="center"):
-                    draw_badge(candidate.verdict)
-                    st.caption(escape(by_whom(candidate)))
-                st.caption(escape(describe_rank(candidate, group, words)))
+                draw_judged(candidate, group, ROW_PX, "Other:", words)
                 if may_edit() and candidate.uri is not None:
                     st.button(
                         "Accept",

@@ -97,50 +97,28 @@ def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:
 def _export(
     job: Job, format_: str, real: bool, options: ExportOptions, result: Mapping[str, Any]
 ) -> None:
+    """Draw the button that writes the export in the background, and what is written."""
     key = f"export {job.id} {format_}"
-    running = tasks.find(key)
-    if st.button(
-        "Export",
-        key="_export",
-        icon=":material/archive:",
-        disabled=running is not None and running.is_running,
-    ):
-        _start(job, format_, real, options, result, key)
-        st.rerun()
-    show_kept_error(_PROBLEM)
-    if show_task(key):
-        return
-    found = find_export(session.settings().folders(), job, format_)
-    if found is not None:
-        _draw_written(job, format_, found)
-
-
-def _start(
-    job: Job,
-    format_: str,
-    real: bool,
-    options: ExportOptions,
-    result: Mapping[str, Any],
-    key: str,
-) -> None:
-    """Start writing the export in the background."""
-    store, settings = session.store(), session.settings()
+    store, folders = session.store(), session.settings().folders()
 
     def work(progress: Progress) -> str:
         found = read_job(store, job.id)
         write_export(
-            store,
-            settings.folders(),
-            found,
-            format_,
-            options,
-            real=real,
-            result=result,
-            progress=progress,
+            store, folders, found, format_, options, real=real, result=result, progress=progress
         )
         return f"Exported as {format_}."
 
-    tasks.start(key, f"Exporting as {format_}", work)
+    if st.button(
+        "Export", key="_export", icon=":material/archive:", disabled=tasks.is_running(key)
+    ):
+        tasks.start(key, f"Exporting as {format_}", work)
+        st.rerun()
+    show_kept_error(_PROBLEM)
+    if show_task(key):
+        return
+    found = find_export(folders, job, format_)
+    if found is not None:
+        _draw_written(job, format_, found)
 
 
 def _draw_written(job: Job, format_: str, found: WrittenExport) -> None:

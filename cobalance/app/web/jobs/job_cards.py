@@ -56,8 +56,7 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
     caption : str
         What is known of it, for the lightbox.
     """
-    uri = candidate.uri
-    if uri is None:
+    if (uri := candidate.uri) is None:
         st.caption("Its file was not kept.")
         return
     shown = draw_one(
@@ -71,16 +70,24 @@ def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) ->
         st.caption(escape(shown.problem))
 
 
+def draw_judged(
+    candidate: Candidate, group: EditedGroup, row_px: int, place: str, words: FilterWords
+) -> None:
+    """Draw a candidate as `draw_picture`, with its verdict, who gave it, rank and scores."""
+    said = describe_rank(candidate, group, words)
+    draw_picture(candidate, row_px, place, said)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        draw_badge(candidate.verdict)
+        st.caption(escape(by_whom(candidate)))
+    st.caption(escape(said))
+
+
 def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate | None:
     """Draw the name of a group and its chosen candidate; return that, or None."""
     st.markdown(f"**{escape(shorten(group.class_name, _MOST))}**")
     chosen = group.chosen[0] if group.chosen else None
     if chosen is not None:
-        draw_picture(chosen, row_px, "Chosen:", describe_rank(chosen, group, words))
-        with st.container(horizontal=True, vertical_alignment="center"):
-            draw_badge(chosen.verdict)
-            st.caption(escape(by_whom(chosen)))
-        st.caption(escape(describe_rank(chosen, group, words)))
+        draw_judged(chosen, group, row_px, "Chosen:", words)
     elif group.pending:
         draw_badge("pending")
         said = inflect(group.pending, "candidates")

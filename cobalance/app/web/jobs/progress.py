@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
@@ -16,7 +15,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
-from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
+from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.writing import KIND
@@ -270,33 +269,25 @@ def _draw_all_tasks(dataset: str) -> None:
 def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
     """Draw a row for each task; return the chosen ones, or all."""
     text = st.column_config.TextColumn
-    shown = pd.DataFrame(
+    state = draw_columns(
         {
-            "kind": [one.kind for one in found],
-            "id": [one.id[:6] for one in found],
-            "state": [one.state for one in found],
-            "stage": [one.stage if one.is_active else "" for one in found],
-            "progress": [_task_percent(one) for one in found],
-            "left": [left_text(one) for one in found],
-            "worker": [", ".join(one.hosts) for one in found],
-            "message": [" ".join(one.remarks) for one in found],
-            "by": [one.created_by or "-" for one in found],
-        }
-    )
-    state = draw_table(
-        shown,
-        220,
-        {
-            "kind": text("Task", width=90),
-            "id": text("Id", width=65),
-            "state": text("State", width=80),
-            "stage": text("Stage", width=110),
-            "progress": percent_column(110),
-            "left": text("Time left", width=85, help="In this stage, at the rate so far."),
-            "worker": text("Worker", width=120),
-            "message": text("Message", width=280),
-            "by": text("By", width=80),
+            "kind": ([one.kind for one in found], text("Task", width=90)),
+            "id": ([one.id[:6] for one in found], text("Id", width=65)),
+            "state": ([one.state for one in found], text("State", width=80)),
+            "stage": (
+                [one.stage if one.is_active else "" for one in found],
+                text("Stage", width=110),
+            ),
+            "progress": ([_task_percent(one) for one in found], percent_column(110)),
+            "left": (
+                [left_text(one) for one in found],
+                text("Time left", width=85, help="In this stage, at the rate so far."),
+            ),
+            "worker": ([", ".join(one.hosts) for one in found], text("Worker", width=120)),
+            "message": ([" ".join(one.remarks) for one in found], text("Message", width=280)),
+            "by": ([one.created_by or "-" for one in found], text("By", width=80)),
         },
+        220,
         key=f"{_TABLE} {hash(tuple(one.id for one in found))}",  # rows are chosen by their place
         on_select="rerun",
         selection_mode="multi-row",

@@ -156,12 +156,11 @@ def _merge(current: CurrentDataset, job: Job, result: Mapping[str, Any]) -> None
                 key=f"_merge_into {job.id}",
                 width=260,
             )
-            running = tasks.find(key)
             if st.button(
                 "Add to a rebalanced dataset",
                 type="primary",
                 key="_merge_job",
-                disabled=running is not None and running.is_running,
+                disabled=tasks.is_running(key),
             ):
                 _start(current, job, clean_name(typed) or usual, key, result)
                 st.rerun()

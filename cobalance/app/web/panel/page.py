@@ -6,26 +6,34 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS, UNKNOWN
-from cobalance.app.web.panel.questions import Choice, Questions, draw_blind
+from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
 from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.state.url import in_url
-from cobalance.app.web.widgets.messages import empty_state, errors_in_fragment
+from cobalance.app.web.widgets.messages import (
+    empty_state,
+    errors_in_fragment,
+    errors_kept,
+    show_kept_error,
+)
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import Panel, list_panels, read_answers, read_panel
 from cobalance.graph.panels.studies import Study
+from cobalance.graph.wording import inflect
 from cobalance.workflows.panel.answers import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter
-_WIDTH_PX = 900
-_AUDIT_CHOICES = (
-    Choice(SHOWS, "Yes", "y"),
-    Choice(DOES_NOT, "No", "n"),
-    Choice(UNKNOWN, "Cannot tell", "u"),
+_WIDTH_PX, _IMAGE_PX = 900, 1600
+_Choice = tuple[str, str, str | None]
+"""An answer as it is recorded, as it is shown, and its key on the keyboard."""
+_AUDIT_CHOICES: Sequence[_Choice] = (
+    (SHOWS, "Yes", "y"),
+    (DOES_NOT, "No", "n"),
+    (UNKNOWN, "Cannot tell", "u"),
 )
 
 
@@ -61,11 +69,19 @@ class _Frame:
     of: type[Audit] | type[Study]
     start: Callable[[GraphStore, str], str]
     draw: Callable[[Task], None]
-    choices: Callable[[Task], Sequence[Choice]]
+    choices: Callable[[Task], Sequence[_Choice]]
 
     @property
     def name(self) -> str:
         return self.of.kind.name  # also the query parameter
+
+    @property
+    def problem(self) -> str:
+        return f"_{self.name}_problem"
+
+    @property
+    def back(self) -> str:
+        return f"_{self.name}_back"  # the task that somebody went back to
 
 
 def _page(frame: _Frame) -> None:
@@ -148,20 +164,82 @@ def _show(frame: _Frame, panel: str, person: str) -> None:
         store = session.store()
         found = read_panel(store, frame.of, panel)
         tasks = person_tasks(found, person, read_answers(store, found, person))
+        show_kept_error(frame.problem)
+        place = panel, person
+        unanswered = next((at for at, task in enumerate(tasks) if task.answer is None), len(tasks))
+        back_at, back_in = st.session_state.get(frame.back, (unanswered, place))
+        at = min(back_at, unanswered) if back_in == place else unanswered
+        answered = sum(task.answer is not None for task in tasks)
+        st.progress(
+            answered / max(len(tasks), 1), f"{answered:,} of {inflect(len(tasks), 'questions')}"
+        )
+        if isinstance(found, Study) and found.closed_at is not None:
+            st.info("This study is closed. Thank you.", icon=":material/lock:")
+            return
+        if at == len(tasks):
+            thanks = f"Thank you, {escape(person)}: that was the last one."
+            st.success(thanks, icon=":material/check:")
+        else:
+            frame.draw(tasks[at])
+            _draw_choices(frame, place, tasks[at], at, at + 1 if at < unanswered else None)
+        st.button(
+            "Back",
+            key=f"_{frame.name}_back {at}",
+            on_click=_go_to,
+            args=(frame, place, at - 1),
+            shortcut="left",
+            help="Change your last answer.",
+            disabled=at == 0,
+        )
 
-        def save(at: int, choice: str) -> None:
-            now = read_panel(session.store(), frame.of, panel)
-            _require_person(now.people, person, frame.name)
-            answer_task(session.store(), now, person, at, choice)
 
-        questions = Questions(frame.name, (panel, person), tasks, frame.draw, frame.choices, save)
-        closed = getattr(found, "closed_at", None) is not None
-        questions.show("This study is closed. Thank you." if closed else "")
+def _draw_choices(
+    frame: _Frame, place: tuple[str, str], task: Task, at: int, following: int | None
+) -> None:
+    """Draw the answers; keys of widgets hold the task: a second press answers no other."""
+    with st.container(horizontal=True):
+        for number, (answer, label, key) in enumerate(frame.choices(task), start=1):
+            st.button(
+                escape(label),
+                key=f"_{frame.name}_{at}_{number}",
+                on_click=_answer,
+                args=(frame, place, at, answer, following),
+                shortcut=key,
+                type="primary" if answer == task.answer else "secondary",
+            )
+
+
+def _answer(
+    frame: _Frame, place: tuple[str, str], at: int, answer: str, following: int | None
+) -> None:
+    """Record an answer in a button's callback, and go on; to the first without, for None."""
+    panel, person = place
+    with errors_kept(frame.problem):
+        now = read_panel(session.store(), frame.of, panel)
+        _require_person(now.people, person, frame.name)
+        answer_task(session.store(), now, person, at, answer)
+        _go_to(frame, place, following)
+
+
+def _go_to(frame: _Frame, place: tuple[str, str], at: int | None) -> None:
+    if at is None:
+        st.session_state.pop(frame.back, None)
+    else:
+        st.session_state[frame.back] = at, place
+
+
+def _draw_blind(uri: str | None, alt: str, frame: str) -> None:
+    """Draw an image of which nothing names its file."""
+    picture = image_files().thumbnail(uri, _IMAGE_PX)
+    if picture.problem is None:
+        st.image(picture.data, width="stretch", alt=alt)
+    else:  # the placeholder names the file
+        st.warning(f"This image cannot be shown. Please tell whoever runs the {frame}.")
 
 
 def _draw_audited(task: Task) -> None:
     with st.columns(2)[0]:
-        draw_blind(task.images[0], "The image", "audit")
+        _draw_blind(task.images[0], "The image", "audit")
     names = [f"**{escape(name)}**" for name in task.concepts]
     all_of = {1: "", 2: "both "}.get(len(names), "all of ")
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -172,13 +250,13 @@ def _draw_pair(task: Task) -> None:
     columns = st.columns(2, gap="small")
     for number, (column, uri) in enumerate(zip(columns, task.images, strict=False), start=1):
         with column:
-            draw_blind(uri, f"Image {number}", "study")
+            _draw_blind(uri, f"Image {number}", "study")
     st.markdown(f"**{task.text}**")
     if task.sentence:
         st.markdown(f"“{escape(task.sentence)}”")
 
 
-def _number_choices(task: Task) -> list[Choice]:
+def _number_choices(task: Task) -> list[_Choice]:
     """The answers of a task of a study, the first nine by their number's key."""
     keys = [*"123456789", *[None] * len(task.choices)]
-    return [Choice(one, one, key) for one, key in zip(task.choices, keys, strict=False)]
+    return [(one, one, key) for one, key in zip(task.choices, keys, strict=False)]

@@ -126,6 +126,11 @@ def find(key: str) -> Task | None:
     return _tasks.get(key)
 
 
+def is_running(*keys: str) -> bool:
+    """Whether a task with one of these keys runs."""
+    return any(key in _tasks and _tasks[key].is_running for key in keys)
+
+
 def keys(*kinds: str) -> list[str]:
     """Keys of running tasks and of this session's tasks that begin with one of these words."""
     own = st.session_state.get(_OWN, ())

@@ -37,10 +37,11 @@ def table_height(rows: int, most_px: int) -> int:
 
 def draw_columns(
     columns: Mapping[str, tuple[Any, ColumnConfig]], most_px: int | None, **options: Any
-) -> None:
+) -> Any:
     """Draw a table, see `draw_table`, whose columns are given as values with a configuration."""
     shown = pd.DataFrame({name: values for name, (values, _) in columns.items()})
-    draw_table(shown, most_px, {name: config for name, (_, config) in columns.items()}, **options)
+    configs = {name: config for name, (_, config) in columns.items()}
+    return draw_table(shown, most_px, configs, **options)
 
 
 def grid(n: int, columns: int, **options: Any) -> list[DeltaGenerator]:
