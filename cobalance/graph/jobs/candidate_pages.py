@@ -101,8 +101,7 @@ def list_candidates(
 def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
     """Count a job's candidates that a person has decided on, of one query or of all."""
     (row,) = store.read(reads.COUNT_DECIDED, job=job, query=query)
-    candidates: int = row["candidates"]
-    return candidates
+    return int(row["candidates"])
 
 
 def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:

@@ -85,15 +85,13 @@ class EditedImage:
 def count_edited(store: GraphStore, job: str) -> int:
     """How many images a job edits; it never changes once the job is written."""
     (row,) = store.read(reads.COUNT_EDITED, job=job)
-    images: int = row["images"]
-    return images
+    return int(row["images"])
 
 
 def count_reviewed(store: GraphStore, job: str) -> int:
     """How many of them have a person's decision in each group that has candidates."""
     (row,) = store.read(reads.COUNT_REVIEWED, job=job)
-    images: int = row["images"]
-    return images
+    return int(row["images"])
 
 
 def find_edited(

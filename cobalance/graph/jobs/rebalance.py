@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import union_categoricals
 
@@ -246,13 +245,8 @@ def _link(store: GraphStore, dataset: str, into: str, images: Sequence[AcceptedI
 
 
 def _only(held: Annotations, ids: Collection[str]) -> Annotations:
-    """Take those images whose ids are given."""
+    """Take the images whose ids are given, with their mentions."""
     rows = np.flatnonzero(held.images["id"].isin(list(ids)))
-    return _find_taken(held, rows)
-
-
-def _find_taken(held: Annotations, rows: npt.NDArray[np.intp]) -> Annotations:
-    """Take images by row, in ascending order, with their mentions."""
     place = np.full(len(held.images), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     of_image = place[held.mentions["image"]]

@@ -6,7 +6,7 @@ query are made; then they are ranked, so many are accepted as the query wants, a
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 
 from cobalance.graph.database.declarations import json_text
@@ -117,20 +117,10 @@ def settle_queries(
         these alone, and how many others there were.
     """
     for some in _in_batches(settlements):
-        rows = [
-            {
-                "query": one.query,
-                "made": one.made,
-                "ranked": [[ranked.id, ranked.rank, ranked.reason] for ranked in one.ranked],
-                "message": one.message,
-                "short": one.short_message,
-            }
-            for one in some
-        ]
         store.write(
             verdict_statements.SETTLE_QUERIES,
             job=job,
-            rows=rows,
+            rows=[asdict(one) for one in some],
             keep_losers=keep_losers,
             chosen=None,
             displaced=DISPLACED,
@@ -158,13 +148,11 @@ class KeptCandidates:
 
 def read_kept(store: GraphStore, job: str, queries: Sequence[int]) -> list[KeptCandidates]:
     """Read the remaining candidates of queries that dropped some, by position."""
-    found = []
-    for some in batches([query_id(job, query) for query in queries]):
-        rows = store.read(reads.KEPT, job=job, queries=some)
-        found += [
-            KeptCandidates(row["position"], row["settled"], frozenset(row["kept"])) for row in rows
-        ]
-    return found
+    return [
+        KeptCandidates(row["position"], row["settled"], frozenset(row["kept"]))
+        for some in batches([query_id(job, query) for query in queries])
+        for row in store.read(reads.KEPT, job=job, queries=some)
+    ]
 
 
 def _in_batches(settlements: Sequence[Settlement]) -> Iterator[list[Settlement]]:

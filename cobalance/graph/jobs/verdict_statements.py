@@ -74,15 +74,15 @@ SET q.settled = row.made
 WITH j, q, row
 CALL (q, row) {{
   UNWIND row.ranked AS ranked
-  MATCH (c:Candidate {{id: ranked[0]}}) WHERE c.query = q.id
-  SET c.rank = ranked[1],
+  MATCH (c:Candidate {{id: ranked.id}}) WHERE c.query = q.id
+  SET c.rank = ranked.rank,
     c.reason = CASE WHEN c.decided_at IS NULL AND c.verdict <> 'accepted'
-      THEN ranked[2] ELSE c.reason END
+      THEN ranked.reason ELSE c.reason END
 }}{_CHOOSE_BEST}
 WITH j, q, row{COUNT_CANDIDATES}
 FOREACH (_ IN CASE WHEN {OPEN} THEN [1] ELSE [] END |
   SET q.state = 'done', q.ended_at = datetime(),
-    q.message = CASE WHEN q.accepted < q.n THEN row.short ELSE row.message END
+    q.message = CASE WHEN q.accepted < q.n THEN row.short_message ELSE row.message END
 ){put_in(*MADE_OR_ENDED)}{_DROP_LOSERS}""",
 )
 

@@ -37,16 +37,13 @@ class GeneratorComparison(NamedTuple):
     ----------
     table : pandas.DataFrame
         From `cobalance.annotation.measuring.shift.shift_table`.
-    left_out : tuple of str
-        Concepts that only one of two runs has looked for.
     notes : tuple of str
-        What may make a difference that the generator does not: how two runs label differently, or
-        concepts that only one dataset knows.
+        Concepts that only one of two runs has looked for, and what may make a difference that the
+        generator does not: how two runs label differently, or concepts that only one dataset knows.
     """
 
     table: pd.DataFrame
-    left_out: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
 
 
 def compare_generator(
@@ -91,11 +88,12 @@ def compare_generator(
             for dataset, run in ((real, real_run), (generated, generated_run))
         )
         names = [name for name in first.counts if name in second.counts]
-        left_out = sorted(set(first.counts) ^ set(second.counts))
         notes = _differing(read_run(store, real_run), read_run(store, generated_run))
+        if left_out := sorted(set(first.counts) ^ set(second.counts)):
+            notes.insert(0, f"Looked for in one alone, left out: {_first(left_out, 20)}.")
     else:
         first, second = _of_dataset(store, real), _of_dataset(store, generated)
-        names, left_out = sorted({*first.counts, *second.counts}), []
+        names = sorted({*first.counts, *second.counts})
         notes = [
             f"Only in {dataset!r}, and 0 in the other, where perhaps nobody has looked for it: "
             f"{_first(sorted(alone))}."
@@ -117,8 +115,7 @@ def compare_generator(
         for name in names
     ]
     counts = pd.DataFrame(rows, columns=["category", "attribute", *COUNTS])
-    table = shift_table(counts, confidence)
-    return GeneratorComparison(table, tuple(left_out), tuple(notes))
+    return GeneratorComparison(shift_table(counts, confidence), tuple(notes))
 
 
 def _first(names: list[str], n: int = 10) -> str:

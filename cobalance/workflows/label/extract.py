@@ -174,7 +174,7 @@ def _read_captions(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
     texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
     worded = [[one for one in here if one.strip()] for here in texts["captions"]]
     texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
-    found = images.merge(texts[texts["captions"].map(bool)], on="id").sort_values("id")
+    found = images.merge(texts[texts["captions"].map(len) > 0], on="id").sort_values("id")
     if found.empty:
         raise DataError(
             f"No image of {order.dataset!r} has a caption. To load captions with it, ",

@@ -1,7 +1,7 @@
 """People who judge, their tasks, and their answers: one by one, or as a table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -57,33 +57,42 @@ def person_tasks(panel: Audit | Study, person: str, answers: pd.DataFrame) -> li
     answers : pandas.DataFrame
         See `cobalance.graph.panels.panel.read_answers`; the person's, or everybody's.
     """
-    own = answers[answers["person"] == person]
-    columns = [own[name] for name in panel.kind.columns if name != "person"]
-    given = dict(zip(zip(*columns, strict=True), own["answer"], strict=True))
-    return [replace(task, answer=given.get(key)) for key, task in _list_questions(panel, person)]
+    return [task for _, task in _list_questions(panel, person, answers)]
 
 
-def _list_questions(panel: Audit | Study, person: str) -> list[tuple[Key, Task]]:
-    """Keys and tasks of a person in order, without answers."""
+def _list_questions(
+    panel: Audit | Study, person: str, answers: pd.DataFrame | None = None
+) -> list[tuple[Key, Task]]:
+    """Keys and tasks of a person in order, without answers where none are given."""
+    given = {}
+    if answers is not None:
+        own = answers[answers["person"] == person]
+        columns = [own[name] for name in panel.kind.columns if name != "person"]
+        given = dict(zip(zip(*columns, strict=True), own["answer"], strict=True))
     if isinstance(panel, Audit):
         labels = panel.labels_of(person)[["image", "concept", "uri"]].to_numpy().tolist()
         return [
-            ((image, concept), Task((uri,), ANSWERS, concepts=panel.members(concept)))
+            (
+                key := (image, concept),
+                Task((uri,), ANSWERS, given.get(key), concepts=panel.members(concept)),
+            )
             for image, concept, uri in labels
         ]
     at = panel.people.index(person) if person in panel.people else -1
-    own = ((each.pair, each.original_first) for each in panel.assignments if each.person == at)
+    mine = ((each.pair, each.original_first) for each in panel.assignments if each.person == at)
     result: list[tuple[Key, Task]] = []
-    for task in tasks_of(own):
+    for task in tasks_of(mine):
         pair, question = panel.pairs[task.pair], task.question
         uris = {"original": pair.original_uri, "edited": pair.uri}
+        key = (pair.candidate, question.key)
         shown = Task(
             tuple(uris[side] for side in task.shown),
             question.choices_among(panel.groups),
+            given.get(key),
             text=question.text,
             sentence="" if question.choices else pair.sentence,
         )
-        result.append(((pair.candidate, question.key), shown))
+        result.append((key, shown))
     return result
 
 
@@ -125,21 +134,11 @@ def _save(store: GraphStore, panel: Audit | Study, given: Mapping[Key, str]) -> 
 
 
 def answer_sheet(store: GraphStore, panel: Audit | Study) -> pd.DataFrame:
-    """All tasks of a panel with the answers so far, None without one.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of an audit ``person``, ``image``, ``uri``, ``concept`` and ``answer``. Of a study
-        ``person``, ``task`` (from 1), ``question``, ``sentence``, ``images``, ``choices`` and
-        ``answer``; addresses of images may tell which one was edited.
-    """
+    """All tasks of a panel with the answers so far: see `cobalance.panels.Audit.sample`."""
     answers = read_answers(store, panel)
     rows = []
     for person in panel.people:
-        tasks = person_tasks(panel, person, answers)
-        keys = [key for key, _ in _list_questions(panel, person)]
-        for number, (key, task) in enumerate(zip(keys, tasks, strict=True), 1):
+        for number, (key, task) in enumerate(_list_questions(panel, person, answers), 1):
             if isinstance(panel, Audit):
                 image, concept = key
                 row: dict[str, object] = {"image": image, "uri": task.images[0], "concept": concept}

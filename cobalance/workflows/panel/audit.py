@@ -69,19 +69,14 @@ def draw_audit(store: GraphStore, folder: OutputFolder, run: str, sample: AuditS
             f"The run {run} has no image of {found.dataset!r} whose labels could be checked."
         )
     assigned = assign_people(drawn["concept"].to_numpy(), len(people), overlap, rng)
-    at = drawn["image"].to_numpy()
+    images = labels.images.iloc[drawn["image"]].reset_index(drop=True)
     audit = create_audit(
         store,
         run,
         people=people,
-        labels=pd.DataFrame(
-            {
-                "image": labels.images["id"].to_numpy(object)[at],
-                "uri": labels.images["uri"].to_numpy(object)[at],
-                "concept": np.array(wanted, dtype=object)[drawn["concept"]],
-                "class_name": labels.images["class_name"].astype(object).to_numpy(object)[at],
-                "labelled": drawn["labelled"],
-            }
+        labels=images.rename(columns={"id": "image"}).assign(
+            concept=np.array(wanted, dtype=object)[drawn["concept"]],
+            labelled=drawn["labelled"].to_numpy(),
         ),
         tasks=assigned,
         counts=_counts(labels, labelled, wanted),

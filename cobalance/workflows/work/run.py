@@ -28,9 +28,9 @@ from cobalance.graph.errors import (
     needs_extra,
 )
 from cobalance.graph.jobs.reports import ALIVE_S
-from cobalance.graph.jobs.status import read_job
+from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.status import Task, read_task
 from cobalance.graph.wording import inflect
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
@@ -45,9 +45,8 @@ from cobalance.workflows.store import open_store
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_running_here = (
-    threading.Lock()
-)  # the queue is one a process, see `cobalance.generation.jobs.chunk_queue`
+_running_here = threading.Lock()
+"""The queue is one a process, see `cobalance.generation.jobs.chunk_queue`."""
 
 
 def worker_resources(settings: Settings) -> WorkerResources:
@@ -181,43 +180,34 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
     for name, extra in left:
         say(f"{MissingExtraError(name, extra)} It is left to workers that have them.")
     failed = 0
+    seen = [("Job", job) for job in worker.jobs_seen]
+    seen += [("Task", task) for task in worker.tasks_seen]
     with open_store(settings) as store:
-        for job in worker.jobs_seen:
+        for kind, name in seen:
             try:
-                found = read_job(store, job)
+                found = read_job(store, name) if kind == "Job" else read_task(store, name)
             except NotFoundError:
-                say(f"Job {job} is gone.")
+                say(f"{kind} {name} is gone.")
                 continue
-            say(
-                f"Job {job} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
-                f"accepted, {found.rejected:,} rejected"
-                + (f", {found.pending:,} pending." if found.pending else ".")
-            )
+            say(_describe(found))
             for remark in found.remarks:
                 say(remark)
-            if found.state == "done" and found.accepted:
-                say(f"Next: cobalance rebalance {job}")
+            if isinstance(found, Job) and found.state == "done" and found.accepted:
+                say(f"Next: cobalance rebalance {name}")
             if found.state == "failed":
                 failed += 1
-                say(f"When that is mended: cobalance retry {job}")
-        for task in worker.tasks_seen:
-            failed += _say_task(store, task, say)
+                say(f"When that is mended: cobalance retry {name}")
     return failed
 
 
-def _say_task(store: GraphStore, task: str, say: Callable[[str], None]) -> bool:
-    """Say the state of a task; return whether it failed."""
-    try:
-        found = read_task(store, task)
-    except NotFoundError:
-        say(f"Task {task} is gone.")
-        return False
-    say(f"Task {task} ({found.kind} of {found.dataset}) is {found.state}.")
-    for remark in found.remarks:
-        say(remark)
-    if found.state == "failed":
-        say(f"When that is mended: cobalance retry {task}")
-    return found.state == "failed"
+def _describe(found: Job | Task) -> str:
+    if isinstance(found, Task):
+        return f"Task {found.id} ({found.kind} of {found.dataset}) is {found.state}."
+    pending = f", {found.pending:,} pending" if found.pending else ""
+    return (
+        f"Job {found.id} is {found.state}: {found.accepted:,} of {found.wanted:,} images "
+        f"accepted, {found.rejected:,} rejected{pending}."
+    )
 
 
 def run_here(
@@ -270,12 +260,19 @@ def _stopping(worker: Worker, say: Callable[[str], None]) -> Iterator[Callable[[
         # In a thread: this one may hold the lock of what it waits for.
         threading.Thread(target=worker.stop).start()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with _handling_signals(stop):
         yield lambda: interrupted
+
+
+@contextmanager
+def _handling_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM handled, until the block ends."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def gpu_numbers(gpus: str) -> list[int]:
@@ -333,11 +330,7 @@ def run_on_gpus(
             for worker in workers:
                 worker.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with _handling_signals(pass_on):
         failed = [worker for worker in workers if worker.wait() != 0]
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if failed:
         raise CobalanceError(f"{len(failed)} of {len(workers)} workers failed; see above.")

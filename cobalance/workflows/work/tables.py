@@ -1,6 +1,7 @@
 """Tables of jobs, tasks and candidates."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 import pandas as pd
 
@@ -11,28 +12,18 @@ from cobalance.graph.tasks.status import Task
 
 def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:
     """A row for each job: state, counts of images, workers."""
-    return pd.DataFrame(
+    names = ["dataset", "plan", "state", "wanted", "accepted", "rejected", "pending"]
+    rows = [
         [
-            (
-                job.id,
-                job.dataset,
-                job.plan,
-                job.state,
-                job.wanted,
-                job.accepted,
-                job.rejected,
-                job.pending,
-                job.queries["failed"],
-                job.workers,
-                job.created_at and job.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            )
-            for job in found
-        ],
-        columns=[
-            *("job", "dataset", "plan", "state", "wanted", "accepted", "rejected", "pending"),
-            *("failed_queries", "workers", "created_at"),
-        ],
-    )
+            job.id,
+            *(getattr(job, name) for name in names),
+            job.queries["failed"],
+            job.workers,
+            _utc_text(job.created_at),
+        ]
+        for job in found
+    ]
+    return pd.DataFrame(rows, columns=["job", *names, "failed_queries", "workers", "created_at"])
 
 
 def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
@@ -43,13 +34,17 @@ def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
         [
             task.id,
             *(", ".join(task.hosts) if name == "hosts" else getattr(task, name) for name in names),
-            task.created_at and task.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            _utc_text(task.created_at),
         ]
         for task in found
     ]
     return pd.DataFrame(rows, columns=["task", *names, "created_at"]).astype(
         {"done": "Int64", "total": "Int64", "seconds_left": "float64"}
     )
+
+
+def _utc_text(moment: datetime | None) -> str | None:
+    return moment and moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def candidates_frame(found: Iterable[Candidate]) -> pd.DataFrame:

@@ -164,11 +164,9 @@ def _rates_table(frame: pd.DataFrame) -> pd.DataFrame:
             "class": frame["class_name"],
             "labelled": frame["labelled"],
             "not labelled": frame["unlabelled"],
-            "precision [95%]": _percentages(frame, "precision"),
-            "missed [95%]": _percentages(frame, "false_omission"),
-            "corrected [95%]": _intervals(
-                [frame["corrected"], frame["low"], frame["high"]], "{:,.0f}"
-            ),
+            "precision [95%]": _intervals(100 * _with_limits(frame, "precision"), "{:.1f}"),
+            "missed [95%]": _intervals(100 * _with_limits(frame, "false_omission"), "{:.1f}"),
+            "corrected [95%]": _intervals(frame[["corrected", "low", "high"]], "{:,.0f}"),
         }
     )
 
@@ -181,30 +179,24 @@ def _results_table(frame: pd.DataFrame) -> pd.DataFrame:
             "most": frame["over_represented"],
             "too few": frame["under_represented"],
             "gap": frame["gap"].astype("int64"),
-            "corrected [95%]": _intervals(
-                [frame[each] for each in _with_limits("corrected_gap")], "{:,.0f}"
-            ),
+            "corrected [95%]": _intervals(_with_limits(frame, "corrected_gap"), "{:,.0f}"),
             "by rate": list(map("{} vs {}".format, frame["highest_rate"], frame["lowest_rate"])),
             "log odds ratio": [f"{value:+.2f}" for value in frame["log_odds_ratio"]],
             "corrected log odds ratio": _intervals(
-                [frame[each] for each in _with_limits("corrected_log_odds_ratio")], "{:+.2f}"
+                _with_limits(frame, "corrected_log_odds_ratio"), "{:+.2f}"
             ),
             "audit": frame["verdict"],
         }
     )
 
 
-def _percentages(frame: pd.DataFrame, name: str) -> list[str]:
-    return _intervals([100 * frame[column] for column in _with_limits(name)], "{:.1f}")
+def _with_limits(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    return frame[[name, f"{name}_low", f"{name}_high"]]
 
 
-def _with_limits(name: str) -> tuple[str, str, str]:
-    return name, f"{name}_low", f"{name}_high"
-
-
-def _intervals(columns: list["pd.Series[float]"], written: str) -> list[str]:
+def _intervals(rows: pd.DataFrame, written: str) -> list[str]:
     """A value and its limits as text; a dash where nothing is known."""
     return [
         "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
-        for row in zip(*columns, strict=True)
+        for row in rows.itertuples(index=False)
     ]

@@ -193,8 +193,6 @@ def compare(
             generated_run=runs[1],
             confidence=confidence,
         )
-    if found.left_out:
-        notes.print(f"Looked for in one alone, left out: {', '.join(found.left_out)}.")
     for note in found.notes:
         notes.print(note)
     if chart is not None:

@@ -267,9 +267,6 @@ def _draw(found: GeneratorComparison, real: str, generated: str) -> None:
         f"{first['n_generated']:,} of {escape(shorten(generated))}. The difference is in "
         "percentage points: below 0 the generator makes more of it."
     )
-    if found.left_out:
-        listed = ", ".join(shorten(one) for one in found.left_out[:20])
-        st.caption(f"Looked for in one alone, left out: {escape(listed)}.")
     for note in found.notes:
         st.caption(escape(note))
     download("CSV", lambda: to_csv(found.table), "shift.csv", key="_generator_csv")
