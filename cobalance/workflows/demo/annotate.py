@@ -45,7 +45,7 @@ from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.label.measure import Measured, measure_run
 from cobalance.workflows.label.order import LabelOrder, order_labels
-from cobalance.workflows.label.propose import Proposed, ProposeOrder, propose_attributes
+from cobalance.workflows.label.propose import Proposed, propose_attributes
 from cobalance.workflows.load.dataset import drop_dataset
 from cobalance.workflows.panel.answers import answer_sheet, take_answers
 from cobalance.workflows.panel.audit import AuditSample, draw_audit
@@ -121,8 +121,9 @@ def run_annotate_demo(
     write_images(runner.pictures(NAME), pictures["id"], pixels)
     _load(runner, pictures)
     wanted = {"categories": 2, "attributes": len(CONCEPTS), "rounds": 3}
-    order = ProposeOrder(NAME, CAPTION, read_preset("default", wanted))
-    proposed = propose_attributes(store, folder, ScriptedModel(), order, progress=progress)
+    options = read_preset("default", wanted)
+    model = ScriptedModel()
+    proposed = propose_attributes(store, folder, model, NAME, CAPTION, options, progress=progress)
     attributes = _review(store)
     progress("train the annotator", 0, None)
     run = _label(runner, _train(runner))

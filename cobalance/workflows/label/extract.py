@@ -29,15 +29,6 @@ CHUNK_IMAGES = 1000
 
 
 @dataclass(frozen=True)
-class ExtractOrder:
-    """Whose captions to read: a dataset, its folder of captions, and how many images at most."""
-
-    dataset: str
-    captions: Path
-    limit: int | None = None
-
-
-@dataclass(frozen=True)
 class ExtractedRun:
     """Result of an order to extract.
 
@@ -71,8 +62,10 @@ def extract_concepts(
     store: GraphStore,
     folder: OutputFolder,
     chat: ChatModel,
-    order: ExtractOrder,
+    dataset: str,
+    captions: Path,
     *,
+    limit: int | None = None,
     created_by: str = "",
     at_once: int = 1,
     progress: Progress = silent,
@@ -86,6 +79,10 @@ def extract_concepts(
 
     Parameters
     ----------
+    captions : Path
+        The folder of captions.
+    limit : int or None
+        Read the captions of so many images at most, the first ones by id.
     at_once : int
         Questions that the model gets at a time; the result does not depend on it.
 
@@ -98,10 +95,10 @@ def extract_concepts(
     DataError
         No image has a caption, or none names what the model finds.
     """
-    images = _read_captions(store, order)
+    images = _read_captions(store, dataset, captions, limit)
     settings = LabelSettings(
         annotator="extract",
-        options={**describe_chat(chat), "limit": order.limit},
+        options={**describe_chat(chat), "limit": limit},
         rule="threshold",
         threshold=0.5,
         images=len(images),
@@ -112,20 +109,20 @@ def extract_concepts(
     asked = [images["id"].tolist(), images["captions"].tolist()]
     decides = (content, prompt, asked)
     run = start_run(
-        store, chat, order.dataset, "caption", content, prompt, *decides, created_by=created_by
+        store, chat, dataset, "caption", content, prompt, *decides, created_by=created_by
     )
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
-    captions = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
+    different = list(dict.fromkeys(text for texts in images["captions"] for text in texts))
     known: dict[str, Extracted] = {}
     try:
-        progress("ask the language model", 0, len(captions))
-        for found in in_order(partial(extract, transcript), captions, at_once):
-            known[captions[len(known)]] = found
-            progress("ask the language model", len(known), len(captions))
+        progress("ask the language model", 0, len(different))
+        for found in in_order(partial(extract, transcript), different, at_once):
+            known[different[len(known)]] = found
+            progress("ask the language model", len(known), len(different))
         every = sorted({name for one in known.values() for name in one.found})
         if not every:
             raise DataError(
-                f"The model found nothing that the captions of {order.dataset!r} name. Take "
+                f"The model found nothing that the captions of {dataset!r} name. Take "
                 "another model."
             )
     except CobalanceError as error:
@@ -154,7 +151,9 @@ def extract_concepts(
     )
 
 
-def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
+def count_captions(
+    store: GraphStore, dataset: str, captions: Path, limit: int | None = None
+) -> tuple[int, int]:
     """Images with captions, and how many captions differ: the questions, retries apart.
 
     Raises
@@ -164,24 +163,26 @@ def count_captions(store: GraphStore, order: ExtractOrder) -> tuple[int, int]:
     DataError
         No image has a caption.
     """
-    images = _read_captions(store, order)
+    images = _read_captions(store, dataset, captions, limit)
     return len(images), len({text for texts in images["captions"] for text in texts})
 
 
-def _read_captions(store: GraphStore, order: ExtractOrder) -> pd.DataFrame:
+def _read_captions(
+    store: GraphStore, dataset: str, captions: Path, limit: int | None
+) -> pd.DataFrame:
     """Images with captions, by id: ``id``, ``uri``, ``synthetic`` and ``captions``."""
-    images = read_annotations(store, order.dataset).images[["id", "uri", "synthetic"]]
-    texts = read_image_texts(order.captions, order.dataset)[["id", "captions"]]
+    images = read_annotations(store, dataset).images[["id", "uri", "synthetic"]]
+    texts = read_image_texts(captions, dataset)[["id", "captions"]]
     worded = [[one for one in here if one.strip()] for here in texts["captions"]]
     texts["captions"] = pd.Series(worded, index=texts.index, dtype=object)
     found = images.merge(texts[texts["captions"].map(len) > 0], on="id").sort_values("id")
     if found.empty:
         raise DataError(
-            f"No image of {order.dataset!r} has a caption. To load captions with it, ",
-            Action("ingest", ..., dataset=order.dataset, captions="captions.json"),
+            f"No image of {dataset!r} has a caption. To load captions with it, ",
+            Action("ingest", ..., dataset=dataset, captions="captions.json"),
             ".",
         )
-    return found.head(order.limit) if order.limit is not None else found
+    return found if limit is None else found.head(limit)
 
 
 def _write(

@@ -44,24 +44,6 @@ BY_LETTERS = "groups of letters"
 
 
 @dataclass(frozen=True)
-class ProposeOrder:
-    """Order to propose attributes for a dataset.
-
-    Parameters
-    ----------
-    dataset : str
-    caption : str
-        Names the domain, such as "a photo of a bird".
-    options : ProposeOptions
-        From `cobalance.annotation.proposing.options.read_preset`.
-    """
-
-    dataset: str
-    caption: str
-    options: ProposeOptions
-
-
-@dataclass(frozen=True)
 class Proposed:
     """Result of an order to propose.
 
@@ -230,10 +212,11 @@ def propose_attributes(
     store: GraphStore,
     folder: OutputFolder,
     chat: ChatModel,
-    order: ProposeOrder,
+    dataset: str,
+    caption: str,
+    options: ProposeOptions,
     *,
-    embed: Embed = ngram_vectors,
-    compared_by: str = BY_LETTERS,
+    compare: tuple[Embed, str] = (ngram_vectors, BY_LETTERS),
     created_by: str = "",
     at_once: int = 1,
     progress: Progress = silent,
@@ -245,10 +228,12 @@ def propose_attributes(
 
     Parameters
     ----------
-    embed : Embed
-        For near synonyms.
-    compared_by : str
-        What `embed` is.
+    caption : str
+        Names the domain, such as "a photo of a bird".
+    options : ProposeOptions
+        From `cobalance.annotation.proposing.options.read_preset`.
+    compare : (Embed, str)
+        What near synonyms are found by, see `open_embedder`.
     at_once : int
         Questions that the model gets at a time; the result does not depend on it.
 
@@ -261,18 +246,18 @@ def propose_attributes(
     OptionError
         The caption is empty.
     """
-    if not order.caption.strip():
+    if not caption.strip():
         raise OptionError("The caption is empty. Name the domain, such as 'a photo of a bird'.")
-    classes = list(class_sizes(store, order.dataset))
-    options = order.options.model_dump(mode="json")
-    settings = {"caption": order.caption, **describe_chat(chat), **options}
-    prompt = hashlib.sha256(order.options.questions.model_dump_json().encode()).hexdigest()
+    embed, compared_by = compare
+    classes = list(class_sizes(store, dataset))
+    settings = {"caption": caption, **describe_chat(chat), **options.model_dump(mode="json")}
+    prompt = hashlib.sha256(options.questions.model_dump_json().encode()).hexdigest()
     run = start_run(
-        store, chat, order.dataset, "propose", settings, prompt, settings, created_by=created_by
+        store, chat, dataset, "propose", settings, prompt, settings, created_by=created_by
     )
     transcript = Transcript(chat, folder, f"annotations/{run}/replies")
     try:
-        proposal = propose(transcript, order.caption, order.options, progress, at_once=at_once)
+        proposal = propose(transcript, caption, options, progress, at_once=at_once)
         attributes = flag_attributes(proposal.attributes, classes, embed, compared_by)
     except CobalanceError as error:
         end_run(store, run, error=str(error))

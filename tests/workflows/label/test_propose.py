@@ -20,7 +20,7 @@ from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators.annotator import Scores
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.label.order import label_cost
-from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
+from cobalance.workflows.label.propose import open_embedder, propose_attributes
 from cobalance.workflows.label.work import flag_unseen
 from cobalance.workflows.load.dataset import drop_dataset
 from cobalance.workflows.settings import Settings
@@ -60,16 +60,17 @@ def birds(store, dataset, tmp_path, monkeypatch):
 
 def test_an_interrupted_order_goes_on_where_it_stopped(store, birds, tmp_path):
     folder = OutputFolder(str(tmp_path / "output"))
-    order = ProposeOrder(birds, "a photo of a bird", read_preset("gelda", {"rounds": 2}))
+    options = read_preset("gelda", {"rounds": 2})
+    order = (birds, "a photo of a bird", options)
     broken = Scripted(lasts=4)
     with pytest.raises(LanguageModelError, match="the wire is cut"):
-        propose_attributes(store, folder, broken, order)
+        propose_attributes(store, folder, broken, *order)
     (run,) = list_runs(store, birds)
     assert (run.state, run.error) == ("failed", "the wire is cut")
     assert not len(list_attributes(store, birds))
 
     whole = Scripted()
-    done = propose_attributes(store, folder, whole, order)
+    done = propose_attributes(store, folder, whole, *order)
     assert (done.run, done.attributes, done.usage.kept) == (run.id, 3, 4)
     every = [(one.text, one.round) for one in broken.asked + whole.asked]
     assert len(set(every)) == len(every) == 2 + 2 * 2 + 2
@@ -79,16 +80,16 @@ def test_an_interrupted_order_goes_on_where_it_stopped(store, birds, tmp_path):
 
     decide_attributes(store, birds, accept_all(list_attributes(store, birds)))
     silent = Scripted(lasts=0)
-    propose_attributes(store, folder, silent, order)
+    propose_attributes(store, folder, silent, *order)
     assert set(list_attributes(store, birds)["state"]) == {"accepted"}
     rename_dataset(store, birds, f"{birds} renamed")
     records = [ImageRecord("other", "a", ())]
     write_annotations(store, birds, Annotations.from_records(records), source="a test")
-    assert propose_attributes(store, folder, Scripted(), order).run != done.run
+    assert propose_attributes(store, folder, Scripted(), *order).run != done.run
     assert set(list_attributes(store, birds)["state"]) == {"proposed"}
     decide_attributes(store, birds, accept_all(list_attributes(store, birds)))
     with pytest.raises(OptionError, match="caption is empty"):
-        propose_attributes(store, folder, silent, ProposeOrder(birds, " ", order.options))
+        propose_attributes(store, folder, silent, birds, " ", options)
 
     attributes = tuple(
         LabelledAttribute(category="", concept=name, caption=name) for name in ("red", "tall")
@@ -124,8 +125,8 @@ def test_what_embeds_is_named():
 
 def test_dropping_a_dataset_deletes_the_files_of_its_runs_alone(store, settings, birds, tmp_path):
     output = tmp_path / "output"
-    order = ProposeOrder(birds, "a photo of a bird", read_preset("gelda", {"rounds": 1}))
-    done = propose_attributes(store, OutputFolder(str(output)), Scripted(), order)
+    order = (birds, "a photo of a bird", read_preset("gelda", {"rounds": 1}))
+    done = propose_attributes(store, OutputFolder(str(output)), Scripted(), *order)
     assert list((output / "annotations" / done.run).rglob("*.json"))
     other = output / "annotations" / "another run" / "kept.json"
     other.parent.mkdir()

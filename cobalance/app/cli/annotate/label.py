@@ -229,13 +229,15 @@ def extract(
     before `cobalance annotate accept`. Print the run's id.
     """
     folder = output_folder()
-    from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
+    from cobalance.workflows.label.extract import extract_concepts
 
-    order = ExtractOrder(dataset, Settings.from_environment().folders().captions, limit)
+    captions = Settings.from_environment().folders().captions
     chat = open_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once
-        done = extract_concepts(store, folder, chat, order, at_once=at_once, progress=progress)
+        done = extract_concepts(
+            store, folder, chat, dataset, captions, limit=limit, at_once=at_once, progress=progress
+        )
     out.print(done.run)
     notes.print(
         f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')}. "

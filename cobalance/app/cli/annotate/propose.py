@@ -143,7 +143,7 @@ def propose(
     """
     folder = output_folder()
     from cobalance.annotation.proposing.options import read_preset
-    from cobalance.workflows.label.propose import ProposeOrder, open_embedder, propose_attributes
+    from cobalance.workflows.label.propose import open_embedder, propose_attributes
 
     options = read_preset(
         preset,
@@ -160,16 +160,16 @@ def propose(
         },
     )
     chat = open_chat(url, model, key_file, timeout, local=local)
-    order = ProposeOrder(dataset, caption, options)
-    embed, compared_by = open_embedder(synonyms)
+    compare = open_embedder(synonyms)
     with opened_store() as (store, progress):
         done = propose_attributes(
             store,
             folder,
             chat,
-            order,
-            embed=embed,
-            compared_by=compared_by,
+            dataset,
+            caption,
+            options,
+            compare=compare,
             at_once=1 if local else at_once,
             progress=progress,
         )

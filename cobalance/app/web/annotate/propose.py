@@ -23,16 +23,14 @@ from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.recipes.recipe import FormField
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError
 from cobalance.graph.progress import Progress
 from cobalance.graph.wording import inflect
-from cobalance.workflows.label.extract import ExtractOrder, count_captions, extract_concepts
+from cobalance.workflows.label.extract import count_captions, extract_concepts
 from cobalance.workflows.label.propose import (
     ENDPOINT,
     ENDPOINT_HOW,
     LOCAL,
-    ProposeOrder,
     available_models,
     open_embedder,
     open_model,
@@ -180,19 +178,18 @@ def show_propose(current: CurrentDataset) -> None:
         f"**{cost.calls:,} questions** at most, about {cost.tokens_in:,} tokens in and "
         f"{cost.tokens_out:,} out. Replies are kept: the same order again goes on where it stopped."
     )
-    order = ProposeOrder(current.name, caption, options)
     name = user_name()
     folder = session.settings().folders().open_output()
 
     def work(chat: "ChatModel", progress: Progress) -> str:
-        embed, compared_by = open_embedder()
         done = propose_attributes(
             current.store,
             folder,
             chat,
-            order,
-            embed=embed,
-            compared_by=compared_by,
+            current.name,
+            caption,
+            options,
+            compare=open_embedder(),
             created_by=name,
             progress=progress,
         )
@@ -241,9 +238,8 @@ def show_extract(current: CurrentDataset) -> None:
             )
         with right:
             which = _choose_model()
-    order = ExtractOrder(current.name, captions, limit)
     try:
-        images, questions = current.read(_count_captions, limit)
+        images, questions = current.read(count_captions, captions, limit)
     except DataError as error:  # no captions
         empty_state("No captions to read", escape(error.render(in_app)))
         return
@@ -257,7 +253,14 @@ def show_extract(current: CurrentDataset) -> None:
 
     def work(chat: "ChatModel", progress: Progress) -> str:
         done = extract_concepts(
-            current.store, folder, chat, order, created_by=name, progress=progress
+            current.store,
+            folder,
+            chat,
+            current.name,
+            captions,
+            limit=limit,
+            created_by=name,
+            progress=progress,
         )
         return (
             f"{inflect(done.concepts, 'concepts')} in captions of {inflect(done.images, 'images')};"
@@ -268,10 +271,3 @@ def show_extract(current: CurrentDataset) -> None:
     _draw_order_button("Find concepts", f"extract {current.name}", which, work, ready=True)
     limited = [] if limit is None else ["--limit", str(limit)]
     _show_command(f"cobalance annotate extract {shlex.join([current.name, *limited])} --local")
-
-
-def _count_captions(store: GraphStore, dataset: str, limit: int | None) -> tuple[int, int]:
-    """Images with captions, and how many captions differ."""
-    return count_captions(
-        store, ExtractOrder(dataset, session.settings().folders().captions, limit)
-    )

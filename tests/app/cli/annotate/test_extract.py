@@ -12,7 +12,7 @@ from cobalance.graph.errors import DataError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.captions.image_texts import write_image_texts
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.label.extract import ExtractOrder, extract_concepts
+from cobalance.workflows.label.extract import extract_concepts
 from tests.app.cli.calling import call
 from tests.app.cli.conftest import table
 from tests.scripted_endpoint import Answer, scripted_endpoint
@@ -38,9 +38,9 @@ def test_captions_become_concepts_once_accepted(
     whole = Annotations.from_records(records)
     write_annotations(store, dataset, whole, source="a test")
     before = dump(dataset)
-    nobody = ExtractOrder(dataset, tmp_path)
+    chat = Endpoint("http://x/v1", "m")
     with pytest.raises(DataError, match="has a caption"):
-        extract_concepts(store, OutputFolder(str(tmp_path)), Endpoint("http://x/v1", "m"), nobody)
+        extract_concepts(store, OutputFolder(str(tmp_path)), chat, dataset, tmp_path)
     texts = pd.DataFrame({"image": range(5), "captions": captions})
     texts[["license", "license_url", "attribution"]] = None
     captioned = Annotations(whole.images, whole.mentions, texts=texts)
