@@ -5,7 +5,6 @@ A run is ``queued`` while its tasks wait or run, then ``done``; a person ``accep
 ``failed`` where it has given up.
 """
 
-import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +13,10 @@ from typing import Any, Literal
 
 from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.declarations import json_text
+from cobalance.graph.database.declarations import json_text, utc_time
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
 from cobalance.graph.errors import require_one
-from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task, task_row
 
 RunKind = Literal["propose", "label", "caption"]
@@ -239,25 +237,22 @@ def has_accepted(store: GraphStore, dataset: str) -> bool:
 
 
 def _run(row: Row) -> AnnotationRun:
-    stored = row["run"]
+    stored = ANNOTATION_RUN.parse(row["run"])
     state = stored["state"]
     if state == "queued" and row["failed"]:
         state = "failed"
     elif state == "queued" and (row["running"] or row["ended"]):
         state = "running"
-    times = {name: utc_time(stored[name]) for name in ("created_at", "ended_at", "decided_at")}
     texts = {name: stored[name] or "" for name in ("created_by", "decided_by")}
     return AnnotationRun(
         **stored
-        | times
         | texts
         | {
             "state": state,
-            "settings": json.loads(stored["settings"]),
             "error": stored["error"] or "; ".join(filter(None, row["failures"])),
             "chunks": stored["chunks"] or 0,
         },
-        started_at=utc_time(row["started_at"]),
+        started_at=row["started_at"] and utc_time(row["started_at"]),
         outdated=row["outdated"],
         done=row["ended"],
         failed=row["failed"],

@@ -32,14 +32,6 @@ SET r += $values,
 RETURN r.id AS id""",
 )
 
-_FIELDS = ", ".join(
-    [
-        ".id",
-        ".dataset",
-        *(f".{name}" for name in ANNOTATION_RUN.property_names if not name.endswith("_at")),
-        *(f"{name}: r.{name}.epochMillis" for name in ("created_at", "ended_at", "decided_at")),
-    ]
-)
 _RETURN_RUN = f"""
 OPTIONAL MATCH (d:Dataset {{name: r.dataset}})
 CALL (r) {{
@@ -49,8 +41,9 @@ CALL (r) {{
     collect(DISTINCT CASE WHEN t.state = 'failed' THEN t.error END)[..3] AS failures,
     count(CASE WHEN t.state = 'failed' THEN 1 END) AS failed, min(t.started_at) AS started_at
 }}
-RETURN r {{{_FIELDS}}} AS run, coalesce(d.digest <> r.images_digest, true) AS outdated,
-  tasks, ended, running, failed, failures, started_at.epochMillis AS started_at
+RETURN r {{{ANNOTATION_RUN.projection("r")}}} AS run,
+  coalesce(d.digest <> r.images_digest, true) AS outdated, tasks, ended, running, failed, failures,
+  started_at.epochMillis AS started_at
 ORDER BY run.created_at DESC, run.id"""
 
 RUN = Statement("One annotation run.", f"MATCH (r:AnnotationRun {{id: $run}}){_RETURN_RUN}")

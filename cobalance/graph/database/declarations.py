@@ -1,9 +1,9 @@
 """Dataclasses that declare nodes, edges and their properties."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from types import NoneType
 from typing import Any, Literal
 
@@ -26,6 +26,12 @@ def json_text(values: Mapping[str, Any]) -> str:
     return json.dumps(dict(values), ensure_ascii=False, sort_keys=True)
 
 
+def utc_time(milliseconds: int) -> datetime:
+    """Convert milliseconds since 1970 to a UTC datetime."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+_PARSERS: dict[Any, Callable[[Any], Any]] = {Json: json.loads, datetime: utc_time}
 _ACCEPTED: dict[Any, tuple[type, ...]] = {
     str: (str,),
     int: (int,),
@@ -151,6 +157,30 @@ class Node:
         indexes = [(DATASET,)] if self.scope == "store" else []
         for names in (*indexes, *self.indexed):
             yield Definition("index", f"{name}_{'_'.join(names)}", self.label, (*within, *names))
+
+    def projection(self, variable: str, leave_out: Collection[str] = ()) -> str:
+        """Cypher of the entries of a map of its key, dataset and properties, for `parse`.
+
+        Examples
+        --------
+        >>> tag = Node("Tag", "A tag", Property("name"), (Property("at", datetime),))
+        >>> tag.projection("t", leave_out=["dataset"])
+        '.name, at: t.at.epochMillis'
+        """
+        moments = {each.name for each in self.properties if each.type is datetime}
+        return ", ".join(
+            f"{name}: {variable}.{name}.epochMillis" if name in moments else f".{name}"
+            for name in (self.key.name, DATASET, *self.property_names)
+            if name not in leave_out
+        )
+
+    def parse(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Read a `projection`: moments in UTC, and JSON as what it holds."""
+        parsers = {each.name: _PARSERS.get(each.type) for each in self.properties}
+        return {
+            name: value if value is None or not (parse := parsers.get(name)) else parse(value)
+            for name, value in stored.items()
+        }
 
     def check(self, properties: Mapping[str, object]) -> dict[str, object]:
         """Check properties before a write: each must be declared, and of its type.

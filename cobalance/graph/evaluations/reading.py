@@ -1,6 +1,5 @@
 """Read evaluations and their scores."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import require_one
 from cobalance.graph.evaluations import statements
-from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.tasks.lifecycle import TaskState
 
 
@@ -157,10 +156,5 @@ def count_synthetic(store: GraphStore, dataset: str) -> int:
 
 
 def _evaluation(row: Row) -> Evaluation:
-    stored = row["evaluation"]
-    return Evaluation(
-        **stored
-        | {"settings": json.loads(stored["settings"]), "created_by": stored["created_by"] or ""}
-        | {name: utc_time(stored[name]) for name in statements.TIMES},
-        **{name: value for name, value in row.items() if name != "evaluation"},
-    )
+    stored = EVALUATION.parse(row.pop("evaluation"))
+    return Evaluation(**stored | row | {"created_by": stored["created_by"] or ""})

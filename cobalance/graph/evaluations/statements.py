@@ -79,22 +79,14 @@ DETACH DELETE e, t
 RETURN true AS deleted""",
 )
 
-_FIELDS = (
-    *("id", "train", "training_set", "test", "job", "method", "seed", "settings"),
-    *("train_digest", "test_digest", "most_synthetic", "predictions_uri", "created_by"),
-)
-TIMES = ("created_at", "scored_at")
-_EVALUATION = ", ".join(
-    [*(f".{name}" for name in _FIELDS), *(f"{name}: e.{name}.epochMillis" for name in TIMES)]
-)
 _SUMMARY = f"""
 OPTIONAL MATCH (t:Task {{id: e.id}})
 OPTIONAL MATCH (d:Dataset {{name: e.train}})
 OPTIONAL MATCH (x:Dataset {{name: e.test}})
 WITH e, t, NOT (coalesce(x.digest = e.test_digest, false)
   AND coalesce(d.digest = e.train_digest, e.train IS NULL)) AS outdated
-RETURN e {{{_EVALUATION}, settings_list: coalesce(e.settings_list, ['', e.settings])}}
-  AS evaluation, coalesce(t.state, 'done') AS state,
+RETURN e {{{EVALUATION.projection("e", ("same_method", "other_methods"))}}} AS evaluation,
+  coalesce(t.state, 'done') AS state,
   coalesce(t.error, '') AS error, t.stage AS stage, t.done AS done, t.total AS total, outdated
 ORDER BY evaluation.created_at DESC, evaluation.id"""
 _NEWEST = "WITH e ORDER BY e.created_at DESC, e.id LIMIT $limit"

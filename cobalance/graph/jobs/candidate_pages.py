@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import OptionError, check_known, require_one
 from cobalance.graph.jobs import reads
-from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, utc_time
+from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,4 @@ def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
 
 def candidate_of(stored: Row) -> Candidate:
     """Convert a stored candidate."""
-    return Candidate(
-        **stored
-        | {
-            "concepts": tuple(stored["concepts"]),
-            "scores": json.loads(stored["scores"]),
-            "created_at": utc_time(stored["created_at"]),
-            "decided_at": utc_time(stored["decided_at"]),
-        }
-    )
+    return Candidate(**CANDIDATE.parse(stored) | {"concepts": tuple(stored["concepts"])})

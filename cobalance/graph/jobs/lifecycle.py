@@ -17,7 +17,6 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from cobalance.graph.database import schema
@@ -221,11 +220,6 @@ def retry_job(store: GraphStore, job: str, *, short: bool = False) -> int:
         raise NotFoundError("job", job)
     queued: int = rows[0]["queued"]
     return queued
-
-
-def utc_time(milliseconds: int | None) -> datetime | None:
-    """Convert milliseconds since 1970 to a UTC datetime."""
-    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _check_queries(queries: Sequence[PlannedQuery]) -> None:

@@ -1,6 +1,6 @@
 """Named Cypher reads of jobs."""
 
-from cobalance.graph.database.job_nodes import JOB_COUNTERS
+from cobalance.graph.database.job_nodes import CANDIDATE, JOB as JOB_NODE
 from cobalance.graph.database.query import Statement
 
 ALIVE = "w.heartbeat_at > datetime() - duration({milliseconds: $alive_ms})"
@@ -19,6 +19,10 @@ def works_for(work: str, extra: str) -> str:
     return f"(w.job = {work} OR {could})"
 
 
+_UNREAD = (
+    *("recipe", "backend", "updated_at", "dataset_digest", "complete", "attempt", "round"),
+    "round_spans",
+)
 _SUMMARY = f"""
 CALL (j) {{
   MATCH (w:Worker) WHERE {ALIVE} AND {works_for("j.id", "j.extra")}
@@ -26,10 +30,7 @@ CALL (j) {{
 }}
 OPTIONAL MATCH (d:Dataset {{name: j.dataset}})
 WITH j, workers, coalesce(d.digest <> j.dataset_digest, false) AS dataset_changed
-RETURN j {{.id, .dataset, .plan, .state, .settings, .extra, .created_by, .error, .note,
-  created_at: j.created_at.epochMillis, started_at: j.started_at.epochMillis,
-  ended_at: j.ended_at.epochMillis, heartbeat_at: j.heartbeat_at.epochMillis}} AS job,
-  j {{{", ".join(f".{counter.name}" for counter in JOB_COUNTERS)}, .best_of}} AS counts,
+RETURN j {{{JOB_NODE.projection("j", _UNREAD)}}} AS job,
   workers, dataset_changed
 ORDER BY job.created_at DESC, job.id"""
 _NEWEST = "WITH j ORDER BY j.created_at DESC, j.id LIMIT $limit"
@@ -110,9 +111,8 @@ RETURN j.round AS number, j.attempt AS attempt, j.round_spans AS spans""",
 )
 
 
-_CANDIDATE = """c {.id, .query, .uri, .source_image, .source_uri, .mask_uri, .scores, .verdict,
-    .rank, .reason, .seed, .seconds, .decided_by, created_at: c.created_at.epochMillis,
-    decided_at: c.decided_at.epochMillis, class_name: q.class_name, concepts: q.concepts}"""
+_CANDIDATE = f"""c {{{CANDIDATE.projection("c", ("dataset", "job", "provenance", "fingerprint"))},
+    class_name: q.class_name, concepts: q.concepts}}"""
 
 
 def _page(key: str) -> str:

@@ -1,6 +1,5 @@
 """Progress of jobs and their queries."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs import reads
-from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id, utc_time
+from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id
 from cobalance.graph.jobs.reports import ALIVE_S
 
 _ALL = 2**31
@@ -231,15 +231,9 @@ def read_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
 
 
 def _job(row: Row) -> Job:
-    stored, counts = row.pop("job"), row.pop("counts")
-    times = ("created_at", "started_at", "ended_at", "heartbeat_at")
+    stored = JOB.parse(row.pop("job"))
     return Job(
-        queries={state: counts.pop(state) for state in QUERY_STATES},
-        seconds=counts.pop("microseconds") / 1e6,
-        **stored
-        | counts
-        | row
-        | {"settings": json.loads(stored["settings"])}
-        | {name: stored[name] or "" for name in ("created_by", "error", "note")}
-        | {name: utc_time(stored[name]) for name in times},
+        queries={state: stored.pop(state) for state in QUERY_STATES},
+        seconds=stored.pop("microseconds") / 1e6,
+        **stored | row | {name: stored[name] or "" for name in ("created_by", "error", "note")},
     )

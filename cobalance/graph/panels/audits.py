@@ -48,13 +48,12 @@ class Audit(Panel):
 
     @classmethod
     def parse(cls, stored: Row) -> dict[str, Any]:
-        """Values of the fields that only audits have."""
-        return {
-            "run": stored["run"],
+        """See `Panel.parse`."""
+        return super().parse(stored) | {
             "concepts": tuple(stored["concepts"]),
-            "labels": _frame(stored["labels"], LABELS),
-            "tasks": _frame(stored["tasks"], TASKS).astype("int64"),
-            "counts": _frame(stored["counts"], COUNTS),
+            "labels": pd.DataFrame(stored["labels"], columns=list(LABELS)),
+            "tasks": pd.DataFrame(stored["tasks"], columns=list(TASKS), dtype="int64"),
+            "counts": pd.DataFrame(stored["counts"], columns=list(COUNTS)),
         }
 
     def members(self, concept: str) -> tuple[str, ...]:
@@ -110,10 +109,6 @@ def create_audit(
         tasks=_text(tasks, TASKS),
         counts=_text(counts, COUNTS),
     )
-
-
-def _frame(stored: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(json.loads(stored), columns=list(columns))
 
 
 def _text(frame: pd.DataFrame, columns: Sequence[str]) -> str:

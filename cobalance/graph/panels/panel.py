@@ -1,6 +1,5 @@
 """Create, read and answer audits and studies."""
 
-import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from cobalance.graph.database.declarations import json_text
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.dataset.state import busy_dataset, dataset_state
 from cobalance.graph.errors import ConflictError, require_one
-from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.panels.statements import PanelKind
 from cobalance.graph.records import plain_values
 
@@ -44,8 +42,8 @@ class Panel:
 
     @classmethod
     def parse(cls, stored: Row) -> dict[str, Any]:
-        """Values of the fields that are its own kind's."""
-        raise NotImplementedError
+        """The fields' values, from those of the node's properties."""
+        return {**stored, "people": tuple(stored["people"])}
 
 
 P = TypeVar("P", bound=Panel)
@@ -59,17 +57,9 @@ def read_panel(store: GraphStore, of: type[P], panel: str) -> P:
 def list_panels(store: GraphStore, of: type[P], **by: str) -> list[P]:
     """List audits or studies by their ``dataset``, or by their ``run`` or ``job``; newest first."""
     ((name, value),) = by.items()
-    return [
-        of(
-            id=row["id"],
-            dataset=row["dataset"],
-            people=tuple(row["people"]),
-            settings=json.loads(row["settings"]),
-            created_at=utc_time(row["created_at"]),
-            **of.parse(row),
-        )
-        for (row,) in (each.values() for each in store.read(of.kind.read(name), value=value))
-    ]
+    node = of.kind.about.start
+    rows = store.read(of.kind.read(name), value=value)
+    return [of(**of.parse(node.parse(row["panel"]))) for row in rows]
 
 
 def read_answers(store: GraphStore, panel: Panel, person: str | None = None) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from cobalance.graph.database.declarations import Edge
 from cobalance.graph.database.query import Statement
@@ -73,17 +72,11 @@ RETURN count(a) AS written""",
     def read(self, by: str) -> Statement:
         """Reads the panels with a value of one of the properties id, dataset or `subject`."""
         node = self.about.start
-        values = "".join(
-            f", {each.name}: p.{each.name}.epochMillis"
-            if each.type is datetime
-            else f", .{each.name}"
-            for each in node.properties
-        )
         return Statement(
             f"{node.label} nodes of one {by}, newest first.",
             f"""
 MATCH (p:{node.label} {{{by}: $value}})
-RETURN p {{.id, .dataset{values}}} AS panel
+RETURN p {{{node.projection("p", ("created_by", "updated_at"))}}} AS panel
 ORDER BY panel.created_at DESC, panel.id""",
         )
 

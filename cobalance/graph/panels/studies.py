@@ -10,7 +10,6 @@ import pandas as pd
 
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import require_one
-from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.panels.panel import Panel, create_panel
 from cobalance.graph.panels.statements import CLOSE_STUDY, PAIRS, STUDY_KIND
@@ -78,13 +77,13 @@ class Study(Panel):
 
     @classmethod
     def parse(cls, stored: Row) -> dict[str, Any]:
-        """Values of the fields that only studies have."""
-        return {
-            "job": stored["job"],
+        """See `Panel.parse`."""
+        values = super().parse(stored)
+        tasks = values.pop("tasks")
+        return values | {
             "groups": tuple(stored["groups"]),
-            "pairs": tuple(StudyPair(**pair) for pair in json.loads(stored["pairs"])),
-            "assignments": tuple(Assignment(*each) for each in json.loads(stored["tasks"])),
-            "closed_at": utc_time(stored["closed_at"]),
+            "pairs": tuple(StudyPair(**pair) for pair in stored["pairs"]),
+            "assignments": tuple(Assignment(*each) for each in tasks),
         }
 
 

@@ -90,16 +90,10 @@ CALL (t) {{
   MATCH (w:Worker) WHERE {ALIVE} AND {works_for("t.id", "t.extra")}
   RETURN count(w) AS workers,
     collect(DISTINCT CASE w.job WHEN t.id THEN coalesce(w.host, w.id) END) AS hosts
-}}
-"""
+}}"""
 
-_FIELDS = (
-    *("id", "kind", "dataset", "settings", "extra", "state", "stage", "done", "total", "note"),
-    *("error", "created_by", "attempt"),
-)
-TIMES = ("created_at", "started_at", "stage_at", "updated_at", "ended_at")
-_TASK = ", ".join([*(f".{name}" for name in _FIELDS), *(f"{n}: t.{n}.epochMillis" for n in TIMES)])
-_RETURN = f"""{_SUMMARY}RETURN t {{{_TASK}, workers: workers, hosts: hosts}} AS task
+_RETURN = f"""{_SUMMARY}
+RETURN t {{{TASK.projection("t", ("starts",))}, workers: workers, hosts: hosts}} AS task
 ORDER BY task.created_at DESC, task.id"""
 _NEWEST = "WITH t ORDER BY t.created_at DESC, t.id LIMIT $limit"
 

@@ -1,14 +1,13 @@
 """Progress of tasks."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import require_one
-from cobalance.graph.jobs.lifecycle import utc_time
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.tasks import statements
 from cobalance.graph.tasks.lifecycle import TaskState
@@ -119,10 +118,5 @@ def active_tasks(store: GraphStore) -> list[ActiveTask]:
 
 
 def _task(row: Row) -> Task:
-    texts = ("stage", "note", "error", "created_by")
-    return Task(
-        **row
-        | {"settings": json.loads(row["settings"]), "hosts": tuple(sorted(row["hosts"]))}
-        | {name: row[name] or "" for name in texts}
-        | {name: utc_time(row[name]) for name in statements.TIMES}
-    )
+    texts = {name: row[name] or "" for name in ("stage", "note", "error", "created_by")}
+    return Task(**TASK.parse(row) | texts | {"hosts": tuple(sorted(row["hosts"]))})
