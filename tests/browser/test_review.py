@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.jobs.edited_images import EditedGroup, count_reviewed, read_edited
+from cobalance.graph.jobs.candidate_pages import EditedGroup, count_reviewed, read_edited
 from cobalance.graph.panels.panel import read_answers
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.panel.audit import AuditSample, draw_audit

@@ -243,14 +243,12 @@ def _run(row: Row) -> AnnotationRun:
         state = "failed"
     elif state == "queued" and (row["running"] or row["ended"]):
         state = "running"
-    texts = {name: stored[name] or "" for name in ("created_by", "decided_by")}
     return AnnotationRun(
         **stored
-        | texts
         | {
             "state": state,
             "error": stored["error"] or "; ".join(filter(None, row["failures"])),
-            "chunks": stored["chunks"] or 0,
+            "decided_by": stored["decided_by"] or "",
         },
         started_at=row["started_at"] and utc_time(row["started_at"]),
         outdated=row["outdated"],

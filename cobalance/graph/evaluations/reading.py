@@ -156,5 +156,4 @@ def count_synthetic(store: GraphStore, dataset: str) -> int:
 
 
 def _evaluation(row: Row) -> Evaluation:
-    stored = EVALUATION.parse(row.pop("evaluation"))
-    return Evaluation(**stored | row | {"created_by": stored["created_by"] or ""})
+    return Evaluation(**EVALUATION.parse(row.pop("evaluation")), **row)

@@ -1,16 +1,17 @@
-"""Candidates of a job page by page, and their provenance."""
+"""Candidates of a job page by page, or by the images that they edit; their provenance."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import OptionError, check_known, require_one
 from cobalance.graph.jobs import reads
-from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState
+from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, query_id
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def list_candidates(
         skip=(page - 1) * per_page,
         limit=per_page,
     )
-    return CandidatePage(tuple(map(candidate_of, found["candidates"])), found["total"])
+    return CandidatePage(tuple(map(_candidate, found["candidates"])), found["total"])
 
 
 def count_decided(store: GraphStore, job: str, query: str | None = None) -> int:
@@ -112,6 +113,177 @@ def read_provenance(store: GraphStore, candidate: str) -> dict[str, Any]:
     return found
 
 
-def candidate_of(stored: Row) -> Candidate:
-    """Convert a stored candidate."""
+def _candidate(stored: Row) -> Candidate:
     return Candidate(**CANDIDATE.parse(stored) | {"concepts": tuple(stored["concepts"])})
+
+
+MOST_CANDIDATES = 60
+"""Of a group that are read at once, unless told otherwise."""
+_FIRST_WINDOW, _LARGEST_WINDOW = 64, 4096  # queries that are looked at together
+
+
+@dataclass(frozen=True)
+class EditedGroup:
+    """Candidates that show an image edited for one group.
+
+    Parameters
+    ----------
+    query : str
+        Id of the query.
+    position : int
+        Of the query in its job.
+    class_name : str
+        The group.
+    message : str
+        What people should know of the query.
+    made, pending, ranked, dropped : int
+        All its candidates; those that wait for the best to be chosen; those with a rank, of those
+        that are kept; those that are not kept.
+    candidates : tuple of Candidate
+        The accepted ones and the best others, by rank, then those without a rank.
+    """
+
+    query: str
+    position: int
+    class_name: str
+    message: str
+    made: int
+    pending: int
+    ranked: int
+    dropped: int
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def chosen(self) -> tuple[Candidate, ...]:
+        """The accepted candidates."""
+        return tuple(one for one in self.candidates if one.verdict == "accepted")
+
+
+@dataclass(frozen=True)
+class EditedImage:
+    """An image that a job edits.
+
+    Parameters
+    ----------
+    position : int
+        Of its first query in the job.
+    source_image : str
+        Its id.
+    uri : str or None
+        Where its file is; None where the annotations do not say so and nothing was made of it.
+    concepts : tuple of str
+        Its own.
+    groups : tuple of EditedGroup
+        In the order of the job's queries.
+    """
+
+    position: int
+    source_image: str
+    uri: str | None
+    concepts: tuple[str, ...]
+    groups: tuple[EditedGroup, ...]
+
+    @property
+    def mask_uri(self) -> str | None:
+        """URI of the edit mask, from the first candidate that has one."""
+        made = (one for group in self.groups for one in group.candidates)
+        return next((one.mask_uri for one in made if one.mask_uri is not None), None)
+
+
+def count_edited(store: GraphStore, job: str) -> int:
+    """How many images a job edits; it never changes once the job is written."""
+    (row,) = store.read(reads.COUNT_EDITED, job=job)
+    return int(row["images"])
+
+
+def count_reviewed(store: GraphStore, job: str) -> int:
+    """How many of them have a person's decision in each group that has candidates."""
+    (row,) = store.read(reads.COUNT_REVIEWED, job=job)
+    return int(row["images"])
+
+
+def find_edited(
+    store: GraphStore,
+    job: str,
+    start: int,
+    n: int,
+    *,
+    queries: int,
+    backwards: bool = False,
+    unreviewed: bool = False,
+) -> list[int]:
+    """Find the images whose first queries come next, and return these queries' positions.
+
+    The queries in between are looked at a window at a time, so that no job is read as a whole.
+
+    Parameters
+    ----------
+    start : int
+        The first position to look at; backwards the last one.
+    n : int
+        At most so many images.
+    queries : int
+        How many queries the job has.
+    unreviewed : bool
+        Only those of which a group has candidates, and no decision of a person's.
+    """
+    found: list[int] = []
+    wanted = reads.UNREVIEWED_OF_EDITED if unreviewed else reads.FIRST_OF_EDITED
+    for window in _windows(start, queries, backwards=backwards):
+        ids = [query_id(job, position) for position in window]
+        positions = [row["position"] for row in store.read(wanted, ids=ids)]
+        found += sorted(positions, reverse=backwards)
+        if len(found) >= n:
+            break
+    return found[:n]
+
+
+def read_edited(
+    store: GraphStore, job: str, positions: Sequence[int], *, most: int = MOST_CANDIDATES
+) -> list[EditedImage]:
+    """Read the images that the queries at some positions edit, in this order.
+
+    Parameters
+    ----------
+    most : int
+        At most so many candidates of each group.
+    """
+    ids = [query_id(job, position) for position in positions]
+    rows = store.read(reads.EDITED_IMAGES, ids=ids, most=most)
+    images = {}
+    for asked, of_image in groupby(rows, key=lambda row: int(row["asked"])):
+        images[asked] = _image(list(of_image))
+    return [images[position] for position in positions if position in images]
+
+
+def _image(rows: Sequence[Row]) -> EditedImage:
+    groups = tuple(_group(row) for row in rows)
+    made = (one for group in groups for one in group.candidates)
+    uri = rows[0]["uri"] or next((one.source_uri for one in made if one.source_uri), None)
+    return EditedImage(
+        groups[0].position, rows[0]["source_image"], uri, tuple(rows[0]["concepts"]), groups
+    )
+
+
+def _group(row: Row) -> EditedGroup:
+    names = ("query", "position", "class_name", "message", "made", "pending", "ranked")
+    found = sorted(map(_candidate, row["candidates"]), key=_place)
+    return EditedGroup(**{name: row[name] for name in (*names, "dropped")}, candidates=tuple(found))
+
+
+def _place(candidate: Candidate) -> tuple[bool, int, bool, str]:
+    """Place of a candidate in its group, which no decision changes once it is ranked."""
+    rank = candidate.rank
+    return rank is None, rank or 0, candidate.verdict == "rejected", candidate.id
+
+
+def _windows(start: int, queries: int, *, backwards: bool) -> Iterator[range]:
+    size = _FIRST_WINDOW
+    while 0 <= start < queries:
+        if backwards:
+            yield range(max(0, start + 1 - size), start + 1)
+            start -= size
+        else:
+            yield range(start, min(start + size, queries))
+            start += size
+        size = min(2 * size, _LARGEST_WINDOW)

@@ -235,5 +235,5 @@ def _job(row: Row) -> Job:
     return Job(
         queries={state: stored.pop(state) for state in QUERY_STATES},
         seconds=stored.pop("microseconds") / 1e6,
-        **stored | row | {name: stored[name] or "" for name in ("created_by", "error", "note")},
+        **stored | row | {name: stored[name] or "" for name in ("error", "note")},
     )

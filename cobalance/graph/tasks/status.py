@@ -118,5 +118,5 @@ def active_tasks(store: GraphStore) -> list[ActiveTask]:
 
 
 def _task(row: Row) -> Task:
-    texts = {name: row[name] or "" for name in ("stage", "note", "error", "created_by")}
+    texts = {name: row[name] or "" for name in ("stage", "note", "error")}
     return Task(**TASK.parse(row) | texts | {"hosts": tuple(sorted(row["hosts"]))})

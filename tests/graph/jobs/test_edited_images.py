@@ -7,6 +7,12 @@ import pytest
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError
 from cobalance.graph.jobs import edited_images, reads
+from cobalance.graph.jobs.candidate_pages import (
+    count_edited,
+    count_reviewed,
+    find_edited,
+    read_edited,
+)
 from cobalance.graph.jobs.candidates import (
     NewCandidate,
     decide,
@@ -14,12 +20,6 @@ from cobalance.graph.jobs.candidates import (
     read_verdicts,
     record_made,
     restore_decisions,
-)
-from cobalance.graph.jobs.edited_images import (
-    count_edited,
-    count_reviewed,
-    find_edited,
-    read_edited,
 )
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rounds import begin_round

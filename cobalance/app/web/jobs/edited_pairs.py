@@ -18,7 +18,7 @@ from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.generation.jobs.words import FilterWords
-from cobalance.graph.jobs.edited_images import (
+from cobalance.graph.jobs.candidate_pages import (
     MOST_CANDIDATES,
     EditedGroup,
     EditedImage,

@@ -10,8 +10,7 @@ from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.words import FilterWords
-from cobalance.graph.jobs.candidate_pages import Candidate
-from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_edited
+from cobalance.graph.jobs.candidate_pages import Candidate, EditedGroup, EditedImage, count_edited
 from cobalance.graph.jobs.lifecycle import CandidateState
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.wording import inflect

@@ -23,7 +23,7 @@ from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_err
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.words import FilterWords
-from cobalance.graph.jobs.edited_images import (
+from cobalance.graph.jobs.candidate_pages import (
     EditedGroup,
     EditedImage,
     count_reviewed,

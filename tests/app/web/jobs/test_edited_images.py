@@ -14,8 +14,13 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.read import read_annotations, read_classes
 from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.jobs.candidate_pages import (
+    EditedGroup,
+    EditedImage,
+    count_reviewed,
+    read_edited,
+)
 from cobalance.graph.jobs.candidates import NewCandidate, decide, record_made
-from cobalance.graph.jobs.edited_images import EditedGroup, EditedImage, count_reviewed, read_edited
 from cobalance.graph.jobs.lifecycle import create_job, query_id
 from cobalance.graph.jobs.rounds import begin_round
 from cobalance.graph.jobs.status import read_job
