@@ -6,7 +6,7 @@ import pytest
 
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import NotFoundError, StaleError
-from cobalance.graph.jobs import edited_images, reads
+from cobalance.graph.jobs import candidate_pages, reads
 from cobalance.graph.jobs.candidate_pages import (
     count_edited,
     count_reviewed,
@@ -95,8 +95,8 @@ def test_images_are_found_in_order_from_anywhere(store, edited):
 def test_windows_find_what_one_look_at_all_finds(store, edited, monkeypatch, backwards):
     start = 7 if backwards else 0
     found = find_edited(store, edited, start, 9, queries=8, backwards=backwards)
-    monkeypatch.setattr(edited_images, "_FIRST_WINDOW", 1)
-    monkeypatch.setattr(edited_images, "_LARGEST_WINDOW", 2)
+    monkeypatch.setattr(candidate_pages, "_FIRST_WINDOW", 1)
+    monkeypatch.setattr(candidate_pages, "_LARGEST_WINDOW", 2)
     assert find_edited(store, edited, start, 9, queries=8, backwards=backwards) == found
 
 
