@@ -22,7 +22,7 @@ from typing import Any, Literal
 from cobalance.graph.database import schema
 from cobalance.graph.database.job_nodes import JOB, JOB_COUNTERS, JOB_QUERY
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.database.sync import BATCH, batches
+from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.names import check_images, state_with_names
 from cobalance.graph.dataset.plans import edit_properties
 from cobalance.graph.dataset.state import busy_dataset, check_name
@@ -116,7 +116,8 @@ def create_job(
     except BaseException:  # an interrupt, too
         if not is_known:  # by its id, to go on with it
             with suppress(StoreError):
-                _discard(store, job)
+                store.write_in_batches(statements.DISCARD_QUERIES, job=job)
+                store.write(statements.DISCARD_JOB, job=job)
         raise
     return job
 
@@ -160,15 +161,6 @@ def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
         "message": "",
     }
     return {"key": query_id(job, position), "properties": JOB_QUERY.check(properties)}
-
-
-def _discard(store: GraphStore, job: str) -> None:
-    """Delete a job that is not complete."""
-    deleted = BATCH
-    while deleted == BATCH:
-        (row,) = store.write(statements.DISCARD_QUERIES, job=job, batch=BATCH)
-        deleted = row["deleted"]
-    store.write(statements.DISCARD_JOB, job=job)
 
 
 def query_id(job: str, position: int) -> str:

@@ -57,10 +57,10 @@ COMPLETE_JOB = Statement(
 )
 
 DISCARD_QUERIES = Statement(
-    "Delete some queries of a job.",
+    "Delete the queries of a job.",
     """
 MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL
-WITH q LIMIT $batch DETACH DELETE q RETURN count(*) AS deleted""",
+CALL (q) { DETACH DELETE q } IN TRANSACTIONS OF 1000 ROWS""",
 )
 
 DISCARD_JOB = Statement("Delete a job.", "MATCH (j:Job {id: $job}) DETACH DELETE j")

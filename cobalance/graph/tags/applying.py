@@ -148,14 +148,12 @@ def _pending(store: GraphStore, dataset: str) -> _Pending:
     for row in store.stream(statements.SHOWN_BY_TAG, dataset=dataset, source=TAG_SOURCE):
         if row["concept"] not in tags.get(row["id"], ()):
             changed.add(row["id"])
-    brought_back = [_content(row["image"]) for row in rows]
+    brought_back = [
+        {name: image.get(name) for name in IMAGE_COLUMNS}
+        | {"mentions": json.loads(image["mentions"])}
+        for image in (row["image"] for row in rows)
+    ]
     return _Pending(sorted(left_out), brought_back, sorted(changed - left_out), tags)
-
-
-def _content(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """An image that was left out, as `cobalance.graph.dataset.read.annotations_of` takes it."""
-    image = {name: properties.get(name) for name in IMAGE_COLUMNS}
-    return {**image, "mentions": json.loads(properties["mentions"])}
 
 
 def _read_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> list[dict[str, Any]]:

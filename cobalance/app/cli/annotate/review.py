@@ -140,26 +140,19 @@ def runs(
 
 def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:
     """Annotation runs as a table."""
-    rows = [
-        {
-            "run": run.id,
-            "dataset": run.dataset,
-            "kind": run.kind,
-            "model": run.model,
-            "state": f"{run.state}, outdated" if run.outdated else run.state,
-            "done": f"{run.done}/{run.chunks}" if run.chunks else "",
-            "licence": run.licence or "",
-            "created_at": f"{run.created_at:%Y-%m-%d %H:%M}Z" if run.created_at else "",
-            "decided_by": run.decided_by,
-            "error": run.error,
-        }
-        for run in runs
-    ]
-    columns = [
-        *("run", "dataset", "kind", "model", "state", "done", "licence", "created_at"),
-        *("decided_by", "error"),
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    columns = {
+        "run": [run.id for run in runs],
+        "dataset": [run.dataset for run in runs],
+        "kind": [run.kind for run in runs],
+        "model": [run.model for run in runs],
+        "state": [f"{run.state}, outdated" if run.outdated else run.state for run in runs],
+        "done": [f"{run.done}/{run.chunks}" if run.chunks else "" for run in runs],
+        "licence": [run.licence or "" for run in runs],
+        "created_at": [run.created_at and f"{run.created_at:%Y-%m-%d %H:%M}Z" for run in runs],
+        "decided_by": [run.decided_by for run in runs],
+        "error": [run.error for run in runs],
+    }
+    return pd.DataFrame(columns)
 
 
 def accept(run: RunId) -> None:

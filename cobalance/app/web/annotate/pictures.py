@@ -50,7 +50,7 @@ def draw_examples(current: CurrentDataset, run: str, at: int) -> None:
     has_files = bool(session.settings().folders().image_roots()) and found["uri"].notna().any()
     if not has_files:
         st.caption("Names only: COBALANCE_IMAGES does not say where the files are.")
-    boxes = _boxes(found)
+    boxes = found[found["w_px"].notna()].assign(crowd=False).reindex(columns=SCHEMA.names)
     with st.container(horizontal=True):
         for row in found.to_dict("records"):
             told = f"{row['rank']} {row['score']:.3f}"
@@ -75,9 +75,3 @@ def examples_of(store: GraphStore, dataset: str, run: str, at: int) -> pd.DataFr
     found["concept"] = settings.attributes[at].concept
     known = read_image_files(store, dataset, tuple(found["id"]))
     return found.assign(uri=found["id"].map(dict(zip(known["id"], known["uri"], strict=True))))
-
-
-def _boxes(found: pd.DataFrame) -> pd.DataFrame:
-    """The boxes as `ImageFiles.gallery` takes them; none of images in which none was found."""
-    boxes = found[found["w_px"].notna()].assign(crowd=False)
-    return boxes.reindex(columns=SCHEMA.names)

@@ -87,15 +87,21 @@ def _candidates(job: Job, words: FilterWords) -> None:
             query = _choose_query(job.id)
             originals = st.toggle("Originals", **in_url(_ORIGINALS))
             masks = st.toggle("Masks", **in_url(_MASKS))
-        page, found = _read(job.id, query, _VERDICTS[verdict or "All"])
+        wanted = _VERDICTS[verdict or "All"]
+        page, found = _read(job.id, query, wanted)
         if not found.total:
             st.caption(
                 "No candidate with this verdict."
-                if _VERDICTS[verdict or "All"]
+                if wanted
                 else "No candidate yet. They appear here as a worker reports them."
             )
             return
-        _say_how_many(job.id, query, found.total, is_all=_VERDICTS[verdict or "All"] is None)
+        decided = count_decided(session.store(), job.id, query)
+        total, some = found.total, ""
+        if wanted is not None:
+            total = list_candidates(session.store(), job.id, query=query, per_page=1).total
+            some = f" · {found.total:,} shown"
+        st.progress(min(decided / total, 1.0), f"{decided:,} of {total:,} decided by hand{some}")
         pages = -(-found.total // PER_PAGE)
         if pages > 1:
             _choose_page(job.id, page, pages)
@@ -195,14 +201,6 @@ def _choose_page(job: str, page: int, pages: int) -> None:
                 disabled=not 1 <= to <= pages,
             )
         st.markdown(f"Page {page:,} of {pages:,}", width="content")
-
-
-def _say_how_many(job: str, query: str | None, shown: int, *, is_all: bool) -> None:
-    store = session.store()
-    decided = count_decided(store, job, query)
-    total = shown if is_all else list_candidates(store, job, query=query, per_page=1).total
-    some = "" if is_all else f" · {shown:,} shown"
-    st.progress(min(decided / total, 1.0), f"{decided:,} of {total:,} decided by hand{some}")
 
 
 def _turn(name: str, on: bool) -> None:

@@ -67,12 +67,9 @@ def export_command(
         Further options.
     """
     folder = f"{folder_stem(job.dataset)}-rebalanced"
-    chosen = [text for name, value in result.items() for text in (f"--{name}", _plain(value))]
+    texts = {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in result.items()}
+    chosen = [text for name, value in texts.items() for text in (f"--{name}", value)]
     return shlex.join(["cobalance", "export", job.id, folder, "--as", format_, *chosen, *flags])
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _choose_options(format_: str) -> tuple[bool, list[str], ExportOptions]:

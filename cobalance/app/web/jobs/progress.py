@@ -256,14 +256,16 @@ def _draw_all_tasks(dataset: str) -> None:
             return
         show_kept_error(_TASK_PROBLEM)
         with st.container(border=True, key="_tasks"):
-            active = sum(one.is_active for one in found)
-            st.markdown(f"**Tasks**: {len(found):,}, {active:,} of them queued or running")
+            n_active = sum(one.is_active for one in found)
+            st.markdown(f"**Tasks**: {len(found):,}, {n_active:,} of them queued or running")
             chosen = _draw_task_table(found)
             for one in chosen if len(chosen) < len(found) else ():
                 for remark in one.remarks:
                     st.text(f"{one.id[:6]}: {remark}")
             if may_edit():
-                _draw_task_buttons(chosen)
+                active = [one.id for one in chosen if one.is_active]
+                ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
+                task_buttons("tasks", active, ended, _TASK_PROBLEM)
 
 
 def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
@@ -303,9 +305,3 @@ def _task_percent(one: Task) -> int:
     if one.state == "done":
         return 100
     return int(100 * (one.done or 0) / one.total) if one.total else 0
-
-
-def _draw_task_buttons(chosen: Sequence[Task]) -> None:
-    active = [one.id for one in chosen if one.is_active]
-    ended = [one.id for one in chosen if one.state in ("failed", "cancelled")]
-    task_buttons("tasks", active, ended, _TASK_PROBLEM)

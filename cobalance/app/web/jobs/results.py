@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import chain, count
 from typing import Any
 
 import pandas as pd
@@ -71,13 +72,9 @@ def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
     own = made_from(datasets, job)
     if own:
         return own[0]
-    taken = set(datasets["dataset"])
-    usual = name = f"{dataset}-rebalanced"
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{usual}-{number}"
-    return name
+    usual, taken = f"{dataset}-rebalanced", set(datasets["dataset"])
+    names = chain([usual], (f"{usual}-{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def usual_result(job: Job) -> ResultOptions:

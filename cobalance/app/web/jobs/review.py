@@ -66,7 +66,9 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
                 rerun_page()
                 return
             image = images_here[0]
-            group = _find_focused(image)
+            focused = st.session_state.get(_GROUP)
+            named = (one for one in image.groups if one.class_name == focused)
+            group = next(named, image.groups[0])  # that the keys are about
             reviewed = count_reviewed(store, job)
             _buttons(job, image, group, back, on)
             st.button(
@@ -89,12 +91,6 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
             with place:
                 draw_group(each, ROW_PX, words)
         _candidates(job, image, group, words)
-
-
-def _find_focused(image: EditedImage) -> EditedGroup:
-    """The group that the keys are about: the one that was chosen last, else the first."""
-    named = st.session_state.get(_GROUP)
-    return next((one for one in image.groups if one.class_name == named), image.groups[0])
 
 
 def _go_to_unreviewed(job: str, here: int, queries: int) -> None:
@@ -135,7 +131,7 @@ def _buttons(
     button(
         "Reject",
         "x",
-        lambda: _reject(job, image, group),
+        lambda: decide_all(job, [group.chosen[0].id], "rejected", image.position),
         "Reject what is chosen for the group that the candidates are of; the next by rank is then "
         "chosen.",
         off=not group.chosen,
@@ -183,14 +179,9 @@ def _accept(job: str, image: EditedImage, on: int | None) -> None:
         go_to(on)
 
 
-def _reject(job: str, image: EditedImage, group: EditedGroup) -> None:
-    decide_all(job, [group.chosen[0].id], "rejected", image.position)
-
-
 def _undo(job: str) -> None:
     """Undo the last key, and go back to its image."""
-    place = undo(job)
-    if place is not None:
+    if (place := undo(job)) is not None:
         go_to(place)
 
 
