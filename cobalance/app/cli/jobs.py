@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -167,7 +166,7 @@ def work(
         Settings.from_environment(),
         until_idle=until_idle,
         dead_after_s=dead_after,
-        say=partial(notes.print, markup=False),
+        say=notes.print,
         progress_bars=progress_bars,
     )
 

@@ -98,8 +98,8 @@ def audit(
 
     With --people a sample of each concept (or clique), class and verdict is drawn, and the address
     of its page printed. People see an image and what it may show, neither the class nor what the
-    run says. --results
-    tells which imbalances are left once the labels' errors in each class are taken off.
+    run says. --results tells which imbalances are left once the labels' errors in each class are
+    taken off.
     """
     from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
     from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
