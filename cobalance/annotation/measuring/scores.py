@@ -167,15 +167,17 @@ def read_macro_table(path: Path) -> pd.DataFrame:
     return found
 
 
-def vocabulary_recall(known: FloatArray, proposed: FloatArray, beta: float = 0.8) -> float:
+BETA = 0.8
+"""A proposed attribute matches a known one above this cosine (GELDA)."""
+
+
+def vocabulary_recall(known: FloatArray, proposed: FloatArray) -> float:
     """The share of known attributes that some proposed one matches (GELDA, equation 1).
 
     Parameters
     ----------
     known, proposed : float array, shape (attributes, dimensions)
         Text embeddings, of any length above 0.
-    beta : float
-        A match has a cosine above it.
 
     Returns
     -------
@@ -194,7 +196,7 @@ def vocabulary_recall(known: FloatArray, proposed: FloatArray, beta: float = 0.8
     if not len(proposed):
         return 0.0
     best = (_unit(known) @ _unit(proposed).T).max(axis=1)
-    return float(np.mean(best > beta))
+    return float(np.mean(best > BETA))
 
 
 def effective_dimension(embeddings: FloatArray) -> tuple[int, float]:

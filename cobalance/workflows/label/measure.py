@@ -160,12 +160,7 @@ class VocabularyMeasured:
 
 
 def measure_vocabulary(
-    store: GraphStore,
-    dataset: str,
-    known: Sequence[str],
-    *,
-    embed: Embed = ngram_vectors,
-    beta: float = 0.8,
+    store: GraphStore, dataset: str, known: Sequence[str], *, embed: Embed = ngram_vectors
 ) -> VocabularyMeasured:
     """Compare all attributes that were proposed for a dataset with known ones."""
     attributes = list_attributes(store, dataset)
@@ -173,7 +168,7 @@ def measure_vocabulary(
     named = [plain(name) for name in known]
     vectors = embed([*named, *proposed]) if any([*named, *proposed]) else np.empty((0, 1))
     of_known, of_proposed = vectors[: len(named)], vectors[len(named) :]
-    recall = vocabulary_recall(of_known, of_proposed, beta)
+    recall = vocabulary_recall(of_known, of_proposed)
     return VocabularyMeasured(len(proposed), len(named), recall, *effective_dimension(of_proposed))
 
 

@@ -61,9 +61,6 @@ def measure(
             "clip, by CLIP's text encoder; auto, by CLIP where it is on this machine."
         ),
     ] = "auto",
-    beta: Annotated[
-        float, typer.Option(min=-1, max=1, help="Names match above this cosine.")
-    ] = 0.8,
     auc_table: Annotated[
         Path | None,
         typer.Option(
@@ -92,7 +89,7 @@ def measure(
     with opened_store() as (store, _):
         known = _find_truth(store, truth)
         if find_dataset(store, which) is not None:
-            frame = _measure_vocabulary(store, which, known, embed, beta)
+            frame = _measure_vocabulary(store, which, known, embed)
         else:
             from cobalance.annotation.measuring.truth import read_mapping
             from cobalance.workflows.label.measure import measure_run
@@ -116,19 +113,16 @@ def _find_truth(store: GraphStore, given: str) -> "GroundTruth":
 
 
 def _measure_vocabulary(
-    store: GraphStore,
-    dataset: str,
-    truth: "GroundTruth",
-    embed: str,
-    beta: float,
+    store: GraphStore, dataset: str, truth: "GroundTruth", embed: str
 ) -> pd.DataFrame:
+    from cobalance.annotation.measuring.scores import BETA
     from cobalance.workflows.label.measure import measure_vocabulary
     from cobalance.workflows.label.propose import open_embedder
 
     embedder, compared_by = open_embedder(embed)
     known = [str(name) for name in truth.shows.columns]
-    found = measure_vocabulary(store, dataset, known, embed=embedder, beta=beta)
-    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": beta}])
+    found = measure_vocabulary(store, dataset, known, embed=embedder)
+    return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": BETA}])
 
 
 def _frame_means(found: "Measured") -> pd.DataFrame:
