@@ -85,7 +85,8 @@ OPTIONAL MATCH (d:Dataset {{name: e.train}})
 OPTIONAL MATCH (x:Dataset {{name: e.test}})
 WITH e, t, NOT (coalesce(x.digest = e.test_digest, false)
   AND coalesce(d.digest = e.train_digest, e.train IS NULL)) AS outdated
-RETURN e {{{EVALUATION.projection("e", ("same_method", "other_methods"))}}} AS evaluation,
+RETURN e {{{EVALUATION.projection("e", ("dataset", "same_method", "other_methods"))}}}
+  AS evaluation,
   coalesce(t.state, 'done') AS state,
   coalesce(t.error, '') AS error, t.stage AS stage, t.done AS done, t.total AS total, outdated
 ORDER BY evaluation.created_at DESC, evaluation.id"""
