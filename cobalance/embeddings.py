@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.graph.progress import Progress
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.jobs import run_in_process
 from cobalance.words import methods_speak_python

@@ -38,8 +38,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.graph.tasks.lifecycle import end_task, start_task
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import end_task, read_task, start_task
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import read_annotations

@@ -11,8 +11,7 @@ from transformers import CLIPImageProcessorPil, CLIPModel
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import DataError, OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.graph.tasks.lifecycle import retry_task
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import read_task, retry_task
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import read_embedded, require_embedded
 from tests.tiny.vision import save_clip

@@ -12,8 +12,7 @@ from cobalance.generation.worker.worker import Worker
 from cobalance.graph.errors import OptionError
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.tasks.lifecycle import cancel_task, create_task, retry_task
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import cancel_task, create_task, read_task, retry_task
 from cobalance.workflows.work.run import worker_resources
 from tests.browser.server import environment_of
 from tests.e2e.small_jobs import PLAIN, QUERIES, assert_complete

@@ -20,8 +20,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
-from cobalance.graph.tasks.lifecycle import fail_task
-from cobalance.graph.tasks.status import ActiveTask
+from cobalance.graph.tasks.lifecycle import ActiveTask, fail_task
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)

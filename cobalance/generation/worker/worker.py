@@ -27,7 +27,7 @@ from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.plugins import EXTRAS, is_installed
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.tasks.status import ActiveTask, active_tasks
+from cobalance.graph.tasks.lifecycle import ActiveTask, active_tasks
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from cobalance.graph.jobs.lifecycle import retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import Settings

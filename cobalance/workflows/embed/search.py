@@ -12,7 +12,7 @@ from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.tasks.status import Task, list_tasks
+from cobalance.graph.tasks.lifecycle import Task, list_tasks
 from cobalance.ingest.embeddings.cosine import (
     Vectors,
     groups_of,

@@ -7,7 +7,7 @@ import pandas as pd
 
 from cobalance.graph.jobs.candidate_pages import Candidate
 from cobalance.graph.jobs.status import Job
-from cobalance.graph.tasks.status import Task
+from cobalance.graph.tasks.lifecycle import Task
 
 
 def jobs_frame(found: Iterable[Job]) -> pd.DataFrame:

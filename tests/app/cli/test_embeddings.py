@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import read_task
 from tests.app.cli.conftest import table
 
 IDS = ["a", "b", "c", "d", "e"]

@@ -29,8 +29,7 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.errors import ConflictError, NotFoundError, OptionError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.graph.tasks.lifecycle import end_task, fail_task, start_task
-from cobalance.graph.tasks.status import list_tasks
+from cobalance.graph.tasks.lifecycle import end_task, fail_task, list_tasks, start_task
 
 SKY, SEA = ("scene", "sky"), ("scene", "o'sea {x}")
 

@@ -22,8 +22,13 @@ from cobalance.graph.evaluations.writing import (
     save_predictions_uri,
     save_scores,
 )
-from cobalance.graph.tasks.lifecycle import cancel_task, fail_task, start_task
-from cobalance.graph.tasks.status import active_tasks, read_task
+from cobalance.graph.tasks.lifecycle import (
+    active_tasks,
+    cancel_task,
+    fail_task,
+    read_task,
+    start_task,
+)
 
 NAN = math.nan
 

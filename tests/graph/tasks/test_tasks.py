@@ -10,16 +10,18 @@ from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import (
+    active_tasks,
     cancel_task,
     create_task,
     end_task,
     fail_task,
+    list_tasks,
+    read_task,
     release_task,
     report_task,
     retry_task,
     start_task,
 )
-from cobalance.graph.tasks.status import active_tasks, list_tasks, read_task
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from cobalance.graph.evaluations.reading import list_evaluations, read_evaluatio
 from cobalance.graph.progress import silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.records import Annotations, ImageRecord
-from cobalance.graph.tasks.lifecycle import cancel_task
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import cancel_task, read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 from cobalance.workflows.evaluate.results import (

@@ -21,7 +21,7 @@ from cobalance.app.web.widgets.messages import (
 )
 from cobalance.app.web.widgets.theme import duration_text, escape
 from cobalance.evaluation.training.features import FEATURES
-from cobalance.graph.tasks.status import Task
+from cobalance.graph.tasks.lifecycle import Task
 from cobalance.ingest.embeddings.reading import SUFFIXES
 from cobalance.workflows.embed.compute import order_embeddings
 from cobalance.workflows.embed.search import USUAL, add_embeddings, computing_tasks

@@ -2,8 +2,13 @@
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
-from cobalance.graph.tasks.lifecycle import create_task, fail_task, report_task, start_task
-from cobalance.graph.tasks.status import read_task
+from cobalance.graph.tasks.lifecycle import (
+    create_task,
+    fail_task,
+    read_task,
+    report_task,
+    start_task,
+)
 from tests.app.conftest import OpenPage, shown_text
 
 
