@@ -44,7 +44,7 @@ def tasks_frame(found: Iterable[Task]) -> pd.DataFrame:
 
 
 def _utc_text(moment: datetime | None) -> str | None:
-    return moment and moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def candidates_frame(found: Iterable[Candidate]) -> pd.DataFrame:
