@@ -1,6 +1,6 @@
 """Decisions of a person on a job's candidates, and how to take them back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -43,19 +43,21 @@ class Step:
 
 def decide_all(job: str, candidates: Sequence[str], verdict: Verdict, place: int = 0) -> None:
     """Decide on candidates in the person's name, in a callback, as one step to take back."""
-    store, step = session.store(), Step(job, place)
+    step = Step(job, place)
     steps = st.session_state.setdefault(_STEPS, [])
     steps.append(step)  # also of what fails: the browser counts its decisions, too
     del steps[:-MOST_UNDONE]
+    _decide(step, candidates, verdict)
 
-    def change(by: str) -> None:
-        for candidate in candidates:
-            query = candidate.rpartition("/")[0]
-            before = read_decisions(store, query)
-            decide(store, candidate, verdict, by)
-            step.changes.append((before, read_decisions(store, query)))
 
-    _keeping_error(change)
+@edits(PROBLEM)
+def _decide(step: Step, candidates: Sequence[str], verdict: Verdict) -> None:
+    store = session.store()
+    for candidate in candidates:
+        query = candidate.rpartition("/")[0]
+        before = read_decisions(store, query)
+        decide(store, candidate, verdict, user_name())
+        step.changes.append((before, read_decisions(store, query)))
 
 
 def undo(job: str) -> int | None:
@@ -65,21 +67,16 @@ def undo(job: str) -> int | None:
     if last is None:
         return None
     steps.remove(last)
-
-    def change(_: str) -> None:
-        for before, after in reversed(last.changes):
-            restore_decisions(session.store(), before, after)
-
-    _keeping_error(change)
+    _restore(last)
     return last.place
+
+
+@edits(PROBLEM)
+def _restore(step: Step) -> None:
+    for before, after in reversed(step.changes):
+        restore_decisions(session.store(), before, after)
 
 
 def can_undo(job: str) -> bool:
     """Whether this session has a step of a job to take back."""
     return any(step.job == job for step in st.session_state.get(_STEPS, []))
-
-
-@edits(PROBLEM)
-def _keeping_error(change: Callable[[str], None]) -> None:
-    """Change something in an editor's name; an error is kept as `PROBLEM`."""
-    change(user_name())

@@ -7,9 +7,8 @@ from cobalance.app.web.jobs.job_cards import (
     count_edited_of,
     draw_group,
     draw_judged,
-    draw_source,
+    draw_original,
     filter_words,
-    title_of,
 )
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
@@ -95,12 +94,8 @@ def step_buttons(job: str, start: int, queries: int, following: list[int], step:
 
 
 def _card(job: str, image: EditedImage, words: FilterWords) -> None:
-    st.markdown(title_of(image))
-    places = grid(1 + len(image.groups), min(COLUMNS, 1 + len(image.groups)), gap="small")
-    with places[0]:
-        st.markdown("Edited")
-        draw_source(image, ROW_PX)
-    for place, group in zip(places[1:], image.groups, strict=True):
+    places = draw_original(image, ROW_PX, min(COLUMNS, 1 + len(image.groups)))
+    for place, group in zip(places, image.groups, strict=True):
         with place:
             chosen = draw_group(group, ROW_PX, words)
             with st.container(horizontal=True):

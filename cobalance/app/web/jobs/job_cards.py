@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components.images.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
+from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.generation.jobs.words import FilterWords
 from cobalance.graph.jobs.candidate_pages import Candidate, EditedGroup, EditedImage, count_edited
@@ -32,17 +34,27 @@ def draw_badge(verdict: CandidateState) -> None:
     st.badge(said, color=color, icon=icon)  # type: ignore[arg-type]
 
 
-def draw_source(image: EditedImage, row_px: int) -> None:
-    """Draw the original image, with the outline of the painted region."""
+def draw_original(image: EditedImage, row_px: int, columns: int) -> list[DeltaGenerator]:
+    """Draw an edited image's name, and the original with the outline of the painted region.
+
+    Returns the places beside the original, one for each group; so many `columns` are side by side.
+    """
 
     def picture(size_px: int) -> Picture:
         return image_files().with_mask(image.uri, image.mask_uri, MASK_EDGE, size_px)
 
-    seen_as = f"Original: {image.source_image}"
-    shown = draw_one(seen_as, seen_as, " + ".join(image.concepts), row_px, picture)
-    outlined = ", what is painted outlined" if image.mask_uri else ""
-    problem = "" if shown.problem is None else f": {escape(shown.problem)}"
-    st.caption(f"Original{outlined}{problem}")
+    concepts = " + ".join(image.concepts)
+    said = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
+    st.markdown(f"**{escape(shorten(image.source_image, _MOST))}**{said}")
+    places = grid(1 + len(image.groups), columns)
+    with places[0]:
+        st.markdown("Edited")
+        seen_as = f"Original: {image.source_image}"
+        shown = draw_one(seen_as, seen_as, concepts, row_px, picture)
+        outlined = ", what is painted outlined" if image.mask_uri else ""
+        problem = "" if shown.problem is None else f": {escape(shown.problem)}"
+        st.caption(f"Original{outlined}{problem}")
+    return places[1:]
 
 
 def draw_picture(candidate: Candidate, row_px: int, place: str, caption: str) -> None:
@@ -102,13 +114,6 @@ def draw_group(group: EditedGroup, row_px: int, words: FilterWords) -> Candidate
         others += "" if group.dropped == 1 else "candidates were"
         st.caption(f"{others} not kept; the manifest of the job has their scores and ranks.")
     return chosen
-
-
-def title_of(image: EditedImage) -> str:
-    """The image's id and concepts in Markdown."""
-    concepts = " + ".join(image.concepts)
-    said = f" · {escape(shorten(concepts, _MOST))}" if concepts else ""
-    return f"**{escape(shorten(image.source_image, _MOST))}**{said}"
 
 
 def describe_request(

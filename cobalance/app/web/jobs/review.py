@@ -12,10 +12,9 @@ from cobalance.app.web.jobs.job_cards import (
     describe_rank,
     draw_badge,
     draw_group,
+    draw_original,
     draw_picture,
-    draw_source,
     filter_words,
-    title_of,
 )
 from cobalance.app.web.state import session
 from cobalance.app.web.state.refreshing import refreshing, rerun_page
@@ -82,12 +81,8 @@ def _review(job: str, queries: int, images: int, words: FilterWords) -> None:
                 disabled=reviewed >= images,
             )
         st.progress(reviewed / max(images, 1), f"{reviewed:,} of {images:,} reviewed")
-        st.markdown(title_of(image))
-        places = grid(1 + len(image.groups), min(COLUMNS, max(3, 1 + len(image.groups))))
-        with places[0]:
-            st.markdown("Edited")
-            draw_source(image, ROW_PX)
-        for place, each in zip(places[1:], image.groups, strict=True):
+        places = draw_original(image, ROW_PX, min(COLUMNS, max(3, 1 + len(image.groups))))
+        for place, each in zip(places, image.groups, strict=True):
             with place:
                 draw_group(each, ROW_PX, words)
         _candidates(job, image, group, words)
