@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -49,22 +48,10 @@ def draw(job: Job, result: Mapping[str, Any]) -> None:
         st.code(command, language=None, wrap_lines=True)
 
 
-def export_command(
-    job: Job,
-    format_: str,
-    result: Mapping[str, Any] = MappingProxyType({}),
-    flags: Sequence[str] = (),
-) -> str:
-    """The command that exports a job's dataset.
+def export_command(job: Job, format_: str, result: Mapping[str, Any], flags: Sequence[str]) -> str:
+    """The command that exports a job's dataset, with further options as `flags`.
 
     The folder is named after the dataset, in characters that any shell and file system takes.
-
-    Parameters
-    ----------
-    result : mapping
-        Of a job that edits images, what differs from the recipe's `ResultOptions`.
-    flags : sequence of str
-        Further options.
     """
     folder = f"{folder_stem(job.dataset)}-rebalanced"
     texts = {name: f"{v:g}" if isinstance(v, float) else str(v) for name, v in result.items()}

@@ -6,7 +6,7 @@ from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.jobs import candidates, edited_pairs, results, review
 from cobalance.app.web.jobs.job_cards import count_edited_of
 from cobalance.app.web.jobs.progress import (
-    MOST_JOBS,
+    MOST,
     draw_progress,
     draw_tasks,
     facts_of,
@@ -31,7 +31,7 @@ _VIEW = "images_view"
 def page() -> None:
     """Draw the page."""
     current = session.current()
-    jobs = list_jobs(current.store, current.name, limit=MOST_JOBS)
+    jobs = list_jobs(current.store, current.name, limit=MOST)
     if not jobs:
         draw_workers()
         draw_tasks(current.name)

@@ -27,7 +27,7 @@ from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
 PER_PAGE = 50
-MOST_JOBS = 100
+MOST = 100  # jobs, and tasks
 _PROBLEM = "_job_problem"
 _Change = Callable[[GraphStore, str], object]
 _STATES: Mapping[str, tuple[str, str]] = {
@@ -54,7 +54,7 @@ def facts_of(job: Job) -> tuple[bool, bool]:
 def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the list of jobs, and the chosen job with its queries and buttons."""
     with errors_in_fragment():
-        jobs = list_jobs(session.store(), dataset, limit=MOST_JOBS)
+        jobs = list_jobs(session.store(), dataset, limit=MOST)
         _overview(jobs)
         show_kept_error(_PROBLEM)
         job = next((job for job in jobs if job.id == chosen), None)
@@ -89,8 +89,8 @@ def _overview(jobs: list[Job]) -> None:
         key="_jobs_table",
         alt="Jobs",
     )
-    if len(jobs) == MOST_JOBS:
-        st.caption(f"The {MOST_JOBS} newest jobs.")
+    if len(jobs) == MOST:
+        st.caption(f"The {MOST} newest jobs.")
 
 
 def percent_column(width: int) -> ColumnConfig:
@@ -231,13 +231,12 @@ def _queries(job: Job) -> None:
             st.caption(inflect(total, "queries"))
 
 
-MOST_TASKS = 100
 _TASK_PROBLEM, _TABLE = "_task_problem", "_tasks_table"
 
 
 def draw_tasks(dataset: str) -> None:
     """Draw the tasks, if any, with buttons to cancel and retry them."""
-    found = list_tasks(session.store(), dataset, limit=MOST_TASKS)
+    found = list_tasks(session.store(), dataset, limit=MOST)
     if found:
         refreshing(REFRESH_S if any(one.is_active for one in found) else None)(_draw_all_tasks)(
             dataset
@@ -250,7 +249,7 @@ def draw_tasks(dataset: str) -> None:
 
 def _draw_all_tasks(dataset: str) -> None:
     with errors_in_fragment():
-        found = list_tasks(session.store(), dataset, limit=MOST_TASKS)
+        found = list_tasks(session.store(), dataset, limit=MOST)
         if not found:
             rerun_page()  # they went with their dataset, or were deleted
             return
@@ -295,8 +294,8 @@ def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
         selection_mode="multi-row",
         alt="Tasks",
     )
-    if len(found) == MOST_TASKS:
-        st.caption(f"The {MOST_TASKS} newest tasks.")
+    if len(found) == MOST:
+        st.caption(f"The {MOST} newest tasks.")
     rows = state.selection.get("rows") or []
     return [found[row] for row in rows if row < len(found)] or found
 

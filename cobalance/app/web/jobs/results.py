@@ -77,13 +77,6 @@ def name_for(dataset: str, datasets: pd.DataFrame, job: str) -> str:
     return next(name for name in names if name not in taken)
 
 
-def usual_result(job: Job) -> ResultOptions:
-    """Which images the recipe of a job that edits images takes."""
-    recipe = str(job.settings.get("recipe", ""))
-    usual = RECIPES[recipe].result if recipe in list(RECIPES) else None
-    return usual or ResultOptions()
-
-
 def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, Any]:
     """The options that differ from the recipe's, by name.
 
@@ -98,7 +91,8 @@ def changed_options(chosen: ResultOptions, usual: ResultOptions) -> dict[str, An
 
 def _choose_images(job: Job) -> dict[str, Any]:
     """Draw which images the dataset has; give the options that differ from the recipe's."""
-    usual = usual_result(job)
+    recipe = str(job.settings.get("recipe", ""))
+    usual = (RECIPES[recipe].result if recipe in RECIPES else None) or ResultOptions()
     with st.container(horizontal=True, vertical_alignment="bottom", key="_job_result"):
         real: Any = st.segmented_control(
             "Real images",

@@ -612,7 +612,7 @@ def test_the_export_command_holds_no_name_that_a_shell_reads(
 ) -> None:
     write_dataset(dataset, [("a", ("x",), 1), ("b", ("x",), 2)], mine=False)
     job = read_job(store, create_job(store, dataset, "p", [("a", ("x",), 1)]))
-    words = shlex.split(exports.export_command(replace(job, dataset=name), "folder"))
+    words = shlex.split(exports.export_command(replace(job, dataset=name), "folder", {}, ()))
     assert len(words) == 6
     assert "/" not in words[3]
     assert not words[3].startswith(("-", "."))
