@@ -465,11 +465,7 @@ class PublishedComparison(Result):
 
 @speaks_python
 def compare_published(
-    data: Data,
-    file: str | Path,
-    *,
-    common: Sequence[str] | None = None,
-    split: str | None = None,
+    data: Data, file: str | Path, *, common: Sequence[str] | None = None, split: str | None = None
 ) -> PublishedComparison:
     """Compare a dataset with a file that the authors of ConBias published for it.
 

@@ -35,8 +35,7 @@ def report(
         typer.Option(help="An evaluation, with its scores.", callback=full_id(EVALUATION)),
     ] = None,
     date: Annotated[
-        str | None,
-        typer.Option(help="The date that the report bears. Default: today's, in UTC."),
+        str | None, typer.Option(help="The date that the report bears. Default: today's, in UTC.")
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the file if it exists.")

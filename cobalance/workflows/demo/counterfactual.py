@@ -174,9 +174,7 @@ def _load(runner: Runner) -> int:
     write_figures(folder, scenes, prefix=prefix_of(NAME))
     progress("draw pictures", len(scenes), len(scenes))
     options = ReadOptions(
-        class_category={group: group for group in GROUPS},
-        captions=folder / CAPTIONS,
-        split="train",
+        class_category={group: group for group in GROUPS}, captions=folder / CAPTIONS, split="train"
     )
     load_dataset(
         runner.store,

@@ -51,10 +51,7 @@ class GraphTables:
 
 
 def graph_tables(
-    incidence: Incidence,
-    *,
-    with_centrality: bool = False,
-    cliques: Cliques | None = None,
+    incidence: Incidence, *, with_centrality: bool = False, cliques: Cliques | None = None
 ) -> GraphTables:
     """Count the concept graph with all classes, and measure how it leans.
 

@@ -93,9 +93,7 @@ RunId = Annotated[
 EvaluationId = Annotated[
     str,
     _argument(
-        "EVALUATION",
-        f"An evaluation's id, or {_FIRST}; see `cobalance jobs --tasks`.",
-        EVALUATION,
+        "EVALUATION", f"An evaluation's id, or {_FIRST}; see `cobalance jobs --tasks`.", EVALUATION
     ),
 ]
 EvaluationIds = Annotated[

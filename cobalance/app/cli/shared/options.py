@@ -53,10 +53,7 @@ def _check_output(context: typer.Context, output: Path | None) -> Path | None:
 OutputOption = Annotated[
     Path | None,
     typer.Option(
-        "--output",
-        "-o",
-        help="Write to this file, not to standard output.",
-        callback=_check_output,
+        "--output", "-o", help="Write to this file, not to standard output.", callback=_check_output
     ),
 ]
 ALL_JOBS = 1 << 31  # as a limit

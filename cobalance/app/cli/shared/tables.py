@@ -108,11 +108,7 @@ def as_text(frame: pd.DataFrame, format_: Format) -> str:
 
 
 def fitting_table(
-    frame: pd.DataFrame,
-    console: Console,
-    *,
-    whole: bool = False,
-    unbroken: Collection[str] = (),
+    frame: pd.DataFrame, console: Console, *, whole: bool = False, unbroken: Collection[str] = ()
 ) -> Table:
     """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
