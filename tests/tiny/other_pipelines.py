@@ -17,11 +17,7 @@ from diffusers import (
     StableDiffusion3Pipeline,
     StableDiffusionControlNetPipeline,
 )
-from transformers import (
-    CLIPTextModelWithProjection,
-    T5Config,
-    T5EncoderModel,
-)
+from transformers import CLIPTextModelWithProjection, T5Config, T5EncoderModel
 
 from cobalance.ingest.models.loading import quiet
 from tests.tiny.diffusion import flux_fill, make_unet, make_vae, text_to_image

@@ -5,16 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    note_limit,
-    notes,
-    opened_store,
-    out,
-)
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption, note_limit
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.workflows.check import compare_dataset, describe_published
 
 
@@ -41,7 +35,7 @@ def check(
     with opened_store() as (store, _):
         frame, theirs = compare_dataset(store, dataset, published)
     watched = format_ is Format.TABLE and output is None
-    write_frame(frame[:limit] if watched else frame, format_, output, out)
+    write_frame(frame[:limit] if watched else frame, format_, output)
     if watched and len(frame) > limit:
         note_limit(limit)
     notes.print(describe_published(frame, theirs) + ".")

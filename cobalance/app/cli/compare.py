@@ -13,11 +13,10 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS
@@ -63,9 +62,9 @@ def compare_datasets(
     for note in found.notes:
         notes.print(render(note, in_shell))
     if not watched:
-        write_frame(found.cliques, format_, output, out)
+        write_frame(found.cliques, format_, output)
     elif not found.cliques.empty:
-        write_frame(comparison_table(found), format_, None, out)
+        write_frame(comparison_table(found), format_, None)
     (out if watched else notes).print(describe_comparison(found), markup=False)
 
 
@@ -92,7 +91,7 @@ def compare_splits(
     notes.print(describe_splits(found))
     found = replace(found, cliques=found.cliques.head(limit))
     watched = format_ is Format.TABLE and output is None
-    write_frame(splits_table(found) if watched else found.cliques, format_, output, out)
+    write_frame(splits_table(found) if watched else found.cliques, format_, output)
 
 
 @app.command("planners")
@@ -125,6 +124,6 @@ def compare_planners(
     limits = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
     with opened_store() as (store, progress):
         found = compare_dataset(store, dataset, limits, own, progress, in_shell)
-    write_frame(found, format_, output, out)
+    write_frame(found, format_, output)
     for left_out, why in found.attrs["left_out"].items():
         notes.print(f"{left_out} is left out: {why}")

@@ -4,15 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    cleaned,
-    note_limit,
-    opened_store,
-    out,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import out
 from cobalance.graph.database.query import Query
 from cobalance.graph.errors import OptionError
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -51,7 +46,7 @@ def cypher(
 ) -> None:
     """Run a saved query by name, or read-only Cypher of your own."""
     if list_ or query is None:
-        write_frame(saved_queries(), format_, output, out, whole=True)
+        write_frame(saved_queries(), format_, output, whole=True)
         return
     if show or query.replace("-", "").isalnum():  # Cypher has more than one word
         CATALOGUE[query]  # or an error that lists the saved queries
@@ -64,7 +59,7 @@ def cypher(
     wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
         result = wanted.run(store)
-    write_frame(result_frame(result), format_, output, out)
+    write_frame(result_frame(result), format_, output)
     if result.truncated:
         note_limit(limit)
 

@@ -12,11 +12,10 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     cleaned,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.status import Job, list_jobs
@@ -40,7 +39,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
     shown = _shorten(frame) if format_ is Format.TABLE and output is None else frame
-    write_frame(shown, format_, output, out)
+    write_frame(shown, format_, output)
 
 
 @app.command()
@@ -73,7 +72,7 @@ def show(
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
     if format_ is Format.TABLE and output is None:
-        write_frame(_shorten(summary), format_, None, out)
+        write_frame(_shorten(summary), format_, None)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -85,7 +84,7 @@ def show(
             stale = "" if state.is_mined else " The images have changed since."
             mining = describe_mining(state.mining_options())
             out.print(f"{mining}{stale}")
-    write_frame(table, format_, output, out)
+    write_frame(table, format_, output)
 
 
 def _shorten(frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,8 +9,9 @@ import pandas as pd
 import typer
 from rich.markup import escape
 
-from cobalance.app.cli.shared.options import opened_store, out
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import fitting_table
+from cobalance.app.cli.shared.terminal import out
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database.store import GraphStore

@@ -8,16 +8,10 @@ import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
@@ -238,7 +232,7 @@ def imbalances(
             frame["test images"] = accuracy["test_images"]
         if audited is not None:
             frame["audit"] = audited
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 def summary(
@@ -263,4 +257,4 @@ def summary(
         if frame.empty:
             return
         frame = summary_table(frame, sizes)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)

@@ -11,11 +11,10 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     assignments_option,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
@@ -120,7 +119,7 @@ def similar(
     """List the images most like one, by the cosine of their vectors."""
     with opened_store() as (store, _):
         found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
-    write_frame(found.similar(image, count), format_, output, out)
+    write_frame(found.similar(image, count), format_, output)
 
 
 @app.command()
@@ -140,4 +139,4 @@ def duplicates(
     notes.print(
         f"{inflect(frame['group'].nunique(), 'groups')}, {across:,} of them in several classes."
     )
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)

@@ -13,11 +13,10 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
@@ -158,7 +157,7 @@ def enqueue(
     if format_ is Format.TABLE and output is None:
         out.print(job)
     else:
-        write_frame(jobs_frame([created]), format_, output, out)
+        write_frame(jobs_frame([created]), format_, output)
     notes.print(
         f"Job {job}: {inflect(created.wanted, 'images')} in {inflect(len(queries), 'queries')}, "
         f"by the recipe {checked['recipe']}. Make them: cobalance work --until-idle"

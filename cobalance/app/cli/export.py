@@ -10,7 +10,9 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import assignments_option, cleaned, notes, opened_store, out
+from cobalance.app.cli.shared.options import assignments_option, cleaned
+from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store, out
+from cobalance.app.cli.shared.options import DatasetName, cleaned
+from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.wording import inflect
 from cobalance.workflows.export_graph.files import FORMATS, save_graph

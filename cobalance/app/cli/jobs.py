@@ -9,17 +9,11 @@ import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.ids import WorkId, full_id
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    cleaned,
-    note_limit,
-    notes,
-    opened_store,
-    out,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore
@@ -83,10 +77,10 @@ def jobs(
     frame = queries[["position", "class_name", *edits, "concepts", *of_work]]
     frame = frame.rename(columns={"class_name": "class"})
     if format_ is not Format.TABLE or output is not None:
-        write_frame(frame, format_, output, out)
+        write_frame(frame, format_, output)
     else:
         _write_jobs([one], format_, None)
-        write_frame(frame.drop(columns="message"), format_, None, out, unbroken=["state"])
+        write_frame(frame.drop(columns="message"), format_, None, unbroken=["state"])
         for message, rows in frame.groupby("message", sort=False):
             if message in ("", one.error):
                 continue
@@ -99,7 +93,7 @@ def jobs(
 def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
     if format_ is not Format.TABLE:
-        write_frame(jobs_frame(found), format_, output, out)
+        write_frame(jobs_frame(found), format_, output)
         return
     if not found:
         notes.print("There is no job. Order images with `cobalance enqueue DATASET`.")
@@ -118,7 +112,7 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     if out.is_terminal and output is None:
         spare = ("plan", "rejected")
         shown = narrow_frame(shown, out.width, spare=spare, shortened="dataset")
-    write_frame(shown, format_, output, out, whole=True, unbroken=["job", "accepted"])
+    write_frame(shown, format_, output, whole=True, unbroken=["job", "accepted"])
     _say_remarks(found)
 
 
@@ -225,7 +219,7 @@ def _has_task(store: GraphStore, name: str) -> bool:
 def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
     if format_ is not Format.TABLE:
-        write_frame(tasks_frame(found), format_, output, out)
+        write_frame(tasks_frame(found), format_, output)
         return
     if not found:
         notes.print("There is no task.")
@@ -242,7 +236,7 @@ def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) ->
     if any(task.state == "running" for task in found):
         shown["left"] = [_left_text(task) for task in found]
         shown["worker"] = [", ".join(task.hosts) for task in found]
-    write_frame(shown, format_, output, out, whole=True, unbroken=["task", "state"])
+    write_frame(shown, format_, output, whole=True, unbroken=["task", "state"])
     _say_remarks(found)
     if len(found) == 1 and found[0].kind == KIND and found[0].state == "done":
         notes.print(f"Next: cobalance evaluate show {found[0].id}")

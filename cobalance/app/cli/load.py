@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 import typer
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
-from cobalance.app.cli.shared.options import cleaned, notes, opened_store
+from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import foreign_images

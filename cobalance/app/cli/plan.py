@@ -11,11 +11,10 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
@@ -108,10 +107,10 @@ def plan(
         write_text(plan_to_json(planned.plan).decode(), output)
     elif format_ is Format.TABLE and output is None:
         notes.print(describe_mining(planned.state.mining_options()))
-        write_frame(plan_table(planned), format_, None, out)
+        write_frame(plan_table(planned), format_, None)
         out.print(describe_plan(planned.plan))
     else:
-        write_frame(planned.plan.frame(), format_, output, out)
+        write_frame(planned.plan.frame(), format_, output)
     for note in plan_notes(planned):
         notes.print(safe_text(render(note, in_shell)))
     if said := warn_unsupported(planned.plan.queries, planned.audited):

@@ -11,12 +11,11 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     cleaned,
     listed_names,
-    notes,
-    opened_store,
-    out,
     read_clique,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.names import clean_name
@@ -146,10 +145,10 @@ def plan_edits(
     if format_ is Format.JSON:
         write_text(plan_to_json(planned.plan, planned.summary()).decode(), output)
     elif format_ is Format.TABLE and output is None:
-        write_frame(planned.frame(), format_, None, out)
+        write_frame(planned.frame(), format_, None)
         out.print(describe_plan(planned.plan))
     else:
-        write_frame(planned.plan.frame(), format_, output, out)
+        write_frame(planned.plan.frame(), format_, output)
     notes.print(f"Next: {_order(dataset, recipe, name)}")
 
 

@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import full_id
-from cobalance.app.cli.shared.options import DatasetName, cleaned, notes, opened_store
+from cobalance.app.cli.shared.options import DatasetName, cleaned
+from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import write_report

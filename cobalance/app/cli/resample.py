@@ -5,15 +5,10 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.plan import MaxSize, MinSize
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    notes,
-    opened_store,
-    out,
-)
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.workflows.plan.resample import resample_dataset
 
@@ -41,10 +36,10 @@ def resample(
     with opened_store() as (store, progress):
         found = resample_dataset(store, dataset, how, options, seed, progress)
     if format_ is not Format.TABLE or output is not None:
-        write_frame(found.images, format_, output, out)
+        write_frame(found.images, format_, output)
     else:
         columns = ["dataset", "imbalanced", "remaining", "gap_before", "gap_after", "widened"]
-        write_frame(found.effect[columns].reset_index(), format_, None, out)
+        write_frame(found.effect[columns].reset_index(), format_, None)
         notes.print("The list of images: add -f csv -o FILE.")
     splits = sorted({name for name in found.images["split"] if name is not None})
     if len(splits) > 1:

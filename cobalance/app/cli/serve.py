@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import typer
 
-from cobalance.app.cli.shared.options import notes, out
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import MissingExtraError
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import ensure_demo

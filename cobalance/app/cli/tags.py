@@ -6,16 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    FormatOption,
-    OutputOption,
-    cleaned,
-    notes,
-    opened_store,
-    out,
-)
+from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption, cleaned
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
 from cobalance.graph.tags.applying import TagChanges, apply_tags, pending_tags
@@ -55,7 +49,7 @@ def list_(
     with opened_store() as (store, _):
         frame = list_tags(store, dataset)
         _say_pending(store, dataset)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 @app.command()
@@ -68,7 +62,7 @@ def show(
     """List the images that have a tag."""
     with opened_store() as (store, _):
         frame = images_of_tag(store, dataset, tag)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 @app.command()
@@ -153,7 +147,7 @@ def notes_(
     """List what was written about a dataset's images."""
     with opened_store() as (store, _):
         frame = list_notes(store, dataset)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 def _ids(images: list[str] | None, file: Path | None) -> list[str]:

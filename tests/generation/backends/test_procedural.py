@@ -17,12 +17,7 @@ from cobalance.generation.backends.compositing.exemplars import (
     write_exemplars,
 )
 from cobalance.generation.backends.procedural import SIDE_PX, ProceduralOptions
-from cobalance.generation.image_request import (
-    GeneratedImage,
-    ImageRequest,
-    SourceImage,
-    seed_of,
-)
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
 from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import HOSTILE, check_kept, same
 

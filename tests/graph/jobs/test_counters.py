@@ -7,11 +7,7 @@ import pytest
 
 from cobalance.graph.database.job_nodes import JOB_COUNTERS
 from cobalance.graph.jobs.rounds import begin_round
-from tests.graph.jobs.reporting import (
-    act_at_random,
-    counted,
-    recounted,
-)
+from tests.graph.jobs.reporting import act_at_random, counted, recounted
 
 COUNTS = [counter.name for counter in JOB_COUNTERS]
 

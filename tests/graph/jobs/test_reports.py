@@ -17,12 +17,7 @@ from cobalance.graph.jobs.reports import (
 )
 from cobalance.graph.jobs.status import read_job, read_queries
 from cobalance.workflows.store import open_store
-from tests.graph.jobs.reporting import (
-    QUERIES,
-    accepted,
-    rejected,
-    states,
-)
+from tests.graph.jobs.reporting import QUERIES, accepted, rejected, states
 
 
 def test_the_course_of_a_job(store, loaded, job):

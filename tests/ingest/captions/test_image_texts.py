@@ -8,11 +8,7 @@ import pytest
 
 from cobalance.graph.errors import InputError
 from cobalance.graph.records import Annotations, ImageRecord
-from cobalance.ingest.captions.image_texts import (
-    caption_files,
-    read_image_texts,
-    write_image_texts,
-)
+from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts
 from cobalance.ingest.frames import TextColumns
 
 HOSTILE = ["a/b", "..", "\u202eشارع 🛣️", "x" * 200, "A", "a", " %2F", "con"]

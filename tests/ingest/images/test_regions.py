@@ -13,11 +13,7 @@ import pytest
 from cobalance.graph.errors import InputError, MachineError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import (
-    read_regions,
-    regions_path,
-    write_regions,
-)
+from cobalance.ingest.images.regions import read_regions, regions_path, write_regions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 

@@ -8,15 +8,7 @@ import typer
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
 from cobalance.app.cli.shared.ids import RunId
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-    read_clique,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
@@ -24,7 +16,9 @@ from cobalance.app.cli.shared.panels import (
     panel_address,
     split_people,
 )
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.panels.audits import Audit
@@ -131,7 +125,7 @@ def audit(
             frame = read(store, found)
     if format_ is Format.TABLE and output is None:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
     if not (sheet or answers is not None or rates or results):
         notes.print(panel_address(found))
 

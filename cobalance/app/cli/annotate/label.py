@@ -18,14 +18,9 @@ from cobalance.app.cli.annotate.propose import (
     open_chat,
 )
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import (
-    DatasetName,
-    cleaned,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import DatasetName, cleaned
+from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command

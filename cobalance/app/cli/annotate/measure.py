@@ -7,16 +7,10 @@ import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    cleaned,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
@@ -82,7 +76,7 @@ def measure(
     if auc_table is not None:
         from cobalance.annotation.measuring.scores import read_macro_table
 
-        write_frame(read_macro_table(auc_table), format_, output, out)
+        write_frame(read_macro_table(auc_table), format_, output)
         return
     if which is None or truth is None:
         raise OptionError("Name a run or a dataset, and ground truth with --truth.")
@@ -99,7 +93,7 @@ def measure(
             found = measure_run(store, output_folder(), run, known, names)
             frame = _frame_means(found) if summary else found.scores
             _say(found)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 def _find_truth(store: GraphStore, given: str) -> "GroundTruth":
@@ -192,4 +186,4 @@ def compare(
     if chart is not None:
         with replacing(chart) as part:
             part.write_text(shift_chart(found.table, f"{real} less {generated}"), encoding="utf-8")
-    write_frame(found.table, format_, output, out)
+    write_frame(found.table, format_, output)

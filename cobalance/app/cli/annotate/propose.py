@@ -7,17 +7,10 @@ import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    cleaned,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
@@ -280,4 +273,4 @@ def cost(
             row |= label_cost(
                 store, folders, dataset, texts, annotator, assigned(setting), progress
             )
-    write_frame(pd.DataFrame([row]), format_, output, out)
+    write_frame(pd.DataFrame([row]), format_, output)

@@ -14,12 +14,10 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
-    notes,
-    opened_store,
-    out,
-    output_folder,
 )
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, as_text, write_frame, write_text
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
@@ -100,7 +98,7 @@ def review(
         return
     if format_ is Format.TABLE:
         frame = frame[[*frame.columns[:1], *frame.columns[2:9]]]
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
 
 
 def runs(
@@ -127,15 +125,15 @@ def runs(
                 settings = LabelSettings.read(run.settings)
                 files = open_scores(Settings.from_environment().folders(), run.id)
                 found = label_summary(files, settings)
-                write_frame(found, format_, output, out)
+                write_frame(found, format_, output)
                 return
-            write_frame(runs_frame([run]), format_, output, out)
+            write_frame(runs_frame([run]), format_, output)
             return
         listed = list_runs(store, which)
     if not listed and format_ is Format.TABLE:
         notes.print("There is no annotation run. Order one: cobalance annotate label DATASET")
         return
-    write_frame(runs_frame(listed), format_, output, out)
+    write_frame(runs_frame(listed), format_, output)
 
 
 def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:

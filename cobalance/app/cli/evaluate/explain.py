@@ -12,11 +12,10 @@ from cobalance.app.cli.shared.options import (
     FormatOption,
     OutputOption,
     assignments_option,
-    notes,
-    opened_store,
-    out,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
@@ -56,7 +55,7 @@ def artefact(
             progress=progress,
         )
     frame = done.scores.drop(columns=["method", "seed"])
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
     notes.print(f"Of {inflect(len(done.edited), 'test images')} that were edited.")
 
 
@@ -94,7 +93,7 @@ def cam(
             seed=seed,
             progress=progress,
         )
-    write_frame(done.scores.drop(columns=["method", "seed"]), format_, output, out)
+    write_frame(done.scores.drop(columns=["method", "seed"]), format_, output)
     if done.without_regions:
         notes.print(
             f"{inflect(done.without_regions, 'images')} of {len(done.images):,} have no regions of "
@@ -162,7 +161,7 @@ def clusters(
             if as_concepts
             else None
         )
-    write_frame(found.shifts, format_, output, out)
+    write_frame(found.shifts, format_, output)
     if found.without:
         notes.print(f"Without captions, and in no cluster: {inflect(found.without, 'images')}.")
     if report is not None:

@@ -8,7 +8,8 @@ import typer
 
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.ids import find_id
-from cobalance.app.cli.shared.options import ALL_JOBS, notes
+from cobalance.app.cli.shared.options import ALL_JOBS
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state, find_dataset

@@ -7,17 +7,10 @@ import typer
 
 from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    cleaned,
-    note_limit,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
@@ -56,7 +49,7 @@ def predict(
             predictions = predict_dataset(
                 store, settings.folders(), evaluation, dataset, split, progress=progress
             )
-    write_frame(predictions, format_, output, out)
+    write_frame(predictions, format_, output)
 
 
 def show(
@@ -104,7 +97,7 @@ def show(
     elif metric:
         frame = frame[frame["metric"].isin(metric)]
     if len(frame) or format_ is not Format.TABLE:
-        write_frame(frame, format_, output, out)
+        write_frame(frame, format_, output)
     say_failures(found)
     if len(found) == limit:
         note_limit(limit)

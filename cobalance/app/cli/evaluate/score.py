@@ -8,17 +8,10 @@ import numpy as np
 import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
-from cobalance.app.cli.shared.options import (
-    FormatOption,
-    OutputOption,
-    assignments_option,
-    cleaned,
-    notes,
-    opened_store,
-    out,
-    output_folder,
-)
+from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
+from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
@@ -263,7 +256,7 @@ def _write(
     elif format_ is Format.TABLE:
         idle = [name for name in ("method", "seed") if frame[name].nunique() <= 1]
         frame = frame.drop(columns=idle)
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
     if baseline is None:
         for name, reason in scored.left_out.items():
             notes.print(f"{name} is left out: {reason}")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.shared.ids import JobId
-from cobalance.app.cli.shared.options import FormatOption, OutputOption, notes, opened_store, out
+from cobalance.app.cli.shared.options import FormatOption, OutputOption
 from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
@@ -13,7 +13,9 @@ from cobalance.app.cli.shared.panels import (
     panel_address,
     split_people,
 )
+from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.panels.studies import Study, close_study
 from cobalance.graph.wording import inflect
 
@@ -76,6 +78,6 @@ def study(
         frame = results_frame(store, found) if results else panel_progress(store, found)
     if results and format_ is Format.TABLE:
         frame = frame[(frame["n"] > 0)]
-    write_frame(frame, format_, output, out)
+    write_frame(frame, format_, output)
     if not results:
         notes.print(panel_address(found))

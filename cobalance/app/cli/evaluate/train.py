@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.evaluate.options import options_of, say_failures
-from cobalance.app.cli.shared.options import assignments_option, cleaned, notes, opened_store, out
+from cobalance.app.cli.shared.options import assignments_option, cleaned
+from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.training.data.sets import SETS
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.evaluation.training.methods import METHODS

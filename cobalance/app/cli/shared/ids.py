@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cobalance.app.cli.shared.options import kept_store
+from cobalance.app.cli.shared.stores import kept_store
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK

@@ -1,33 +1,16 @@
-"""Shared by all commands: consoles, common options, and opening the store."""
+"""Options that commands have in common, and what reads them."""
 
 import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.tables import Format
-from cobalance.app.cli.shared.terminal import Terminal
-from cobalance.graph.database.store import GraphStore
+from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
-from cobalance.graph.progress import Progress
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
-
-if TYPE_CHECKING:
-    from cobalance.ingest.stored.output_folder import OutputFolder
-
-
-out = Terminal(highlight=False, markup=False, emoji=False)
-if not out.is_terminal and "COLUMNS" not in os.environ:
-    out.width = 10_000  # a line for a row, so that grep finds all of it
-notes = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def cleaned(name: str | None) -> str | None:
@@ -67,37 +50,6 @@ def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
     return option
 
 
-_KEPT: ContextVar[GraphStore | None] = ContextVar("the store of the command", default=None)
-
-
-def kept_store(context: typer.Context) -> GraphStore:
-    """Open the store that the environment names, until the command ends."""
-    store = _KEPT.get()
-    return context.find_root().with_resource(_keep_store()) if store is None else store
-
-
-@contextmanager
-def _keep_store() -> Iterator[GraphStore]:
-    with ExitStack() as stack:
-        with progress_bars() as progress:
-            store = stack.enter_context(open_store(Settings.from_environment(), progress))
-        token = _KEPT.set(store)
-        stack.callback(_KEPT.reset, token)
-        yield store
-
-
-@contextmanager
-def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
-    """Open the store that the environment names, or the command's own, with progress bars."""
-    kept = _KEPT.get()
-    with progress_bars() as progress:
-        if kept is not None:
-            yield kept, progress
-        else:
-            with open_store(Settings.from_environment(), progress) as store:
-                yield store, progress
-
-
 def note_limit(limit: int) -> None:
     """Note that only the first rows are shown."""
     rows = "row is" if limit == 1 else f"{limit:,} rows are"
@@ -135,8 +87,3 @@ def read_clique(text: str) -> tuple[str, ...]:
             return tuple(map(clean_name, found))
         raise OptionError(f'--clique {text!r} is no list of names in JSON, such as ["a", "b"].')
     return tuple(map(clean_name, text.split(" + ")))
-
-
-def output_folder() -> "OutputFolder":
-    """The output folder of workers."""
-    return Settings.from_environment().folders().open_output()

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cobalance.app.cli.shared.terminal import Terminal
+from cobalance.app.cli.shared.terminal import Terminal, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
@@ -41,7 +41,7 @@ def write_frame(
     frame: pd.DataFrame,
     format_: Format,
     output: Path | None,
-    console: Console,
+    console: Console = out,
     *,
     whole: bool = False,
     unbroken: Collection[str] = (),

@@ -1,5 +1,6 @@
-"""Console that prints every text without credentials and control characters."""
+"""Consoles that print every text without credentials and control characters."""
 
+import os
 import sys
 import traceback
 from collections.abc import Iterable
@@ -39,3 +40,9 @@ def print_traceback(
 ) -> None:
     """Print a traceback to standard error; for `sys.excepthook`."""
     sys.stderr.write(safe_text("".join(traceback.format_exception(kind, error, trace))))
+
+
+out = Terminal(highlight=False, markup=False, emoji=False)
+if not out.is_terminal and "COLUMNS" not in os.environ:
+    out.width = 10_000  # a line for a row, so that grep finds all of it
+notes = Terminal(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)

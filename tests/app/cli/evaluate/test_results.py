@@ -9,15 +9,7 @@ from PIL import Image
 
 from tests.app.cli.calling import call, run_without
 from tests.app.cli.conftest import table
-from tests.workflows.evaluate.conftest import (  # noqa: F401
-    BIASED,
-    EVEN,
-    animals,
-    draw,
-    own,
-    pictures,
-    rebalanced,
-)
+from tests.workflows.evaluate.conftest import BIASED, EVEN, animals, draw, own, pictures, rebalanced  # noqa: F401
 
 
 @pytest.fixture

@@ -12,12 +12,7 @@ from streamlit.testing.v1 import AppTest
 import cobalance.app.web.browser
 from cobalance.app.web.browser.browser_part import BUILD, Exchange
 from cobalance.app.web.browser.concept_graph import Ids, Outlines, next_exchange, payload
-from cobalance.workflows.concept_graph.elements import (
-    GraphEdge,
-    GraphNode,
-    GraphPicture,
-    GraphStep,
-)
+from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 
 FRONTEND = Path(cobalance.app.web.browser.__file__).parent / "frontend"
 HOSTILE = "<img src=x onerror=alert(1)>'\"`\u202e\n שלום" + "x" * 300

@@ -1,0 +1,52 @@
+"""Open the store and the output folder that the environment names."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+import typer
+
+from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.progress import Progress
+from cobalance.workflows.settings import Settings
+from cobalance.workflows.store import open_store
+
+if TYPE_CHECKING:
+    from cobalance.ingest.stored.output_folder import OutputFolder
+
+_KEPT: ContextVar[GraphStore | None] = ContextVar("the store of the command", default=None)
+
+
+def kept_store(context: typer.Context) -> GraphStore:
+    """Open the store that the environment names, until the command ends."""
+    store = _KEPT.get()
+    return context.find_root().with_resource(_keep_store()) if store is None else store
+
+
+@contextmanager
+def _keep_store() -> Iterator[GraphStore]:
+    with ExitStack() as stack:
+        with progress_bars() as progress:
+            store = stack.enter_context(open_store(Settings.from_environment(), progress))
+        token = _KEPT.set(store)
+        stack.callback(_KEPT.reset, token)
+        yield store
+
+
+@contextmanager
+def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
+    """Open the store that the environment names, or the command's own, with progress bars."""
+    kept = _KEPT.get()
+    with progress_bars() as progress:
+        if kept is not None:
+            yield kept, progress
+        else:
+            with open_store(Settings.from_environment(), progress) as store:
+                yield store, progress
+
+
+def output_folder() -> "OutputFolder":
+    """The output folder of workers."""
+    return Settings.from_environment().folders().open_output()
