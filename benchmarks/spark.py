@@ -17,7 +17,7 @@ from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
-from cobalance.workflows.spark.session import spark_session
+from cobalance.workflows.spark import spark_session
 from tests.memory import peak_mb
 
 _ROWS = 250_000

@@ -33,7 +33,7 @@ from cobalance.workflows.diagnose.findings import (
     sizes_of,
 )
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
-from cobalance.workflows.spark.session import spark_session
+from cobalance.workflows.spark import spark_session
 
 
 @methods_speak_python

@@ -15,7 +15,7 @@ from cobalance.data import Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
@@ -90,16 +90,17 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
         if not isinstance(data, Data):
             data = read(data)
         dataset = default_dataset_name(data.source) if name is None else clean_name(name)
-        store, folders, annotations = self.graph, self.settings.folders(), data.annotations
-        options: dict[str, Any] = {
-            "source": data.source,
-            "replace": replace,
-            "progress": self.progress,
-        }
-        if sample is None:
-            load_dataset(store, folders, dataset, annotations, **options)
-        else:
-            write_sampled(store, dataset, annotations, Sample(sample, seed), **options)
+        folders, annotations = self.settings.folders(), data.annotations
+        load_dataset(
+            self.graph,
+            folders,
+            dataset,
+            annotations,
+            source=data.source,
+            replace=replace,
+            sample=None if sample is None else Sample(sample, seed),
+            progress=self.progress,
+        )
         found = find_images(folders, annotations, data.file, progress=self.progress)
         remarks = (render(found.describe(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)

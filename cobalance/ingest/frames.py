@@ -114,25 +114,16 @@ class TextColumns:
 
     def frame(self, new_row: IntArray) -> pd.DataFrame | None:
         """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
-        rows = new_row[self.image]
         columns = (self.captions, self.licenses, self.license_urls, self.attributions)
-        told = [
-            (row, *values)
-            for row, *values in zip(rows.tolist(), *columns, strict=True)
-            if row >= 0 and any(value is not None for value in values)
-        ]
-        if not told:
-            return None
-        values = [list(column) for column in zip(*told, strict=True)]
-        return pd.DataFrame(
+        texts = pd.DataFrame(
             {
-                "image": np.array(values[0], dtype=np.int64),
-                **{
-                    name: pd.Series(column, dtype=object)
-                    for name, column in zip(TEXT_COLUMNS, values[1:], strict=True)
-                },
+                name: pd.Series(column, dtype=object)
+                for name, column in zip(TEXT_COLUMNS, columns, strict=True)
             }
         )
+        texts.insert(0, "image", new_row[self.image])
+        told = texts[(texts["image"] >= 0) & texts[[*TEXT_COLUMNS]].notna().any(axis=1)]
+        return None if told.empty else told.reset_index(drop=True)
 
 
 def annotations(

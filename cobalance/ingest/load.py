@@ -17,11 +17,10 @@ from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.names import Coded, categorical
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.reader import Reader, read_head
+from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
 
@@ -60,9 +59,7 @@ def read_annotations(
     if input_format is not None and not isinstance(reader, TreeReader):
         read_head(path)
     _check_uses(reader, name, options)
-    annotations = refine(reader.read(path, options, progress), options, str(path))
-    annotations = _require_images(annotations, str(path))
-    return with_captions(annotations, options, str(path), progress)
+    return _finish(reader.read(path, options, progress), options, str(path), progress)
 
 
 def read_frame(
@@ -93,14 +90,17 @@ def read_frame(
         frame, options = one_row_per_image(frame, concept_column, options)
     frame, options = with_id(frame, options)
     annotations = read_table(load_frame(frame, Problems(name, options)), options, progress)
-    annotations = _require_images(refine(annotations, options, name), name)
-    return with_captions(annotations, options, name, progress)
+    return _finish(annotations, options, name, progress)
 
 
-def _require_images(annotations: Annotations, file: str) -> Annotations:
+def _finish(
+    annotations: Annotations, options: ReadOptions, file: str, progress: Progress
+) -> Annotations:
+    """Filter what was read, and add captions of another file."""
+    annotations = refine(annotations, options, file)
     if annotations.images.empty:
         raise InputError(file, None, _nothing_left(annotations), "Ask for less, or correct it.")
-    return annotations
+    return with_captions(annotations, options, file, progress)
 
 
 def detect_format(path: Path) -> str:

@@ -6,7 +6,7 @@ systems is the same name. Case and inner spaces are kept. Ids and URIs of images
 """
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,33 +71,25 @@ class NameColumn(Coded):
 
     Parameters
     ----------
-    faults : mapping of int to str
-        Fault of each row with the code -1; a missing value "is empty".
-    empty : bool array
-        True where the fault is that.
+    raw_codes : int array
+        Positions in `raw_faults` by row; -1, the last, is a missing value.
+    raw_faults : sequence of (str or None)
+        Fault of each value as it was written, None if it is valid; a missing value "is empty".
     """
 
-    faults: Mapping[int, str]
-    empty: BoolArray
+    raw_codes: IntArray
+    raw_faults: Sequence[str | None]
 
+    def fault(self, row: int) -> str:
+        """Describe the fault of a row with the code -1 as a clause."""
+        return str(self.raw_faults[self.raw_codes[row]])
 
-class _Faults(Mapping[int, str]):
-    """Faults by row, made when asked for: all rows of a file may have one."""
-
-    def __init__(self, rows: IntArray, raw_codes: IntArray, fault_of: Sequence[str | None]) -> None:
-        self._rows, self._raw_codes, self._fault_of = rows, raw_codes, fault_of
-
-    def __getitem__(self, row: int) -> str:
-        fault = self._fault_of[self._raw_codes[row]]
-        if fault is None:
-            raise KeyError(row)
-        return str(fault)
-
-    def __iter__(self) -> Iterator[int]:
-        return map(int, self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+    @property
+    def empty(self) -> BoolArray:
+        """True where the fault is that the value is empty."""
+        is_empty = np.array([fault == "is empty" for fault in self.raw_faults])
+        found: BoolArray = is_empty[self.raw_codes]
+        return found
 
 
 def encode_names(column: pa.Array) -> NameColumn:
@@ -106,8 +98,8 @@ def encode_names(column: pa.Array) -> NameColumn:
     Examples
     --------
     >>> column = encode_names(pa.array(["tree", " tree", None, "bus"]))
-    >>> column.codes.tolist(), column.names, dict(column.faults)
-    ([1, 1, -1, 0], ('bus', 'tree'), {2: 'is empty'})
+    >>> column.codes.tolist(), column.names, column.fault(2)
+    ([1, 1, -1, 0], ('bus', 'tree'), 'is empty')
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -124,10 +116,7 @@ def recode_names(raw_codes: IntArray, raw: Sequence[str | None]) -> NameColumn:
     number = {name: code for code, name in enumerate(sound)}
     new_code = np.array([number.get(name, -1) for name in cleaned] + [-1], dtype=np.int32)
     codes = translate_codes(raw_codes, new_code)
-    missing = [*fault_of, "is empty"]
-    faults = _Faults(np.flatnonzero(codes < 0), raw_codes, missing)
-    is_empty = np.array([fault == "is empty" for fault in missing])
-    return NameColumn(codes, tuple(sound), faults, is_empty[raw_codes])
+    return NameColumn(codes, tuple(sound), raw_codes, [*fault_of, "is empty"])
 
 
 def unreadable(column: pa.Array) -> BoolArray:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -168,38 +167,28 @@ def sample_table(path: Path, table_format: str) -> TableSample:
     if table_format == "parquet":
         table = load_rows(path, problems, most=_SAMPLE_ROWS)
     else:
-        with _excerpt(path, table_format) as start:
+        with TemporaryDirectory(prefix="cobalance-") as folder:
+            start = Path(folder) / "start"
+            start.write_bytes(_first_lines(path, table_format))
             table = TABLES[table_format].load(start, problems, silent)
-    rows = pd.DataFrame(
-        {
-            name: [
-                None if value is None else str(value)
-                for value in column.slice(0, _GUESSED_ROWS).to_pylist()
-            ]
-            for name, column in table.columns.items()
-        },
-        dtype=object,
-    )
+    columns = {
+        name: [
+            None if value is None else str(value)
+            for value in column.slice(0, _GUESSED_ROWS).to_pylist()
+        ]
+        for name, column in table.columns.items()
+    }
     # A column of captions does not keep those of 0 and 1 from being concepts.
     found = map_columns(table, ReadOptions(), [role for role in USUAL_NAMES if role != "caption"])
     taken = {*found.of.values(), *found.indicators}
     caption = usual_column("caption", [name for name in table.columns if name not in taken])
     named = found.of if caption is None else {**found.of, "caption": caption}
-    columns = {name: rows[name].tolist() for name in table.columns}
     guesses = guess_columns(columns, named, found.indicators)
-    return TableSample(rows.head(_SAMPLE_ROWS), guesses)
-
-
-@contextmanager
-def _excerpt(path: Path, table_format: str) -> Iterator[Path]:
-    """Write the first rows to a short file of the same format."""
-    with TemporaryDirectory(prefix="cobalance-") as folder:
-        start = Path(folder) / "start"
-        start.write_bytes(_first_lines(path, table_format))
-        yield start
+    return TableSample(pd.DataFrame(columns, dtype=object).head(_SAMPLE_ROWS), guesses)
 
 
 def _first_lines(path: Path, table_format: str) -> bytes:
+    """The first rows of a file, as a short file of the same format."""
     with path.open("rb") as file:
         lines = file.read(_SAMPLE_BYTES) + file.readline(_SAMPLE_BYTES)
     if table_format == "list-attr" and lines.count(b"\n") > 1:

@@ -1,9 +1,7 @@
 """Files that the authors of ConBias publish for a dataset: counts and queries, no images."""
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -15,6 +13,7 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.documents import UNDECODABLE, decode_json, decoding_fault
 from cobalance.ingest.names import name_fault
 from cobalance.ingest.reader import read_start
+from cobalance.ingest.tables.sheets import csv_records
 
 Kind = Literal["co-occurrence", "cliques", "common cliques", "queries"]
 Key = tuple[str, tuple[str, ...]]
@@ -172,7 +171,7 @@ def _matrix(
     text: str, file: str, classes: Collection[str], concepts: Collection[str]
 ) -> list[_Row]:
     """The rows of a symmetric matrix: each class with each concept, and each two concepts."""
-    lines = _lines(text, file)
+    lines = csv_records(text, file, _REMEDY, strict=True)
     place, header = next(lines, ("line 1", []))
     names = [clean_name(name) for name in header[1:]]
     if not names or header[0].strip() or len(set(names)) < len(names):
@@ -206,20 +205,6 @@ def _matrix(
                 held = [name for name in (one, other) if name not in of_class]
                 rows.append((places[one], "".join(of), held, shared))
     return rows
-
-
-def _lines(text: str, file: str) -> Iterator[tuple[str, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            place = f"line {reader.line_num}"
-            raise InputError(file, place, f"is not CSV ({error})", _REMEDY) from None
-        if cells is None:
-            return
-        if cells:
-            yield f"line {reader.line_num}", cells
 
 
 def _count(cell: str, file: str, place: str) -> int:

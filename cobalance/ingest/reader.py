@@ -1,6 +1,7 @@
-"""Interface of readers, and opening annotation files."""
+"""Interfaces of readers of files and of folders, and opening annotation files."""
 
 import stat
+from abc import ABC, abstractmethod
 from pathlib import Path
 from shlex import quote
 from typing import Protocol
@@ -9,6 +10,7 @@ from cobalance.graph.errors import InputError
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.trees import FileTree, open_tree
 
 HEAD = 65_536  # bytes that detection sees
 _WHOLE = ("manifest.parquet", "metadata.parquet", "metadata.csv", "metadata.jsonl")
@@ -46,6 +48,30 @@ class Reader(Protocol):
         InputError
             The file, or a record in it, cannot be used.
         """
+
+
+class TreeReader(ABC):
+    """Reader of a folder or an archive, as `Reader` is one of a file."""
+
+    description: str
+    uses: frozenset[str] = frozenset({"categories"})
+
+    @abstractmethod
+    def detects_tree(self, tree: FileTree) -> bool:
+        """Whether a folder or archive has this format, judged by its files."""
+
+    @abstractmethod
+    def read_tree(self, tree: FileTree, options: ReadOptions, progress: Progress) -> Annotations:
+        """Read all of it, unfiltered; raises as `Reader.read`."""
+
+    def detects(self, _path: Path, _head: bytes) -> bool:
+        """Whether one file has this format: none has."""
+        return False
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Annotations:
+        """Open the folder or archive, and read it."""
+        with open_tree(path) as tree:
+            return self.read_tree(tree, options, progress)
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB

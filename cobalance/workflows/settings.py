@@ -23,103 +23,6 @@ from cobalance.graph.run_log import Level, write_log
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.folders import Folders
 
-ENVIRONMENT = (
-    ("NEO4J_URI", "a local server", "URI of the Neo4j server, 5.26 LTS or newer."),
-    ("NEO4J_USERNAME", "`neo4j`", "Its user."),
-    ("NEO4J_PASSWORD_FILE", "", "A file with the password."),
-    ("NEO4J_PASSWORD", "", "The password, where there is no file."),
-    ("NEO4J_DATABASE", "`neo4j`", "The server's database to use."),
-    (
-        "COBALANCE_HOME",
-        "the user's data folder",
-        "Data of the local server, boxes and outlines of images of any server, and exports of the "
-        "web app. What is created "
-        "here is for its user alone; folders that exist keep their permissions.",
-    ),
-    ("COBALANCE_CACHE", "the user's cache folder", "Where downloads are kept."),
-    (
-        "COBALANCE_IDLE_STOP_S",
-        "`1800`",
-        "The local server stops after this many seconds without a connection.",
-    ),
-    ("COBALANCE_HEAP_MB", "`1024`", "Heap memory of the local server."),
-    (
-        "COBALANCE_REPOSITORY",
-        "Maven Central",
-        "A Maven repository to download the local server from.",
-    ),
-    (
-        "COBALANCE_IMAGES",
-        "",
-        "Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in "
-        "PATH if none is a URL. A relative path is looked for in this order, and "
-        "then in the folders that were added in the web app, or found beside loaded annotations.",
-    ),
-    (
-        "COBALANCE_OUTPUT",
-        "`generated` in COBALANCE_HOME",
-        "Where workers put images: a folder or an fsspec URL, the same for all of them. A folder "
-        "that does not exist is created for its user alone.",
-    ),
-    (
-        "COBALANCE_QUEUE_FILE",
-        "",
-        "A file with the URL of the job queue, which may contain a password.",
-    ),
-    (
-        "COBALANCE_QUEUE",
-        "SQLite in COBALANCE_HOME",
-        "The URL of the job queue, where there is no file: `sqlite:///path`, or "
-        "`postgresql://user:password@host/database` for workers on many machines.",
-    ),
-    (
-        "COBALANCE_LOG",
-        "",
-        "The level from which on to log: `debug`, `info`, `warning` or `error`. Without it "
-        "warnings are printed, and a log file is written from `info` on.",
-    ),
-    ("COBALANCE_LOG_FILE", "", "A file to which workers, commands and the web app append the log."),
-    ("COBALANCE_AUTH_FILE", "", "A TOML file with the login providers of the web app."),
-    ("COBALANCE_EDITORS", "nobody", "Editors of the web app, as `a@b.org,@c.org`."),
-    ("COBALANCE_VIEWERS", "everybody who logs in", "Viewers of the web app, in the same form."),
-    (
-        "COBALANCE_TRUST_EMAIL",
-        "`false`",
-        "`true` to trust addresses for which the login provider sends no `email_verified`; those "
-        "that it calls unverified are never trusted.",
-    ),
-    (
-        "COBALANCE_UPLOAD_MB",
-        "`600`",
-        "The most MB of files that a page of the web app may send to load, in up to 1,000 files; "
-        "all pages together may send twice as much.",
-    ),
-    (
-        "COBALANCE_IMPORTS",
-        "the working folder, for a web app on loopback",
-        "Folders that the web app may load annotations and add images from, separated as in PATH.",
-    ),
-    (
-        "COBALANCE_WORKERS",
-        "`1` for a web app on loopback without a login, else `0`",
-        "How many workers editors may start from the web app, on its machine; they take its GPUs "
-        "in turn, and end with it.",
-    ),
-    (
-        "COBALANCE_CHAT_URL",
-        "",
-        "The OpenAI-compatible address that editors of the web app may ask on the page Annotate, "
-        "such as `http://127.0.0.1:8000/v1`. It gets questions and captions, never images.",
-    ),
-    (
-        "COBALANCE_CHAT_MODEL",
-        "",
-        "The model's name there; without an address, one to run on the web app's machine.",
-    ),
-    ("COBALANCE_CHAT_KEY_FILE", "", "A file with the key of that address."),
-)
-"""Name, default and purpose of each variable, for the documentation."""
-
 VARIABLES = {
     "uri": "NEO4J_URI",
     "username": "NEO4J_USERNAME",
@@ -185,7 +88,10 @@ class LogSettings(BaseSettings):
     model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True)
 
     cobalance_log: Annotated[Level, BeforeValidator(str.lower)] | None = None
+    """The level from which on to log: `debug`, `info`, `warning` or `error`. Without it warnings
+    are printed, and a log file is written from `info` on."""
     cobalance_log_file: Path | None = None
+    """A file to which workers, commands and the web app append the log."""
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -210,37 +116,73 @@ class LogSettings(BaseSettings):
 
 
 class Settings(LogSettings):
-    """Settings of a process, one for each variable in `ENVIRONMENT`.
+    """Settings of a process, one for each variable; the documentation has what is said of each.
 
     Of a secret and its file, the file wins.
     """
 
     neo4j_uri: str | None = None
+    """URI of the Neo4j server, 5.26 LTS or newer. Without it there is a local server."""
     neo4j_username: Annotated[
         str, Field(validation_alias=AliasChoices("neo4j_username", "neo4j_user"))
     ] = "neo4j"
-    neo4j_password: SecretStr | None = None
+    """Its user."""
     neo4j_password_file: Path | None = None
+    """A file with the password."""
+    neo4j_password: SecretStr | None = None
+    """The password, where there is no file."""
     neo4j_database: str = "neo4j"
+    """The server's database to use."""
     cobalance_home: Path = Field(default_factory=lambda: platformdirs.user_data_path("cobalance"))
+    """Data of the local server, boxes and outlines of images of any server, and exports of the web
+    app; the user's data folder by default. What is created here is for its user alone; folders that
+    exist keep their permissions."""
     cobalance_cache: Path = Field(default_factory=lambda: platformdirs.user_cache_path("cobalance"))
+    """Where downloads are kept; the user's cache folder by default."""
     cobalance_idle_stop_s: Annotated[float, Field(gt=0)] = 1800.0
+    """The local server stops after this many seconds without a connection."""
     cobalance_heap_mb: Annotated[int, Field(ge=256)] = 1024
+    """Heap memory of the local server."""
     cobalance_repository: Annotated[str | None, Field(pattern=r"^https?://[^/]+")] = None
+    """A Maven repository to download the local server from; Maven Central by default."""
     cobalance_images: _Roots = ()
+    """Where image files are: folders, ZIP files and fsspec URLs, separated by commas, or as in PATH
+    if none is a URL. A relative path is looked for in this order, and then in the folders that were
+    added in the web app, or found beside loaded annotations."""
     cobalance_output: str | None = None
-    cobalance_queue: SecretStr | None = None
+    """Where workers put images: a folder or an fsspec URL, the same for all of them; `generated` in
+    COBALANCE_HOME by default. A folder that does not exist is created for its user alone."""
     cobalance_queue_file: Path | None = None
+    """A file with the URL of the job queue, which may contain a password."""
+    cobalance_queue: SecretStr | None = None
+    """The URL of the job queue, where there is no file: `sqlite:///path`, or
+    `postgresql://user:password@host/database` for workers on many machines; SQLite in
+    COBALANCE_HOME by default."""
     cobalance_auth_file: Path | None = None
+    """A TOML file with the login providers of the web app."""
     cobalance_editors: _People = ()
+    """Editors of the web app, as `a@b.org,@c.org`; nobody by default."""
     cobalance_viewers: _People = ()
+    """Viewers of the web app, in the same form; everybody who logs in by default."""
     cobalance_trust_email: bool = False
+    """`true` to trust addresses for which the login provider sends no `email_verified`; those that
+    it calls unverified are never trusted."""
     cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
+    """The most MB of files that a page of the web app may send to load, in up to 1,000 files; all
+    pages together may send twice as much."""
     cobalance_imports: _Folders | None = None
+    """Folders that the web app may load annotations and add images from, separated as in PATH; the
+    working folder by default, for a web app on loopback."""
     cobalance_workers: Annotated[int | None, Field(ge=0, le=64)] = None
+    """How many workers editors may start from the web app, on its machine; they take its GPUs in
+    turn, and end with it. By default `1` for a web app on loopback without a login, else `0`."""
     cobalance_chat_url: str | None = None
+    """The OpenAI-compatible address that editors of the web app may ask on the page Annotate, such
+    as `http://127.0.0.1:8000/v1`. It gets questions and captions, never images."""
     cobalance_chat_model: str | None = None
+    """The model's name there; without an address, one to run on the web app's machine."""
     cobalance_chat_key_file: Path | None = None
+    """A file with the key of that address."""
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """Arguments of ``repr``: addresses without their passwords."""

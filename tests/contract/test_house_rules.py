@@ -41,7 +41,7 @@ MINE = {
 
 READ_THE_ENVIRONMENT = (
     "cobalance/workflows/settings.py",
-    "cobalance/workflows/spark/session.py",  # which gives Java its variables
+    "cobalance/workflows/spark.py",  # which gives Java its variables
 )
 
 SPREAD = {

@@ -14,7 +14,7 @@ from cobalance.graph.errors import InputError, TooManyCliquesError, UnknownNameE
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
-from cobalance.workflows.spark.session import spark_session
+from cobalance.workflows.spark import spark_session
 
 CONCEPTS = ["cow", "field", "água", "stop sign", "a|b", "rain", "sea"]
 CLASSES = ["country", "sea", "urban"]

@@ -1,5 +1,6 @@
 """Captions, licences and attribution of the images of a COCO file."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -25,11 +26,10 @@ def coco_texts(
         The image's row and the text of each caption, in their order.
     """
     given, notes = licenses_of(images, licenses)
+    n = len(given)
     return TextColumns(
-        np.arange(len(images.items)),
-        [None] * len(images.items)
-        if captions is None
-        else captions_by_image(*captions, len(images.items)),
+        np.arange(n),
+        [None] * n if captions is None else captions_by_image(*captions, n),
         [_name(one) for one in given],
         [one.url if one else None for one in given],
         [_attribution(image) for image in images.items],
@@ -49,15 +49,11 @@ def captions_by_image(
     >>> captions_by_image(np.array([1, 0, 1]), ["b", " ", "a"], 3)
     [None, ['b', 'a'], None]
     """
-    found: list[list[str] | None] = [None] * n_images
+    found: dict[int, list[str]] = defaultdict(list)
     for row, text in zip(image.tolist(), texts, strict=True):
         if text is not None and text.strip():
-            own = found[row]
-            if own is None:
-                found[row] = [text]
-            else:
-                own.append(text)
-    return found
+            found[row].append(text)
+    return [found.get(row) for row in range(n_images)]
 
 
 def _name(one: License | None) -> str | None:

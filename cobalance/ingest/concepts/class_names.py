@@ -217,7 +217,7 @@ def labels_from_file(
     rows = table.rows()
     keys = text_column(table, of["id"], Setting("id_column"))
     names = encode_names(text_column(table, of["class"], Setting("class_column")))
-    rows.report(names.codes < 0, lambda row: f"the class {names.faults[row]}", "Correct it")
+    rows.report(names.codes < 0, lambda row: f"the class {names.fault(row)}", "Correct it")
     known = pd.Index(keys.to_pandas())
     repeated = known.duplicated()
     rows.report(

@@ -27,12 +27,11 @@ def unit_vectors(vectors: npt.ArrayLike) -> Vectors:
     """
     given = np.asarray(vectors)
     unit = np.zeros(given.shape, dtype=np.float32)
-    for start in range(0, len(given), 20_000):
-        part = given[start : start + 20_000].astype(np.float64)
+    step = max(1, (1 << 26) // (8 * max(1, given.shape[1])))  # rows of 64 MiB
+    for start in range(0, len(given), step):
+        part = given[start : start + step].astype(np.float64)
         lengths = np.linalg.norm(part, axis=1, keepdims=True)
-        unit[start : start + 20_000] = np.divide(
-            part, lengths, out=np.zeros_like(part), where=lengths > 0
-        )
+        unit[start : start + step] = part / np.where(lengths > 0, lengths, 1)
     return unit
 
 

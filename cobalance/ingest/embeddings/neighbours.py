@@ -1,13 +1,13 @@
 """Exact nearest neighbours by cosine distance, in blocks of bounded memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import DataError
+from cobalance.ingest.embeddings.cosine import unit_vectors
 
 Positions = npt.NDArray[np.int64]
 
@@ -72,83 +72,48 @@ def neighbourhoods(
     ...     print(block, positions.tolist())
     slice(0, 4, None) [[1, 2], [0, 2], [0, 1], [1, 2]]
     """
-    search = _open_search(queries, points, k, own)
-    for start, sure, possible in search.blocks():
-        rows, columns, _ = search.sorted_pairs(start, possible)
-        missing = search.k - sure.sum(axis=1)
-        kept = _place_in_row(rows) < missing[rows]
-        sure[rows[kept], columns[kept]] = True
-        yield slice(start, start + len(sure)), np.nonzero(sure)[1].reshape(len(sure), search.k)
+    query_norms = _norms(queries)
+    point_norms = query_norms if points is queries else _norms(points)
+    n_points, n_dimensions = points.shape
+    k = min(k, n_points if own is None else max(0, n_points - 1))
+    error = (n_dimensions + 8) * _ROUNDING  # of a product: rounded vectors, rounded sums
+    margin = np.float32(2.5 * error)  # 2, and the rest for the rounding of the limits
+    ready = unit_vectors(points).T
+    step = max(1, BLOCK_BYTES // (4 * max(1, n_points)))
+    for start in range(0, len(queries), step):
+        block = slice(start, start + step)
+        products = unit_vectors(queries[block]) @ ready
+        if own is not None:
+            products[np.arange(len(products)), own[block]] = -np.inf
+        nearest = np.zeros(products.shape, dtype=np.bool_)
+        if k > 0:
+            kth = np.partition(products, n_points - k, axis=1)[:, n_points - k, np.newaxis]
+            nearest = products > kth + margin
+            rows, columns = np.nonzero((products >= kth - margin) & ~nearest)
+            distances = np.empty(len(rows))
+            at_once = max(1, BLOCK_BYTES // (8 * max(1, n_dimensions)))
+            for first in range(0, len(rows), at_once):
+                pairs = slice(first, first + at_once)
+                query, point = start + rows[pairs], columns[pairs]
+                scales = query_norms[query] * point_norms[point]
+                distances[pairs] = _distances(queries[query], points[point], scales)
+            order = np.lexsort((columns, distances, rows))
+            rows, columns = rows[order], columns[order]
+            place_in_row = np.arange(len(rows)) - np.searchsorted(rows, rows)
+            kept = place_in_row < (k - nearest.sum(axis=1))[rows]
+            nearest[rows[kept], columns[kept]] = True
+        yield slice(start, start + len(nearest)), np.nonzero(nearest)[1].reshape(len(nearest), k)
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """Vectors that are ready to be searched, with their Euclidean norms."""
-
-    queries: npt.NDArray[np.floating]
-    query_norms: FloatArray
-    points: npt.NDArray[np.floating]
-    point_norms: FloatArray
-    k: int  # at most the number of points that a query has
-    own: Positions | None
-
-    def blocks(self) -> Iterator[tuple[int, BoolArray, BoolArray]]:
-        """Yield each block's first query, with masks of certain and of possible neighbours.
-
-        Both arrays have the shape (queries, points). Of the k nearest all are in one or the other,
-        and the sure ones are all among them.
-        """
-        n_points, n_dimensions = self.points.shape
-        error = (n_dimensions + 8) * _ROUNDING  # of a product: rounded vectors, rounded sums
-        margin = np.float32(2.5 * error)  # 2, and the rest for the rounding of the limits
-        ready = _unit(self.points, self.point_norms).T
-        step = max(1, BLOCK_BYTES // (4 * max(1, n_points)))
-        for start in range(0, len(self.queries), step):
-            block = slice(start, start + step)
-            products = _unit(self.queries[block], self.query_norms[block]) @ ready
-            if self.own is not None:
-                products[np.arange(len(products)), self.own[block]] = -np.inf
-            if self.k == 0:
-                nothing = np.zeros(products.shape, dtype=np.bool_)
-                yield start, nothing, nothing
-                continue
-            place = n_points - self.k
-            kth = np.partition(products, place, axis=1)[:, place, np.newaxis]
-            sure = products > kth + margin
-            yield start, sure, (products >= kth - margin) & ~sure
-
-    def sorted_pairs(
-        self, start: int, chosen: BoolArray
-    ) -> tuple[Positions, Positions, FloatArray]:
-        """Row, column and exact distance of the chosen pairs, by row, distance and column."""
-        rows, columns = np.nonzero(chosen)
-        distances = np.empty(len(rows))
-        step = max(1, BLOCK_BYTES // (8 * max(1, self.points.shape[1])))
-        for first in range(0, len(rows), step):
-            pairs = slice(first, first + step)
-            distances[pairs] = self._distances(start + rows[pairs], columns[pairs])
-        order = np.lexsort((columns, distances, rows))
-        return rows[order], columns[order], distances[order]
-
-    def _distances(self, queries: Positions, points: Positions) -> FloatArray:
-        left = self.queries[queries].astype(np.float64, copy=False)
-        left *= self.points[points]  # an indexed array is a copy
-        scales = self.query_norms[queries] * self.point_norms[points]
-        cosines = left.sum(axis=1) / np.where(scales > 0, scales, 1)
-        distances: FloatArray = np.clip(1 - cosines, 0, 2)
-        return distances
-
-
-def _open_search(
-    queries: npt.NDArray[np.floating],
-    points: npt.NDArray[np.floating],
-    k: int,
-    own: Positions | None,
-) -> _Search:
-    norms = _norms(queries)
-    others = norms if points is queries else _norms(points)
-    most = len(points) if own is None else max(0, len(points) - 1)
-    return _Search(queries, norms, points, others, min(k, most), own)
+def _distances(
+    left: npt.NDArray[np.floating], right: npt.NDArray[np.floating], scales: FloatArray
+) -> FloatArray:
+    """Cosine distances of rows in double precision, by the products of their norms."""
+    products = left.astype(np.float64)
+    products *= right
+    cosines = products.sum(axis=1) / np.where(scales > 0, scales, 1)
+    distances: FloatArray = np.clip(1 - cosines, 0, 2)
+    return distances
 
 
 def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:
@@ -162,26 +127,3 @@ def _norms(vectors: npt.NDArray[np.floating]) -> FloatArray:
         at = int(np.flatnonzero(~np.isfinite(norms))[0])
         raise DataError(f"Vector {at} has a value that is not finite, or too large a one.")
     return norms
-
-
-def _unit(vectors: npt.NDArray[np.floating], norms: FloatArray) -> npt.NDArray[np.float32]:
-    """Vectors of length 1 in single precision; zeros stay."""
-    scaled = np.empty(vectors.shape, dtype=np.float32)
-    step = max(1, BLOCK_BYTES // (8 * max(1, vectors.shape[1])))
-    for start in range(0, len(vectors), step):
-        rows = slice(start, start + step)
-        divisors = np.where(norms[rows] > 0, norms[rows], 1)[:, np.newaxis]
-        scaled[rows] = vectors[rows] / divisors
-    return scaled
-
-
-def _place_in_row(rows: Positions) -> Positions:
-    """How many entries of its row stand before each one; rows in ascending order.
-
-    Examples
-    --------
-    >>> _place_in_row(np.array([0, 0, 2, 2, 2])).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    places: Positions = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    return places

@@ -118,7 +118,7 @@ def _categories(
     column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
     faults = problems.rows(len(categories.items), categories.place)
     faults.report(
-        column.codes < 0, lambda row: f"the name {column.faults[row]}", "Give it a readable name"
+        column.codes < 0, lambda row: f"the name {column.fault(row)}", "Give it a readable name"
     )
     ids, used = id_columns(field(categories, "id"), field(instances, "category_id"))
     known = pd.Index(ids.to_pandas())

@@ -12,9 +12,9 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations, Box
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import decode_json
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
 
 _SAMPLES, _METADATA = "samples.json", "metadata.json"

@@ -17,10 +17,10 @@ from cobalance.graph.records import Annotations
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import decode_json
 from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.loading import CHUNK
 from cobalance.ingest.tables.parquet import row_batches

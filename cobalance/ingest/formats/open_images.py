@@ -19,11 +19,11 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_of_objects
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, unreadable
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree, open_tree
 
 _HEADER_BYTES = 4096

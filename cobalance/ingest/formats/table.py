@@ -171,7 +171,7 @@ def _split(table: Table, columns: ColumnMap, split: str | None, rows: RowProblem
         return None
     column = encode_names(text_column(table, columns.of["split"], Setting("split_column")))
     faulty = (column.codes < 0) & ~column.empty
-    rows.report(faulty, lambda row: f"the split {column.faults[row]}", "Correct it")
+    rows.report(faulty, lambda row: f"the split {column.fault(row)}", "Correct it")
     return column
 
 
@@ -279,7 +279,7 @@ def _labels(
     name = columns.of["class"]
     column = encode_names(text_column(table, name, Setting("class_column")))
     rows.report(
-        column.codes < 0, lambda row: f"the class {column.faults[row]}", "Name the image's class"
+        column.codes < 0, lambda row: f"the class {column.fault(row)}", "Name the image's class"
     )
     notes: tuple[str, ...] = ()
     if _is_attribute(table, name, set(column.names)):  # its name says what 1 means

@@ -77,14 +77,10 @@ class VisualGenome:
         progress("read", 0, None)
         images = _decode(path, list[Image], problems)
         beside = path.with_name("image_data.json")
-        data = (
-            {
-                _id(one): one
-                for one in _decode(beside, list[ImageData], problems.beside(str(beside)))
-            }
-            if beside.is_file()
-            else {}
-        )
+        data: dict[str, ImageData] = {}
+        if beside.is_file():
+            sizes = _decode(beside, list[ImageData], problems.beside(str(beside)))
+            data = {_id(one): one for one in sizes}
         word_of = _words(
             synset for image in images for it in image.objects for synset in it.synsets
         )

@@ -13,9 +13,9 @@ from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_json
 from cobalance.ingest.formats.image_folder import IMAGE_ENDINGS
 from cobalance.ingest.formats.table import read_table
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.tables.columns import usual_column
 from cobalance.ingest.tables.row_values import table_of_rows
 from cobalance.ingest.trees import FileTree, open_tree

@@ -16,11 +16,11 @@ from cobalance.graph.records import Annotations
 from cobalance.graph.wording import inflect
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
-from cobalance.ingest.formats.tree_reader import TreeReader
 from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS, read_header
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFileError
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
+from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree
 
 _SPLITS = ("train", "val", "test")
@@ -243,16 +243,12 @@ def _parse_line(line: str, description: _Description) -> _Object | None:
 
 def _in_pixels(found: _Object, size: tuple[int, int] | None) -> dict[str, Any]:
     """An object's arguments for `Collector.mention`."""
-    if size is None:
-        return {"concept": found.concept, "score": found.score}
-    width, height = size
-    x, y, w, h = found.box
-    outline = [round(value * size[at % 2], 2) for at, value in enumerate(found.outline)]
-    return {
-        "concept": found.concept,
-        "score": found.score,
-        "box": (x * width, y * height, w * width, h * height),
-        "segmentation": repr([[round(value, 2) for value in outline]]).encode()
-        if outline
-        else None,
-    }
+    arguments: dict[str, Any] = {"concept": found.concept, "score": found.score}
+    if size is not None:
+        width, height = size
+        x, y, w, h = found.box
+        arguments["box"] = (x * width, y * height, w * width, h * height)
+        if found.outline:
+            outline = [round(value * size[at % 2], 2) for at, value in enumerate(found.outline)]
+            arguments["segmentation"] = repr([outline]).encode()
+    return arguments

@@ -34,15 +34,9 @@ FORMATS = {
 }
 """Supported formats, by Pillow's names, with the file ending that loaders expect."""
 
-_TRANSPOSE = {
-    2: "FLIP_LEFT_RIGHT",
-    3: "ROTATE_180",
-    4: "FLIP_TOP_BOTTOM",
-    5: "TRANSPOSE",
-    6: "ROTATE_270",
-    7: "TRANSVERSE",
-    8: "ROTATE_90",
-}
+_TRANSPOSE = ("FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270",
+              "TRANSVERSE", "ROTATE_90")  # fmt: skip
+"""Pillow's names of the EXIF orientations from 2 on."""
 _QUARTER_TURNS = (5, 6, 7, 8)
 _SCALED_IN_PLACE = ("RGB", "L", "CMYK", "YCbCr")
 
@@ -264,5 +258,6 @@ def _orientation(image: "Image.Image") -> int:
 def _upright(image: "Image.Image", orientation: int) -> "Image.Image":
     from PIL import Image
 
-    name = _TRANSPOSE.get(orientation)
-    return image if name is None else image.transpose(Image.Transpose[name])
+    if not 2 <= orientation <= 8:
+        return image
+    return image.transpose(Image.Transpose[_TRANSPOSE[orientation - 2]])

@@ -48,7 +48,7 @@ def count_with_spark(
     Parameters
     ----------
     session : SparkSession
-        Running; `cobalance.workflows.spark.session` starts one.
+        Running; `cobalance.workflows.spark.spark_session` starts one.
     path : str or sequence of str
         Files or folders on any file system that Spark reads.
     options : SparkOptions or None
@@ -132,8 +132,7 @@ def count_cliques(
 
 
 def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArray:
-    columns = [rows.column(name).to_numpy() for name in names]
-    return np.stack(columns, axis=1).astype(kind) if len(columns) else np.empty((0, 0), kind)
+    return np.column_stack([rows.column(name).to_numpy() for name in names]).astype(kind)
 
 
 def _select_concepts(

@@ -1,4 +1,4 @@
-"""Images in Parquet files as Spark reads them, and their totals."""
+"""Images in Parquet files as Spark reads them, their totals, and a few of every clique."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.counting.sample import priorities, sample_rows
+from cobalance.graph.dataset.incidence_table import SplitIncidence
 from cobalance.graph.errors import InputError
 from cobalance.graph.names import clean_name
 from cobalance.ingest.tables.columns import usual_column
@@ -134,7 +137,7 @@ def _column(names: Sequence[str], role: str, given: str | None, file: str, neede
     """Column of a role; empty text for an optional role without one."""
     name = given or usual_column(role, names) or ""
     if (given or needed) and name not in names:
-        wanted = repr(given) if given else f"for the {role.removesuffix('_name')}"
+        wanted = repr(given) if given else f"for the {role}"
         listed = ", ".join(names)
         raise InputError(file, None, f"has no column {wanted} (columns: {listed})", "Name it.")
     return name
@@ -241,3 +244,62 @@ def _codes(names: pa.Array, code_of: Mapping[str, int]) -> IntArray:
     indices = pc.fill_null(encoded.indices, len(known)).to_numpy(zero_copy_only=False)
     codes: IntArray = np.array([*known, -1], dtype=np.int64)[indices]
     return codes
+
+
+_NAMED = ("label", "concepts", "id", "uri", "split")
+
+
+@warns_not_of_pandas
+def sample_with_spark(
+    images: "DataFrame",
+    raw: Mapping[str, Sequence[str]],
+    cliques: Cliques,
+    per_class: int,
+    seed: int,
+) -> SplitIncidence:
+    """The images that `cobalance.graph.counting.sample.sample_rows` chooses, and some more.
+
+    Parameters
+    ----------
+    images : DataFrame
+        From `read_images`, named.
+    raw : mapping of str to sequence of str
+        All concepts, and how each is written.
+    cliques : Cliques
+        That were counted in them.
+
+    Raises
+    ------
+    InputError
+        A chosen image has no id, or two have the same.
+    """
+    names = sorted(raw)
+    code_of = {each: code for code, name in enumerate(names) for each in raw[name]}
+    classes = cliques.classes
+
+    def choose(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, IMAGES_AT_ONCE):
+                some = batch.slice(start, IMAGES_AT_ONCE)
+                part = incidence_of(some, code_of, names, classes)
+                priority = priorities([name or "" for name in some.column("id").to_pylist()], seed)
+                rows = sample_rows(part, priority, cliques, per_class, part=True)
+                yield some.take(pa.array(rows)).select(_NAMED)
+
+    kinds = "label string, concepts array<string>, id string, uri string, split string"
+    table = images.mapInArrow(choose, kinds).toArrow()
+    found = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
+    ids = found.column("id").to_pylist()
+    if None in ids or len(set(ids)) < len(ids):
+        raise InputError(
+            "The images", None, "do not each have an id of their own", "Name the column of the ids."
+        )
+    incidence = incidence_of(found, code_of, names, classes)
+    splits = found.column("split").dictionary_encode()
+    return SplitIncidence(
+        incidence,
+        splits.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64),
+        tuple(splits.dictionary.to_pylist()),
+        ids,
+        found.column("uri").to_pylist(),
+    )

@@ -8,6 +8,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -67,14 +68,12 @@ class OutputFolder:
         JobBlockedError
             The folder is full, read-only or unreachable.
         """
+        if self._is_local:
+            self.write_large(name, lambda file: file.write(data))
+            return
         path = self._path(name)
-        try:
-            if self._is_local:
-                _write_local(Path(self._root), Path(path), lambda file: file.write(data))
-            else:
-                self._put_file(path, lambda to: self._fs.pipe_file(to, data))
-        except OSError as error:
-            raise self._block_error("written to", error) from error
+        with self._blocking("written to"):
+            self._put_file(path, lambda to: self._fs.pipe_file(to, data))
 
     def write_large(self, name: str, fill: Callable[[IO[bytes]], object]) -> None:
         """Write a file that is never whole in memory, replacing an earlier one.
@@ -90,7 +89,7 @@ class OutputFolder:
             As `write`.
         """
         path = self._path(name)
-        try:
+        with self._blocking("written to"):
             if self._is_local:
                 _write_local(Path(self._root), Path(path), fill)
                 return
@@ -99,8 +98,6 @@ class OutputFolder:
                 with local.open("wb") as file:
                     fill(file)
                 self._put_file(path, lambda to: self._fs.put_file(str(local), to))
-        except OSError as error:
-            raise self._block_error("written to", error) from error
 
     def read(self, name: str) -> bytes:
         """Read a file.
@@ -112,20 +109,17 @@ class OutputFolder:
         JobBlockedError
             It cannot be read.
         """
-        try:
-            data: bytes = self._fs.cat_file(self._path(name))
-        except FileNotFoundError as error:
-            raise OutputMissingError(f"{self.place}: there is no file {name}.") from error
-        except OSError as error:
-            raise self._block_error("read", error) from error
-        return data
+        with self._blocking("read"):
+            try:
+                data: bytes = self._fs.cat_file(self._path(name))
+            except FileNotFoundError as error:
+                raise OutputMissingError(f"{self.place}: there is no file {name}.") from error
+            return data
 
     def exists(self, name: str) -> bool:
         """Whether a file or folder exists."""
-        try:
+        with self._blocking("read"):
             return bool(self._fs.exists(self._path(name)))
-        except OSError as error:
-            raise self._block_error("read", error) from error
 
     def names(self, folder: str) -> list[str]:
         """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
@@ -133,21 +127,13 @@ class OutputFolder:
 
     def delete(self, name: str) -> None:
         """Delete a file, if it exists."""
-        try:
+        with self._blocking("written to"), suppress(FileNotFoundError):
             self._fs.rm_file(self._path(name))
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise self._block_error("written to", error) from error
 
     def delete_folder(self, name: str) -> None:
         """Delete a folder with all that is in it, if it exists."""
-        try:
+        with self._blocking("written to"), suppress(FileNotFoundError):
             self._fs.rm(self._path(name), recursive=True)
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise self._block_error("written to", error) from error
 
     def delete_temporary(self, folder: str) -> None:
         """Delete a folder's temporary files, which killed processes have left."""
@@ -156,17 +142,14 @@ class OutputFolder:
 
     def _list(self, folder: str) -> Iterator[str]:
         """The names of a folder's files, of which there may be millions."""
-        try:
+        with self._blocking("read"), suppress(FileNotFoundError):
             if self._is_local:
                 with os.scandir(self._path(folder)) as found:
                     yield from (entry.name for entry in found if entry.is_file())
-                return
-            entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise self._block_error("read", error) from error
-        yield from {PurePosixPath(one["name"]).name for one in entries if one["type"] == "file"}
+            else:
+                entries: list[dict[str, Any]] = self._fs.ls(self._path(folder), detail=True)
+                files = (one["name"] for one in entries if one["type"] == "file")
+                yield from {PurePosixPath(name).name for name in files}
 
     def _put_file(self, path: str, put: Callable[[str], object]) -> None:
         """Put a file at a path, where it is seen only once it is whole."""
@@ -184,20 +167,25 @@ class OutputFolder:
             raise DataError(f"{name!r} is not a path in the output folder.")
         return f"{self._root}/{'/'.join(parts)}"
 
-    def _block_error(self, done: str, error: OSError) -> JobBlockedError:
-        why = error.strerror or str(error) or type(error).__name__
-        remedy = {
-            errno.ENOSPC: "Make room there",
-            errno.EDQUOT: "Make room there",
-            errno.EROFS: "Make it writable",
-            errno.EACCES: "Let this user write there",
-            errno.EPERM: "Let this user write there",
-        }.get(error.errno or 0, "Put that right")
-        return JobBlockedError(
-            f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or set ",
-            Setting("output"),
-            " to another one; then retry the job.",
-        )
+    @contextmanager
+    def _blocking(self, done: str) -> Iterator[None]:
+        """Raise JobBlockedError for an error of the file system in the block."""
+        try:
+            yield
+        except OSError as error:
+            why = error.strerror or str(error) or type(error).__name__
+            remedy = {
+                errno.ENOSPC: "Make room there",
+                errno.EDQUOT: "Make room there",
+                errno.EROFS: "Make it writable",
+                errno.EACCES: "Let this user write there",
+                errno.EPERM: "Let this user write there",
+            }.get(error.errno or 0, "Put that right")
+            raise JobBlockedError(
+                f"The output folder {self.place} cannot be {done}: {why}. {remedy}, or set ",
+                Setting("output"),
+                " to another one; then retry the job.",
+            ) from error
 
 
 def _write_local(root: Path, path: Path, fill: Callable[[IO[bytes]], object]) -> None:

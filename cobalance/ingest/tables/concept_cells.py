@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,14 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cobalance.graph.arrays import FloatArray, IntArray
-from cobalance.ingest.frames import TEXT
+from cobalance.ingest.frames import NUMBERS, TEXT
 from cobalance.ingest.names import NameColumn, encode_names
 from cobalance.ingest.problems import RowProblems
-from cobalance.ingest.tables.list_text import CellConcept, Items, parse_list, starts_list
+from cobalance.ingest.tables.list_text import Items, parse_list, starts_list
 
-BOX = ("x_px", "y_px", "w_px", "h_px")
 DELIMITERS = ("|", ";", ",")
-_NUMBERS = ("score", "area_px2", *BOX)
+_NOTHING = (None,) * len(NUMBERS)
 _AT_ONCE = 1 << 20
 _FIX_JSON = 'Write a JSON list of names, or of objects like {"concept": "tree", "score": 0.9}'
 
@@ -98,11 +98,12 @@ def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
                 parts.append(_columns(found))
                 found = []
     parts.append(_columns(found))
-    _report(faults, rows, _FIX_JSON)
+    is_faulty = np.isin(np.arange(len(text)), [*faults])
+    rows.report(is_faulty, faults.__getitem__, _FIX_JSON)
     where = np.array(row, dtype=np.int64)
     numbers = {
         name: np.concatenate([own.get(name, np.full(len(part), np.nan)) for part, own in parts])
-        for name in (_NUMBERS if any(own for _, own in parts) else ())
+        for name in (NUMBERS if any(own for _, own in parts) else ())
     }
     _check_numbers(numbers, where, rows)
     names = pa.chunked_array([part for part, _ in parts], TEXT)
@@ -111,20 +112,15 @@ def _from_text(text: pa.Array, rows: RowProblems) -> Cells:
 
 def _columns(found: Items) -> tuple[pa.Array, dict[str, FloatArray]]:
     """Names of concepts, and their numbers if any has some."""
-    numbers = {} if all(isinstance(one, str) for one in found) else _numbers(found)
-    return pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT), numbers
-
-
-def _numbers(found: Items) -> dict[str, FloatArray]:
-    nothing = CellConcept("")
-    parts = [nothing if isinstance(one, str) else one for one in found]
-    boxes = np.array([one.box or (np.nan,) * 4 for one in parts], dtype=np.float64)
-    values = [
-        np.array([one.score for one in parts], dtype=np.float64),
-        np.array([one.area for one in parts], dtype=np.float64),
-        *boxes.T.copy(),
+    names = pa.array([one if isinstance(one, str) else one.concept for one in found], TEXT)
+    if all(isinstance(one, str) for one in found):
+        return names, {}
+    rows = [
+        _NOTHING if isinstance(one, str) else (one.score, one.area, *(one.box or _NOTHING[:4]))
+        for one in found
     ]
-    return dict(zip(_NUMBERS, values, strict=True))
+    values = np.array(rows, dtype=np.float64).T.copy()
+    return names, dict(zip(NUMBERS, values, strict=True))
 
 
 def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
@@ -145,7 +141,9 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 if field in fields:
                     numbers[name] = _floats(fields[field])
             if "box" in fields:
-                numbers |= _boxes(fields["box"])
+                boxes = [box or _NOTHING[:4] for box in fields["box"].to_pylist()]
+                values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
+                numbers |= zip(NUMBERS[2:], values.T.copy(), strict=True)
             items = pc.cast(fields["concept"], TEXT)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise rows.problems.fatal(
@@ -154,12 +152,6 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
             ) from None
         _check_numbers(numbers, row, rows)
     return Cells(row, _check_names(items, row, rows), numbers, "lists", None)
-
-
-def _boxes(column: pa.Array) -> dict[str, FloatArray]:
-    boxes = [box if box is not None else (np.nan,) * 4 for box in column.to_pylist()]
-    values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
-    return dict(zip(BOX, values.T.copy(), strict=True))
 
 
 def read_scores(column: pa.Array, cells: Cells, rows: RowProblems) -> FloatArray:
@@ -213,33 +205,21 @@ def _floats(column: pa.Array) -> FloatArray:
 def _check_names(names: pa.Array, row: IntArray, rows: RowProblems) -> NameColumn:
     column = encode_names(names)
     wrong = np.flatnonzero(column.codes < 0)
-    _report_at(wrong, row, lambda at: f"a concept {column.faults[at]}", rows, "Correct its name")
+    _report_at(wrong, row, lambda at: f"a concept {column.fault(at)}", rows, "Correct its name")
     return column
 
 
 def _check_numbers(numbers: dict[str, FloatArray], row: IntArray, rows: RowProblems) -> None:
-    limits = {"score": (0.0, 1.0), "area_px2": (0.0, np.inf), "w_px": (0.0, np.inf)}
-    limits["h_px"] = limits["w_px"]
-    for name, (low, high) in limits.items():
-        if name in numbers:
-            values = numbers[name]
-            wrong = np.flatnonzero((values < low) | (values > high))
-            what = {"area_px2": "area", "w_px": "box", "h_px": "box"}.get(name, name)
-            _report_at(
-                wrong,
-                row,
-                lambda at, what=what, values=values: (  # type: ignore[misc]
-                    f"the {what} of a concept is {values[at]:g}"
-                ),
-                rows,
-                "Write scores from 0 to 1, and no negative sizes",
-            )
+    fix = "Write scores from 0 to 1, and no negative sizes"
+    for name, what in (("score", "score"), ("area_px2", "area"), ("w_px", "box"), ("h_px", "box")):
+        values = numbers.get(name, np.empty(0))
+        wrong = np.flatnonzero((values < 0) | (values > (1 if name == "score" else np.inf)))
+        fault = partial(_number_fault, what, values)
+        _report_at(wrong, row, fault, rows, fix)
 
 
-def _report(faults: dict[int, str], rows: RowProblems, fix: str) -> None:
-    mask = np.zeros(len(rows.bad), dtype=bool)
-    mask[list(faults)] = True
-    rows.report(mask, lambda row: faults[row], fix)
+def _number_fault(what: str, values: FloatArray, at: int) -> str:
+    return f"the {what} of a concept is {values[at]:g}"
 
 
 def _report_at(

@@ -12,8 +12,7 @@ from cobalance.graph.errors import InputError
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
 from cobalance.ingest.tables.columns import usual_column
-from cobalance.ingest.tables.header import column_names
-from cobalance.ingest.tables.loading import Table
+from cobalance.ingest.tables.loading import Table, column_names
 from cobalance.ingest.tables.parquet import is_usable, plain_column
 
 
@@ -108,10 +107,9 @@ def one_row_per_image(
         if not differs.any():
             kept[name] = frame[name].iloc[first]
     present = frame[concept].notna().to_numpy()
-    order = np.argsort(codes[present], kind="stable")
-    names = frame[concept].to_numpy(dtype=object)[present][order]
-    cuts = np.searchsorted(codes[present][order], np.arange(1, len(ids)))
-    lists = [part.tolist() for part in np.split(names, cuts)] if len(ids) else []
+    lists: list[list[Any]] = [[] for _ in ids]
+    for code, name in zip(codes[present].tolist(), frame[concept][present], strict=True):
+        lists[code].append(name)
     gathered = pd.DataFrame(kept).reset_index(drop=True)
     gathered[concept] = pd.Series(lists, dtype=object)
     return gathered, replace(options, id_column=str(image), concepts_column=concept)

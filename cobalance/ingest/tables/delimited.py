@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from cobalance.graph.names import clean_name
 from cobalance.graph.progress import Progress
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.header import column_names
-from cobalance.ingest.tables.loading import Table, text_rows
+from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of
 
 if TYPE_CHECKING:

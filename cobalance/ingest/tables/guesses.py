@@ -179,7 +179,7 @@ class _Search:
         names.sort(key=lambda name: self.columns[name].is_number)
         self._take("class", names, "{} different values.")
         if not indicators:
-            names = [name for name in self._free(names) if not self.columns[name].is_number]
+            names = self._fitting(lambda one: one.is_class and not one.is_number)
             self._take("concepts", names, "{} different values: one concept an image.")
         self._take("caption", self._fitting(lambda one: one.is_caption))
 
@@ -200,7 +200,7 @@ class _Search:
                     f"in the first {values.filled:,} rows."
                 )
             else:
-                other = usual_column("class", [name for name in self._free() if name != label])
+                other = usual_column("class", self._fitting(lambda _: True))
                 if other is not None:
                     self.why[label] = "Not the only one that is named like a class."
                     self.rivals[label] = "class", [other]
@@ -219,8 +219,6 @@ class _Search:
             self.rivals[first] = role, others[:_MOST_RIVALS]
 
     def _fitting(self, fits: Callable[[_Values], bool]) -> list[str]:
-        return [name for name in self._free() if fits(self.columns[name])]
-
-    def _free(self, names: Collection[str] | None = None) -> list[str]:
+        """Columns without a role whose values fit."""
         taken = set(self.of.values())
-        return [name for name in (self.columns if names is None else names) if name not in taken]
+        return [name for name, one in self.columns.items() if name not in taken and fits(one)]

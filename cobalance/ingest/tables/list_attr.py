@@ -7,8 +7,7 @@ from pathlib import Path
 from cobalance.graph.errors import Setting
 from cobalance.graph.progress import Progress
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.header import column_names
-from cobalance.ingest.tables.loading import Table, text_rows
+from cobalance.ingest.tables.loading import Table, column_names, text_rows
 from cobalance.ingest.trees import lines_of
 
 ID = "image_id"

@@ -16,8 +16,14 @@ import pyarrow.parquet as pq
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.frames import TEXT
 from cobalance.ingest.problems import Problems
-from cobalance.ingest.tables.header import column_names
-from cobalance.ingest.tables.loading import CHUNK, CHUNK_CELLS, EMPTY_CELL, Table, take_columns
+from cobalance.ingest.tables.loading import (
+    CHUNK,
+    CHUNK_CELLS,
+    EMPTY_CELL,
+    Table,
+    column_names,
+    take_columns,
+)
 from cobalance.ingest.trees import check_unfolding, most_bytes
 
 _BUFFER_BYTES = 1 << 16  # without a buffer a column that is opened is read whole

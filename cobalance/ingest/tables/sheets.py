@@ -59,7 +59,7 @@ def read_sheet(
     >>> read_sheet("\ufeffname,say\r\n'=1+1,yes\r\n\r\nowl\r\n", "a.csv", ["say"])
     [('line 2', {'name': '=1+1', 'say': 'yes'}), ('line 4', {'name': 'owl', 'say': ''})]
     """
-    records = _records(text.removeprefix("\ufeff"), file)
+    records = csv_records(text.removeprefix("\ufeff"), file, "Save it as CSV in UTF-8.")
     place, names = next(records, ("line 1", []))
     header = [name.strip() for name in names]
     for name in required:
@@ -86,13 +86,21 @@ def _plain(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _records(text: str, file: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the cells of each record with its last line."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+def csv_records(
+    text: str, file: str, remedy: str, *, strict: bool = False
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the cells of each record that is not empty, with its last line.
+
+    Raises
+    ------
+    InputError
+        It is no CSV; `remedy` says what to do.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=strict)
     try:
         for cells in reader:
             if cells:
                 yield f"line {reader.line_num}", cells
     except csv.Error as error:
         place = f"line {reader.line_num}"
-        raise InputError(file, place, f"is no CSV: {error}", "Save it as CSV in UTF-8.") from error
+        raise InputError(file, place, f"is not CSV ({error})", remedy) from error

@@ -34,7 +34,7 @@ def mine(
     engine : {"auto", "memory", "spark"}
         ``auto`` is Spark where the images stayed in Parquet files, else the kernel here.
     master : str or None
-        Of Spark, as `cobalance.workflows.spark.session.spark_session` takes it.
+        Of Spark, as `cobalance.workflows.spark.spark_session` takes it.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def mine(
     logging.getLogger(__name__).debug("mined on %s", "Spark" if on_spark else "the kernel here")
     if not on_spark:
         return mine_dataset(store, dataset, options, max_cliques=max_cliques, progress=progress)
-    from cobalance.workflows.spark.images import mine_on_spark
+    from cobalance.workflows.spark import mine_on_spark
 
     return mine_on_spark(
         store, dataset, options, max_cliques=max_cliques, master=master, progress=progress

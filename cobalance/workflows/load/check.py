@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ from cobalance.graph.errors import InputError, parts_of
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.load import read_annotations
-from cobalance.ingest.options import ReadOptions
+from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.problems import SkippedRecord
 from cobalance.ingest.summary import first_images, images_by_class, images_by_concept
 from cobalance.workflows.load.proof import Proof, proof_of
@@ -161,22 +162,15 @@ def check_import(
 
 def _place_files(options: ReadOptions, folder: Path) -> ReadOptions:
     """The options with companion files placed in the folder."""
-
-    def at(path: Path | None) -> Path | None:
-        return None if path is None else _in_folder(str(path), folder)
-
+    placed: dict[str, Any] = {
+        name: _in_folder(str(file), folder)
+        for name in declared_options()
+        if isinstance(file := getattr(options, name), Path)
+    }
     words = options.class_words
     if words is not None and words.endswith(".toml"):
-        words = str(_in_folder(words, folder))
-    return replace(
-        options,
-        captions=at(options.captions),
-        class_file=at(options.class_file),
-        class_captions=at(options.class_captions),
-        class_words=words,
-        vocabulary=at(file) if isinstance(file := options.vocabulary, Path) else file,
-        concept_table=at(options.concept_table),
-    )
+        placed["class_words"] = str(_in_folder(words, folder))
+    return replace(options, **placed)
 
 
 def _in_folder(name: str, folder: Path) -> Path:

@@ -5,6 +5,7 @@ from pathlib import Path
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
+from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
@@ -44,11 +45,13 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
+    sample: Sample | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again, and what tags say is applied.
+    What accepted annotation runs found is added to them again, and what tags say is applied. With a
+    sample, only counts are loaded, as `write_sampled` does.
 
     Parameters
     ----------
@@ -56,20 +59,25 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
+    sample : Sample or None
+        The images that the graph keeps; None for all.
 
     Raises
     ------
     ConflictError
-        The dataset has a sample of its images.
+        The dataset has a sample of its images, or all of them and a sample is asked for.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
+    if sample is not None:
+        return write_sampled(
+            store, dataset, annotations, sample, source=source, replace=replace, progress=progress
+        )
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )
-    folder = folders.regions
-    write_regions(folder, dataset, annotations, replace=replace, progress=progress)
+    write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
     write_image_texts(
         folders.captions,
         dataset,

@@ -5,7 +5,7 @@ Uploads are written to a private temporary folder while they are read.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,20 +31,6 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
             said = f"{folder.parent}: {error.strerror}. Make room there and send the file again."
             raise MachineError(said) from error
         yield folder
-
-
-class Source(Protocol):
-    """Source of an import's files."""
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        """Differs when the files differ."""
-
-    def files(self) -> list[FoundFile]:
-        """The files to choose from."""
-
-    def open_files(self, *names: str) -> AbstractContextManager[Path]:
-        """Open a folder with these files, or with all of them."""
 
 
 class Content(Protocol):
@@ -158,10 +144,13 @@ class ServerFolder:
         others = [file for file in found if file.name != self.file]
         return [chosen, *others] if chosen is not None else others
 
-    @contextmanager
-    def open_files(self, *names: str) -> Iterator[Path]:  # noqa: ARG002
+    def open_files(self, *_names: str) -> AbstractContextManager[Path]:
         """Open the folder itself."""
-        yield self.path
+        return nullcontext(self.path)
+
+
+Source = Uploads | ServerFolder
+"""Source of an import's files: `identity` differs when they differ."""
 
 
 def import_roots(settings: Settings, address: str | None) -> tuple[Path, ...]:

@@ -47,7 +47,7 @@ def test_what_editors_leave_behind_does_not_matter():
      ("b;a\n1;2\n", "line 1: there is no column 'a'; there are 'b;a'"),
      ("a,b,a\n1,2,3\n", "line 1: the column 'a' is there twice"),
      ("a,b\n1,2\nx, y,2\n", "line 3: has 3 cells where the header has 2"),
-     ("a\n" + "x" * 200_000, "line 2: is no CSV")],
+     ("a\n" + "x" * 200_000, "line 2: is not CSV")],
     ids=["empty", "semicolons", "repeated", "long", "huge"],
 )  # fmt: skip
 def test_errors_name_the_line(text, message):

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +19,6 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.dataset.sampled import write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
@@ -253,14 +251,17 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
     request = found.request
 
     def work(progress: Progress) -> str:
-        name, annotations, sample = request.dataset, found.annotations, request.sample
-        source = Path(request.file).name
-        given: dict[str, Any] = {"source": source, "replace": request.replace, "progress": progress}
-        if sample is None:
-            report = load_dataset(store, folders, name, annotations, **given)
-        else:
-            report = write_sampled(store, name, annotations, sample, **given)
-        images = find_images(folders, annotations, file, within=roots, progress=progress)
+        report = load_dataset(
+            store,
+            folders,
+            request.dataset,
+            found.annotations,
+            source=Path(request.file).name,
+            replace=request.replace,
+            sample=request.sample,
+            progress=progress,
+        )
+        images = find_images(folders, found.annotations, file, within=roots, progress=progress)
         return f"{describe_load(request.dataset, report)} {render(images.describe(), in_app)}"
 
     tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)

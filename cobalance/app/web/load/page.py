@@ -1,14 +1,13 @@
 """Page Datasets: list and describe datasets; load, mine, rename and drop them."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components import first_steps
+from cobalance.app.web.components import first_steps, mine_button
 from cobalance.app.web.load import image_folders, importing
-from cobalance.app.web.load.actions import RENAMED, TASKS, draw_actions
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
@@ -19,14 +18,20 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import StaleError
+from cobalance.graph.errors import CobalanceError, StaleError
+from cobalance.graph.names import clean_name
+from cobalance.graph.progress import Progress
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.diagnose.tables import describe_mining
+from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 
 _VIEW = "ds_view"
 _VIEWS = {"details": "Details", "load": "Load annotations", "images": "Image folders"}
 _MOST_RARE = 500
+_DIALOG = "_ds_dialog"  # mine, rename or drop, while one is open
+_RENAMED = "_renamed"  # (old, new), until the new one has been chosen
+_TASKS = ("load", "mine", "rename", "drop")  # keys begin with these
 
 
 def page() -> None:
@@ -46,7 +51,7 @@ def page() -> None:
         st.session_state[_VIEW] = "details"
     viewer_note("load, mine, rename and drop datasets, and add folders of images")
     way = choose_view("View", ways, _VIEW, _VIEWS.__getitem__) if len(ways) > 1 else ways[0]
-    for key in tasks.keys(*TASKS):
+    for key in tasks.keys(*_TASKS):
         show_task(key)
     if way == "load":
         if not names:
@@ -67,10 +72,10 @@ def _follow() -> None:
     After a load the view stays: while the progress refreshes, a browser would undo the change.
     """
     loading = st.session_state.get(importing.LOADING)
-    renamed = st.session_state.get(RENAMED)
+    renamed = st.session_state.get(_RENAMED)
     for state, key, name in (
         (importing.LOADING, f"load {loading}", loading),
-        (RENAMED, f"rename {renamed and renamed[0]}", renamed and renamed[1]),
+        (_RENAMED, f"rename {renamed and renamed[0]}", renamed and renamed[1]),
     ):
         if name is None:
             continue
@@ -123,7 +128,7 @@ def _details(current: CurrentDataset, frame: pd.DataFrame) -> None:
         whole = False
         show_error(error)
     if may_edit():
-        draw_actions(current, whole=whole)
+        _actions(current, whole=whole)
     if not whole:
         return
     by_class = current.read(_by_class)
@@ -212,3 +217,91 @@ def _rare_concepts(current: CurrentDataset, concepts: int) -> None:
 def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
     text = CATALOGUE["rare-concepts"].text
     return store.read_frame(text, dataset=dataset, max_images=most, limit=_MOST_RARE)
+
+
+def _actions(current: CurrentDataset, *, whole: bool) -> None:
+    """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
+    running = [tasks.find(f"{kind} {current.name}") for kind in _TASKS]
+    busy = any(task is not None and task.is_running for task in running)
+    first = whole and not current.is_mined
+    with st.container(horizontal=True):
+        for dialog, icon, key, primary, disabled in (
+            ("mine", "balance", "_ds_mine", first, busy or not whole),
+            ("rename", "edit", "_rename", False, busy),
+            ("drop", "delete", "_drop", False, busy),
+        ):
+            st.button(
+                dialog.capitalize(),
+                icon=f":material/{icon}:",
+                key=key,
+                type="primary" if primary else "secondary",
+                disabled=disabled,
+                on_click=st.session_state.update,
+                args=({_DIALOG: dialog},),
+            )
+    match st.session_state.get(_DIALOG):
+        case "mine":
+            _mine_dialog(current)
+        case "rename":
+            _rename_dialog(current.name, current.state.renaming_to or current.name)
+        case "drop":
+            _drop_dialog(current.name)
+
+
+def _close_dialog() -> None:
+    st.session_state.pop(_DIALOG, None)
+
+
+@st.dialog("Mine the dataset", on_dismiss=_close_dialog)
+def _mine_dialog(current: CurrentDataset) -> None:
+    st.caption("Counts every combination of concepts in every class.")
+    options = mine_button.fields(current, "_mine")
+    if st.button("Mine", type="primary", key="_mine_now"):
+        _in_dialog(lambda: mine_button.start(current.name, options))
+
+
+@st.dialog("Rename the dataset", on_dismiss=_close_dialog)
+def _rename_dialog(name: str, proposed: str) -> None:
+    new = clean_name(st.text_input("New name", proposed, key="_new_name"))
+    if st.button("Rename", type="primary", key="_rename_now", disabled=new in ("", name)):
+        _in_dialog(lambda: _start_rename(name, new))
+
+
+def _start_rename(name: str, new: str) -> None:
+    store, settings = session.store(), session.settings()
+
+    def work(progress: Progress) -> str:
+        rename_dataset(store, settings.folders(), name, new, progress)
+        return f"Renamed {name} to {new}."
+
+    tasks.start(f"rename {name}", f"Renaming {name}", work)
+    st.session_state[_RENAMED] = (name, new)
+
+
+@st.dialog("Drop the dataset", on_dismiss=_close_dialog)
+def _drop_dialog(name: str) -> None:
+    st.text(f"This deletes {name} with everything that belongs to it.")
+    typed = st.text_input("Type its name to confirm", key="_drop_name")
+    if st.button("Drop", type="primary", key="_drop_now", disabled=clean_name(typed) != name):
+        _in_dialog(lambda: _start_drop(name))
+
+
+def _start_drop(name: str) -> None:
+    store, settings = session.store(), session.settings()
+
+    def work(progress: Progress) -> str:
+        drop_dataset(store, settings.folders(), name, progress)
+        return f"Dropped {name}."
+
+    tasks.start(f"drop {name}", f"Dropping {name}", work)
+
+
+def _in_dialog(begin: Callable[[], None]) -> None:
+    """Start something and close the dialog, or show its error there."""
+    try:
+        begin()
+    except CobalanceError as error:
+        show_error(error)
+    else:
+        _close_dialog()
+        st.rerun()

@@ -1,1 +1,0 @@
-"""Apache Spark: its session, and datasets that stay in Parquet files."""
