@@ -99,11 +99,9 @@ class Collector:
         captions : sequence of str
             Sentences about the image.
         """
-        fault = name_fault(id_)
-        if fault is not None:
-            return self._skip(
-                place, f"the id {id_[:60]!r} {fault}", "Give each image a readable id"
-            )
+        if (fault := name_fault(id_)) is not None:
+            reason = f"the id {id_[:60]!r} {fault}"
+            return self._skip(place, reason, "Give each image a readable id")
         if id_ in self._place:
             reason = f"the image {id_!r} is at {self._place[id_]} already"
             return self._skip(place, reason, "Name each image once")
@@ -111,8 +109,7 @@ class Collector:
             if size is not None and not 0 < size <= _LARGEST_PX:
                 reason = f"the {what} {size} is not a size in pixels"
                 return self._skip(place, reason, "Correct it, or leave it out")
-        names = {"split": split, "class": class_name}
-        for what, name in names.items():
+        for what, name in (("split", split), ("class", class_name)):
             fault = None if name is None else name_fault(clean_name(name))
             if fault is not None:
                 return self._skip(place, f"the {what} {fault}", "Correct it")
@@ -122,10 +119,8 @@ class Collector:
         self._uris.append(uri or None)
         self._sizes[0].append(width)
         self._sizes[1].append(height)
-        self._splits.append(-1 if split is None else self._split_names(clean_name(split)))
-        self._classes.append(
-            -1 if class_name is None else self._class_names(clean_name(class_name))
-        )
+        self._splits.append(self._split_names(split))
+        self._classes.append(self._class_names(class_name))
         self._captions.append([*captions] or None)
         return row
 

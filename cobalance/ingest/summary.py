@@ -20,13 +20,9 @@ def images_by_class(annotations: Annotations) -> pd.DataFrame:
     """
     has_concept = np.zeros(len(annotations.images), dtype=bool)
     has_concept[annotations.mentions["image"].to_numpy()] = True
-    counted = (
-        pd.DataFrame({"class": annotations.images["class_name"], "without concept": ~has_concept})
-        .groupby("class", observed=True)["without concept"]
-        .agg(["size", "sum"])
-        .reset_index()
-        .rename(columns={"size": "images", "sum": "without concept"})
-    )
+    lacks = pd.Series(~has_concept).groupby(annotations.images["class_name"], observed=True)
+    counted = lacks.agg(["size", "sum"]).reset_index()
+    counted = counted.set_axis(["class", "images", "without concept"], axis=1)
     return counted.astype({"class": object, "images": int, "without concept": int})
 
 
@@ -68,15 +64,9 @@ def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
 
 def skipped_records(annotations: Annotations, most: int = 1000, words: Words = str) -> pd.DataFrame:
     """Malformed records that were skipped: file, record, reason, remedy."""
-    errors = [
-        message.error
+    rows = [
+        (error.file, error.record, render(error.reason, words), render(error.remedy, words))
         for message in annotations.skipped[:most]
-        if isinstance(message, SkippedRecord)
+        if isinstance(message, SkippedRecord) and (error := message.error)
     ]
-    return pd.DataFrame(
-        [
-            (error.file, error.record, render(error.reason, words), render(error.remedy, words))
-            for error in errors
-        ],
-        columns=["file", "record", "reason", "remedy"],
-    )
+    return pd.DataFrame(rows, columns=["file", "record", "reason", "remedy"])

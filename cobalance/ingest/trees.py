@@ -56,14 +56,15 @@ class FileTree(ABC):
         The folder or archive.
     most_files : int
         Files beyond which it is refused.
-    most_bytes : int
-        Bytes beyond which nothing more of it is read.
+    archive : ZipFile, TarFile or None
+        The open archive.
     """
 
     is_tar = False
 
-    def __init__(self, path: Path, most_files: int, most_bytes: int = MOST_BYTES) -> None:
-        self.path, self._most_files, self._most_bytes = path, most_files, most_bytes
+    def __init__(self, path: Path, most_files: int, archive: Any = None) -> None:
+        self.path, self._most_files, self._archive = path, most_files, archive
+        self._most_bytes = MOST_BYTES if archive is None else most_bytes(path)
         self._spent = 0
         self._stored = dict(self._check(self._list()))
         self.names = sorted(self._stored)
@@ -230,10 +231,6 @@ class _Folder(FileTree):
 
 
 class _Zip(FileTree):
-    def __init__(self, path: Path, most_files: int, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        super().__init__(path, most_files, most_bytes(path))
-
     def _list(self) -> Iterator[tuple[str, Any]]:
         for entry in self._archive.infolist():
             is_file = bool(entry.filename) and not entry.is_dir()
@@ -243,22 +240,18 @@ class _Zip(FileTree):
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
         if stored.compress_type not in ZIP_METHODS:
             raise self._error(name, "is not packed by deflate", "Pack it anew.")
-        return self._archive.open(stored)
+        file: IO[bytes] = self._archive.open(stored)
+        return file
 
 
 class _Tar(FileTree):
     is_tar = True
 
-    def __init__(self, path: Path, most_files: int, archive: tarfile.TarFile) -> None:
-        self._archive = archive
-        super().__init__(path, most_files, most_bytes(path))
-
     def _list(self) -> Iterator[tuple[str, Any]]:
         yield from ((entry.name, entry) for entry in self._archive if entry.isreg())
 
     def _open(self, name: str, stored: Any, *, anywhere: bool) -> IO[bytes]:  # noqa: ARG002
-        file = self._archive.extractfile(stored)
-        assert file is not None  # noqa: S101 (these are regular files)
+        file: IO[bytes] = self._archive.extractfile(stored)  # these are regular files
         return file
 
 
@@ -310,24 +303,22 @@ def open_tree(path: Path, most_files: int = MOST_FILES) -> Iterator[FileTree]:
     """
     with ExitStack() as stack:
         try:
-            tree = _open_path(path, most_files, stack)
+            match "folder" if path.is_dir() else _archive_kind(path):
+                case "folder":
+                    tree: FileTree = _Folder(path, most_files)
+                case "zip":
+                    tree = _Zip(path, most_files, stack.enter_context(zipfile.ZipFile(path)))
+                case "tar":
+                    tree = _Tar(path, most_files, stack.enter_context(tarfile.open(path, "r:")))
+                case _:
+                    reason = "is no folder, ZIP or tar archive"
+                    raise InputError(str(path), None, reason, "Name one.")  # noqa: TRY301
         except InputError:
             raise
         except _DAMAGE as error:
             reason = f"is a damaged archive ({error})"
             raise InputError(str(path), None, reason, "Pack it, or load it, anew.") from None
         yield tree
-
-
-def _open_path(path: Path, most_files: int, stack: ExitStack) -> FileTree:
-    if path.is_dir():
-        return _Folder(path, most_files)
-    kind = _archive_kind(path)
-    if kind == "zip":
-        return _Zip(path, most_files, stack.enter_context(zipfile.ZipFile(path)))
-    if kind == "tar":
-        return _Tar(path, most_files, stack.enter_context(tarfile.open(path, "r:")))
-    raise InputError(str(path), None, "is no folder, ZIP or tar archive", "Name one.")
 
 
 def _archive_kind(path: Path) -> str | None:

@@ -82,31 +82,26 @@ def _has_coco_keys(start: bytes) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """Names a record for messages: ``"annotations[812]"``.
+class Records(Generic[T]):
+    """Valid records of one list of a COCO file.
 
     Parameters
     ----------
+    items : list
+        The records.
     name : str
         Key of the list.
     positions : int64 array or None
         Position of each record in the file; None if none was left out.
     """
 
+    items: list[T]
     name: str
     positions: IntArray | None = None
 
-    def __call__(self, row: int) -> str:
-        """Name the record of a row."""
+    def place(self, row: int) -> str:
+        """Name a record for messages: ``"annotations[812]"``."""
         return f"{self.name}[{row if self.positions is None else int(self.positions[row])}]"
-
-
-@dataclass(frozen=True, eq=False)
-class Records(Generic[T]):
-    """Valid records of one list of a COCO file, with their names for messages."""
-
-    items: list[T]
-    place: Place
 
 
 def decode(
@@ -133,7 +128,7 @@ def decode(
         The file is not JSON, its top level is not an object, a list is missing, or a record is
         malformed.
     """
-    fields: list[Any] = [(name, _list_of(type_)) for name, type_ in types.items()]
+    fields: list[Any] = [(name, GenericAlias(list, (type_,))) for name, type_ in types.items()]
     whole = msgspec.defstruct("CocoFile", [*fields, ("licenses", Any, None)])
     # Not memory-mapped: raw values are views of the content, and reading a mapped file that has
     # been truncated kills the process.
@@ -152,7 +147,7 @@ def decode(
         return _decode_singly(content, types, problems)
     for name in types:
         _check_number(name, getattr(decoded, name), problems)
-    found = {name: Records(getattr(decoded, name), Place(name)) for name in types}
+    found = {name: Records(getattr(decoded, name), name) for name in types}
     return {**found, "licenses": _licenses(decoded.licenses)}
 
 
@@ -161,16 +156,12 @@ def _licenses(given: object) -> "Records[License]":
     for record in given if isinstance(given, list) else []:
         with suppress(msgspec.ValidationError):
             found.append(msgspec.convert(record, License))
-    return Records(found, Place("licenses"))
+    return Records(found, "licenses")
 
 
 def _check_number(name: str, records: Sized, problems: Problems) -> None:
     limit = "mentions" if name == "annotations" else "rows"
     problems.within(limit, len(records), what=name)
-
-
-def _list_of(type_: type[Any]) -> Any:
-    return GenericAlias(list, (type_,))
 
 
 def _check_kind(path: Path, kind: str, problems: Problems) -> None:
@@ -222,7 +213,7 @@ def _decode_singly(
                 problems.record(place, reason, fix)
             else:
                 positions.append(position)
-        result[name] = Records(items, Place(name, np.array(positions, dtype=np.int64)))
+        result[name] = Records(items, name, np.array(positions, dtype=np.int64))
     return result
 
 

@@ -87,7 +87,12 @@ def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> 
     InputError
         There are none, or not one of each image; a value is no finite number; an id is there twice.
     """
-    names, given = _match(source, list(names), np.asarray(vectors))
+    given = np.asarray(vectors)
+    if given.ndim != 2 or len(given) != len(names) or given.dtype.kind not in "fiu":
+        raise InputError(
+            source, None, f"its shape is {given.shape}, of {given.dtype}, and there are "
+            f"{len(names):,} ids", "Give a row of numbers for each id.",
+        )  # fmt: skip
     if not given.size:
         raise InputError(source, None, "it has no vectors", "Give a row for each image.")
     if not np.isfinite(given).all():
@@ -108,7 +113,7 @@ def _from_numpy(file: Path, ids: Path | None) -> tuple[list[str], Vectors]:
             str(file), None, "a NumPy array does not say which image a row is of",
             "Name a text file with the ids as well, one a line.",
         )  # fmt: skip
-    return _match(str(file), read_text(ids).splitlines(), np.load(file, allow_pickle=False))
+    return read_text(ids).splitlines(), np.load(file, allow_pickle=False)
 
 
 def read_arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
@@ -143,17 +148,7 @@ def _from_arrays(file: Path, id_name: str, name: str | None) -> tuple[list[str],
             f"{', '.join(rows) or 'none'}",
             "Name the arrays of ids (text or whole numbers) and of vectors.",
         )  # fmt: skip
-    return _match(str(file), [str(each) for each in ids], arrays[name])
-
-
-def _match(source: str, names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:
-    """Ids with the rows of an array; InputError if they do not match or are no numbers."""
-    if vectors.ndim != 2 or len(vectors) != len(names) or vectors.dtype.kind not in "fiu":
-        raise InputError(
-            source, None, f"its shape is {vectors.shape}, of {vectors.dtype}, and there are "
-            f"{len(names):,} ids", "Give a row of numbers for each id.",
-        )  # fmt: skip
-    return names, vectors
+    return [str(each) for each in ids], arrays[name]
 
 
 def _from_csv(file: Path, id_column: str) -> tuple[list[str], Vectors]:

@@ -52,10 +52,6 @@ class _Labels(msgspec.Struct):
     classifications: list[_Label] = []
     polylines: list[_Label] = []
 
-    def all(self) -> list[_Label]:
-        """Its labels."""
-        return self.detections or self.classifications or self.polylines
-
 
 class FiftyOneDataset(TreeReader):
     """Reader of exports by ``dataset.export(dataset_type=FiftyOneDataset)``.
@@ -81,19 +77,19 @@ class FiftyOneDataset(TreeReader):
         samples = _samples(tree, name, problems)
         fields = _fields(samples)
         class_field = _class_field(fields, options, problems)
-        concept_fields = _concept_fields(fields, options, problems)
+        concept_field = _concept_field(fields, options, problems)
         collector = Collector(problems, options)
         for number, sample in enumerate(samples):
             place = f"{name}, sample {number + 1}"
             if number % 1024 == 0:
                 progress("check", number, len(samples))
             try:
-                _collect(sample, place, folder, class_field, concept_fields, collector)
+                _collect(sample, place, folder, class_field, concept_field, collector)
             except (msgspec.ValidationError, UnicodeError) as error:
                 problems.record(place, f"is no sample of FiftyOne ({error})", "Export it anew")
         progress("check", len(samples), len(samples))
         taken = [f"class = {class_field}"] if class_field else []
-        taken += [f"concepts = {', '.join(concept_fields)}"] if concept_fields else []
+        taken += [f"concepts = {concept_field}"] if concept_field else []
         return collector.annotations(progress, [f"{tree.path}: {', '.join(taken)}"])
 
 
@@ -132,30 +128,30 @@ def _class_field(
     if options.class_category or options.class_file or options.searches_classes:
         return None
     known = fields.get("Classification", [])
-    wanted = options.class_column
-    if wanted is not None and wanted in known:
-        return wanted
-    if len(known) > 1 or wanted is not None:
-        listed = ", ".join(known) or "none"
-        reason = f"which field is the class is not clear (fields of one classification: {listed})"
-        raise problems.fatal(reason, ("Set ", Setting("class_column"), " to one of them."))
-    return known[0] if known else None
+    doubt = "which field is the class is not clear (fields of one classification: "
+    return _choose(known, options.class_column, Setting("class_column"), doubt, problems)
 
 
-def _concept_fields(
+def _concept_field(
     fields: Mapping[str, list[str]], options: ReadOptions, problems: Problems
-) -> list[str]:
+) -> str | None:
     known = [name for type_ in _LISTS for name in fields.get(type_, [])]
-    wanted = options.concepts_column
-    if wanted is not None and wanted in known:
-        return [wanted]
-    if wanted is not None or len(known) > 1:
-        if wanted is None and "ground_truth" in known:
-            return ["ground_truth"]
-        listed = ", ".join(known) or "none"
-        reason = f"which field has the concepts is not clear (fields of labels: {listed})"
-        raise problems.fatal(reason, ("Set ", Setting("concepts_column"), " to one of them."))
-    return known
+    usual = "ground_truth" if "ground_truth" in known else None
+    doubt = "which field has the concepts is not clear (fields of labels: "
+    wanted = options.concepts_column or usual
+    return _choose(known, wanted, Setting("concepts_column"), doubt, problems)
+
+
+def _choose(
+    known: list[str], wanted: str | None, option: Setting, doubt: str, problems: Problems
+) -> str | None:
+    """The wanted field, or the only one; None if there is none."""
+    if wanted is None and len(known) < 2:
+        return known[0] if known else None
+    if wanted not in known:
+        reason = f"{doubt}{', '.join(known) or 'none'})"
+        raise problems.fatal(reason, ("Set ", option, " to one of them."))
+    return wanted
 
 
 def _collect(
@@ -163,12 +159,12 @@ def _collect(
     place: str,
     folder: str,
     class_field: str | None,
-    concept_fields: Sequence[str],
+    concept_field: str | None,
     collector: Collector,
 ) -> None:
     one = msgspec.convert(sample, _Sample)
     own = msgspec.convert(sample.get(class_field or "") or {}, _Label).label
-    fields = {name: msgspec.convert(sample.get(name) or {}, _Labels) for name in concept_fields}
+    labels = msgspec.convert(sample.get(concept_field or "") or {}, _Labels)
     splits = _SPLITS & set(one.tags or ())
     size = one.metadata or _Size()
     width, height = size.width, size.height
@@ -181,16 +177,16 @@ def _collect(
         split=splits.pop() if len(splits) == 1 else None,
         class_name=own,
     )
-    for name, labels in fields.items():
-        for number, label in enumerate(labels.all(), start=1):
-            box = label.bounding_box
-            collector.mention(
-                row,
-                label.label or "",
-                f"{place}, {name} {number}",
-                score=label.confidence,
-                box=_in_pixels(box, width, height) if box and width and height else None,
-            )
+    found = labels.detections or labels.classifications or labels.polylines
+    for number, label in enumerate(found, start=1):
+        box = label.bounding_box
+        collector.mention(
+            row,
+            label.label or "",
+            f"{place}, {concept_field} {number}",
+            score=label.confidence,
+            box=_in_pixels(box, width, height) if box and width and height else None,
+        )
 
 
 def _in_pixels(box: Box, width: int, height: int) -> Box:

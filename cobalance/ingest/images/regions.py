@@ -25,11 +25,6 @@ from cobalance.ingest.images.region_rows import (
 from cobalance.ingest.stored.sorted_parquet import SortedFile, open_sorted, read_rows, write_sorted
 
 
-def regions_path(folder: Path, dataset: str) -> Path:
-    """Path of a dataset's region file: readable, and unique to its name."""
-    return region_files(folder).path(dataset)
-
-
 def write_regions(
     folder: Path,
     dataset: str,
@@ -107,7 +102,7 @@ def read_regions(folder: Path, dataset: str, image_ids: Collection[str]) -> pd.D
     InputError
         The file cannot be read.
     """
-    return _frame(read_rows(regions_path(folder, dataset), REGIONS, SCHEMA, image_ids))
+    return _frame(read_rows(region_files(folder).path(dataset), REGIONS, SCHEMA, image_ids))
 
 
 def regions_in(annotations: Annotations) -> pd.DataFrame:

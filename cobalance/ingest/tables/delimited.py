@@ -45,7 +45,11 @@ class Delimited:
             lines = csv.reader(lines_of(file, problems.file), delimiter=separator, strict=True)
             records = _records(lines, problems)
             line, header = next(records, (1, []))
-            rows = text_rows(_header_names(line, header, problems), problems)
+            place = f"line {line}"
+            if not any(map(clean_name, header)):
+                remedy = "Name the columns in the first line."
+                raise problems.fatal("there is no header", remedy, place)
+            rows = text_rows(column_names(header, problems, place), problems)
             width = len(header)
             for line, row in records:
                 if len(row) != width:
@@ -86,10 +90,3 @@ def _quoting_fault(error: csv.Error) -> tuple[str, str]:
     if "new-line character" in message:
         return "a line ends with a lone carriage return", "Save it with line ends \\n or \\r\\n"
     return f"the quoting is broken ({message})", "Double the quotes in the text"
-
-
-def _header_names(line: int, header: list[str], problems: Problems) -> list[str]:
-    place = f"line {line}"
-    if not any(map(clean_name, header)):
-        raise problems.fatal("there is no header", "Name the columns in the first line.", place)
-    return column_names(header, problems, place)

@@ -94,15 +94,13 @@ def _concepts(value: Any) -> Any:
         names, boxes, scores = (_first(value, keys) for keys in (_NAMES, _BOXES, _SCORES))
         if not isinstance(names, list | tuple):
             return value
-        whole = [
-            column if isinstance(column, list | tuple) and len(column) == len(names) else None
+        n = len(names)
+        whole = (
+            column if isinstance(column, list | tuple) and len(column) == n else [None] * n
             for column in (boxes, scores)
-        ]
-        value = [
-            {"name": name, "box": None if whole[0] is None else whole[0][at],
-             "score": None if whole[1] is None else whole[1][at]}
-            for at, name in enumerate(names)
-        ]  # fmt: skip
+        )
+        columns = zip(names, *whole, strict=True)
+        value = [{"name": name, "box": box, "score": score} for name, box, score in columns]
     return [_concept(one) for one in value]
 
 

@@ -8,7 +8,7 @@ from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.errors import render
 from cobalance.graph.records import ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import read_regions, regions_path, write_regions
+from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from tests.ingest.coco_files import CAPTIONS, GENDER, INSTANCES
@@ -160,8 +160,8 @@ def test_without_class_categories_there_are_none(coco, tmp_path):
 def test_a_copy_is_the_same(coco, tmp_path):
     write_regions(tmp_path, "pets", read_annotations(coco, options()))
     region_files(tmp_path).copy("pets", "more pets")
-    copied = regions_path(tmp_path, "more pets")
-    assert copied.read_bytes() == regions_path(tmp_path, "pets").read_bytes()
+    copied = region_files(tmp_path).path("more pets")
+    assert copied.read_bytes() == region_files(tmp_path).path("pets").read_bytes()
     before = copied.stat().st_ino
     region_files(tmp_path).copy("pets", "more pets")
     assert copied.stat().st_ino == before

@@ -13,7 +13,7 @@ import pytest
 from cobalance.graph.errors import InputError, MachineError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.region_rows import region_files
-from cobalance.ingest.images.regions import read_regions, regions_path, write_regions
+from cobalance.ingest.images.regions import read_regions, write_regions
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 
@@ -150,7 +150,7 @@ def rewrites(tmp_path):
     """Write regions, and tell whether that made another file."""
 
     def write(records, *, replace=False):
-        path = regions_path(tmp_path, "farm")
+        path = region_files(tmp_path).path("farm")
         before = path.stat() if path.exists() else None
         annotations = Annotations.from_records(records)
         n_rows = write_regions(tmp_path, "farm", annotations, replace=replace)
@@ -221,7 +221,7 @@ def test_other_images_go_where_they_are_replaced(tmp_path, rewrites):
     assert rewrites([a], replace=True)
     assert held(tmp_path, "farm", ["a", "b"]) == {**model([a]), "b": []}
     assert rewrites([c], replace=True)
-    assert not regions_path(tmp_path, "farm").exists()
+    assert not region_files(tmp_path).path("farm").exists()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -267,7 +267,7 @@ def test_images_whose_regions_are_gone(tmp_path):
     write_regions(tmp_path, "farm", Annotations.from_records([image("a", boxed("cow"))]))
     without = Annotations.from_records([image("a", Mention("cow"))])
     assert write_regions(tmp_path, "farm", without) == 0
-    assert not regions_path(tmp_path, "farm").exists()
+    assert not region_files(tmp_path).path("farm").exists()
     assert held(tmp_path, "farm", ["a"]) == {"a": []}
 
 
@@ -357,7 +357,7 @@ def test_readers_see_one_version_or_the_other(tmp_path):
 def test_a_broken_file_is_named(tmp_path):
     annotations = Annotations.from_records([image("a", boxed("cow"))])
     write_regions(tmp_path, "farm", annotations)
-    path = regions_path(tmp_path, "farm")
+    path = region_files(tmp_path).path("farm")
     for content in (path.read_bytes()[:-40], b"", b"PAR1" * 9):
         path.write_bytes(content)
         with pytest.raises(InputError, match="is no file of regions") as caught:

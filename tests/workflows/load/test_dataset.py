@@ -6,7 +6,8 @@ import os
 import pytest
 
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.images.regions import read_regions, regions_path
+from cobalance.ingest.images.region_rows import region_files
+from cobalance.ingest.images.regions import read_regions
 from tests.app.cli.calling import call
 
 
@@ -98,4 +99,4 @@ def test_regions_follow_their_dataset(run, home, store, dataset, tmp_path):
     assert (held(dataset), held(new)) == ([], [2, 3])
     run("datasets", "drop", "--yes", new)
     assert held(new) == []
-    assert not regions_path(folder, new).exists()
+    assert not region_files(folder).path(new).exists()
