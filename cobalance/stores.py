@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
+from pydantic_settings import PydanticBaseSettingsSource
 
 from cobalance.data import Data, read
 from cobalance.datasets import Dataset, Questions, job_of
@@ -158,13 +158,8 @@ class _GivenSettings(Settings):
     """Settings from arguments alone."""
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    def settings_customise_sources(  # type: ignore[override]
+        cls, *_: object, init_settings: PydanticBaseSettingsSource, **_others: object
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +114,7 @@ class TextColumns:
 
     def frame(self, new_row: IntArray) -> pd.DataFrame | None:
         """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
+        columns: tuple[Sequence[Any], ...]
         columns = (self.captions, self.licenses, self.license_urls, self.attributions)
         texts = pd.DataFrame(
             {

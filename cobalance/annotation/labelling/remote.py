@@ -21,7 +21,7 @@ from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.annotators.annotator import Annotator, Floats, ScoringAnnotator
 from cobalance.ingest.annotators.captions import CaptionAnnotator
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.encoding import within
+from cobalance.ingest.images.decoding import within
 from cobalance.ingest.models.options import CaptionOptions, VlmOptions
 
 ASKED = {"vlm": ("question", "query", "threshold"), "captions": ("prompt",)}

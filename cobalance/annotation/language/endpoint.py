@@ -15,7 +15,7 @@ from cobalance.annotation.language.endpoint_settings import check_url
 from cobalance.graph.errors import OptionError, Part, Setting
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.ingest.images.arrays import ImageArray
-from cobalance.ingest.images.encoding import png
+from cobalance.ingest.images.decoding import png
 
 TRIES = 3
 MOST_ANSWER_BYTES = 1 << 22

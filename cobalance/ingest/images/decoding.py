@@ -1,4 +1,4 @@
-"""Decode image files within limits: EXIF orientation, thumbnails, RGB arrays.
+"""Decode and encode image files within limits: EXIF orientation, thumbnails, RGB arrays.
 
 Pillow is imported where a file is opened, as the core installs without it.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cobalance.graph.errors import CobalanceError, MissingExtraError
+from cobalance.graph.errors import CobalanceError, needs_extra
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.images.image_file import ImageFileError, check_size
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_PIXELS = 89_478_485
 """Largest image that is decoded: Pillow's own limit, where it warns of a decompression bomb."""
+MAX_SIDE_PX = 1024
+"""Longest side of an image that is sent; models that look at images see no more by default."""
 FORMATS = {
     "AVIF": "avif",
     "BMP": "bmp",
@@ -65,10 +67,8 @@ def open_image(
     MissingExtraError
         Pillow is not installed.
     """
-    try:
+    with needs_extra("Opening images", "worker"):
         from PIL import Image, UnidentifiedImageError
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("Opening images", "worker") from error
     check_size(len(content))
     Image.init()
     known = [name for name in formats if name in Image.OPEN]
@@ -244,6 +244,32 @@ def to_rgb(image: "Image.Image") -> "Image.Image":
 def rgb_array(image: "Image.Image") -> ImageArray:
     """Pixels as an array of shape (height, width, 3); see `to_rgb`."""
     return np.array(to_rgb(image), dtype=np.uint8)
+
+
+def within(image: ImageArray, max_side_px: int = MAX_SIDE_PX) -> ImageArray:
+    """An image scaled down to a longest side, in its proportions; a smaller one as it is.
+
+    Examples
+    --------
+    >>> within(np.zeros((30, 4000, 3), np.uint8)).shape
+    (8, 1024, 3)
+    """
+    from PIL import Image
+
+    if max(image.shape[:2]) <= max_side_px:
+        return image
+    small = Image.fromarray(image)
+    small.thumbnail((max_side_px, max_side_px), Image.Resampling.LANCZOS)
+    return np.asarray(small)
+
+
+def png(image: ImageArray) -> bytes:
+    """The pixels as a PNG file, within `MAX_SIDE_PX`; nothing else of the image's file is in it."""
+    from PIL import Image
+
+    buffer = BytesIO()
+    Image.fromarray(within(image)).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def _orientation(image: "Image.Image") -> int:

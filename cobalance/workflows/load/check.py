@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import incidence_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import class_sizes
@@ -15,12 +17,12 @@ from cobalance.graph.dataset.sampled import Sample, dry_run_sampled
 from cobalance.graph.dataset.write import IngestReport, dry_run
 from cobalance.graph.errors import InputError, parts_of
 from cobalance.graph.progress import Progress
-from cobalance.graph.records import Annotations
+from cobalance.graph.records import Annotations, plain_values
+from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
 from cobalance.ingest.problems import SkippedRecord
 from cobalance.ingest.summary import first_images, images_by_class, images_by_concept
-from cobalance.workflows.load.proof import Proof, proof_of
 from cobalance.workflows.load.sources import Source, inside
 
 
@@ -52,9 +54,37 @@ class ImportRequest:
     sample: Sample | None = None
 
 
+MOST_SHOWN = 12
+"""Images of a check that are shown."""
 MANY_LEFT_OUT = 0.1
 """The share of images left out from which on a person has to agree."""
 _WANTED = ("images of other classes", "images of other splits")  # left out by a person's choice
+
+
+@dataclass(frozen=True)
+class ProofImage:
+    """An image as it was read: its class, its concepts, and where its file should be."""
+
+    id: str
+    class_name: str
+    concepts: tuple[str, ...]
+    uri: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """Some images of all classes.
+
+    Parameters
+    ----------
+    images : tuple of ProofImage
+        At most `MOST_SHOWN`, class by class.
+    regions : pandas.DataFrame
+        Their boxes and outlines, as `cobalance.ingest.images.regions.read_regions` gives them.
+    """
+
+    images: tuple[ProofImage, ...]
+    regions: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,4 +241,58 @@ def _without_folders(annotations: Annotations, folder: Path) -> Annotations:
             for message in annotations.skipped
         ),
         notes=tuple(_plainly(note, folder) for note in annotations.notes),
+    )
+
+
+def proof_of(annotations: Annotations) -> Proof:
+    """Choose images of each class, as many of each, from its whole length; with concepts if any."""
+    chosen = _take(annotations, _rows(annotations))
+    images = chosen.images
+    named = chosen.mentions.groupby("image")["concept"].agg(
+        lambda names: list(dict.fromkeys(names))
+    )
+    columns = (plain_values(images[name]) for name in ("id", "class_name", "uri"))
+    return Proof(
+        tuple(
+            ProofImage(id_, class_name, tuple(named.get(row, ())), uri)
+            for row, (id_, class_name, uri) in enumerate(zip(*columns, strict=True))
+        ),
+        regions_in(chosen),
+    )
+
+
+def _rows(annotations: Annotations) -> IntArray:
+    """Rows of the images to show: evenly spaced in each of the largest classes."""
+    codes = annotations.images["class_name"].cat.codes.to_numpy()
+    sizes = np.bincount(codes)
+    largest = sorted(
+        np.argsort(-sizes, kind="stable")[: min((sizes > 0).sum(), MOST_SHOWN)].tolist()
+    )
+    shows = np.zeros(len(codes), dtype=bool)
+    shows[annotations.mentions["image"].to_numpy()] = True
+    found = []
+    for code in largest:
+        rows = np.flatnonzero((codes == code) & shows)
+        if not len(rows):
+            rows = np.flatnonzero(codes == code)
+        at = np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHOWN // len(largest)))
+        found.append(rows[at.astype(np.int64)])
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def _take(annotations: Annotations, rows: IntArray) -> Annotations:
+    """The annotations of some images alone, in this order."""
+    place = pd.Series(np.arange(len(rows)), index=rows)
+
+    def move(frame: pd.DataFrame) -> pd.DataFrame:
+        kept = frame[frame["image"].isin(rows)]
+        return kept.assign(image=kept["image"].map(place).astype(np.int64)).reset_index(drop=True)
+
+    objects = annotations.objects
+    return replace(
+        annotations,
+        images=annotations.images.iloc[rows].reset_index(drop=True),
+        mentions=move(annotations.mentions),
+        objects=None if objects is None else move(objects),
+        texts=None,
     )

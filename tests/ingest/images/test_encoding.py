@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from cobalance.ingest.images.encoding import MAX_SIDE_PX, png, within
+from cobalance.ingest.images.decoding import MAX_SIDE_PX, png, within
 
 SIDES = st.integers(1, 3000)
 

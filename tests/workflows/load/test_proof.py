@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from cobalance.graph.records import Annotations, ImageRecord, Mention
-from cobalance.workflows.load.proof import MOST, proof_of
+from cobalance.workflows.load.check import MOST_SHOWN, proof_of
 
 
 def record(row: int, class_name: str, *concepts: str) -> ImageRecord:
@@ -51,7 +51,7 @@ def test_each_image_is_shown_once_as_it_is(given_) -> None:
     records = [record(row, name, *concepts) for row, (name, concepts) in enumerate(given_)]
     by_id = {one.id: one for one in records}
     proof = proof_of(Annotations.from_records(records))
-    assert len({image.id for image in proof.images}) == len(proof.images) <= MOST
+    assert len({image.id for image in proof.images}) == len(proof.images) <= MOST_SHOWN
     for image in proof.images:
         known = by_id[image.id]
         assert image.class_name == known.class_name

@@ -15,9 +15,8 @@ from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.ingest.summary import skipped_records
 from cobalance.workflows.concept_graph.colors import class_colors
-from cobalance.workflows.load.check import CheckedImport
+from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
 from cobalance.workflows.load.image_places import missing_files
-from cobalance.workflows.load.proof import Proof, ProofImage
 
 
 def ask_agreement(found: CheckedImport, key: str) -> bool:

@@ -1,7 +1,6 @@
 """The annotation file that an import is about, with the files beside it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -41,11 +40,14 @@ class ChosenFile:
         """Widget key, distinct for each file."""
         return f"_import {name} {self.file.name} {hash(self.source.identity)}"
 
-    @contextmanager
-    def open_files(self) -> Iterator[Path]:
-        """Open the source, and yield the file's path; errors do not name its folder."""
-        with self.source.open_files(self.file.name) as folder, named_plainly(folder):
-            yield folder / self.file.name
+    def read_once(self, read: Callable[[Path, str], T], format_: str) -> T:
+        """Read something from the file once, until the files change; errors name no folder."""
+
+        def look() -> T:
+            with self.source.open_files(self.file.name) as folder, named_plainly(folder):
+                return read(folder / self.file.name, format_)
+
+        return cached_by_files(self.source, (read.__name__, self.file.name, format_), look)
 
     def companion(self, label: str, name: str, help_: str | None = None) -> Path | None:
         """Draw the choice of one of the other files."""

@@ -6,7 +6,7 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.load.chosen_file import ChosenFile, cached_by_files
+from cobalance.app.web.load.chosen_file import ChosenFile
 from cobalance.app.web.load.column_heads import draw_heads, say_missing
 from cobalance.app.web.widgets.theme import bold
 from cobalance.app.web.widgets.wording import LABELS, ON_ERROR
@@ -15,7 +15,7 @@ from cobalance.graph.names import clean_name
 from cobalance.ingest.concepts.word_lists import word_list_names
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.options import OnError, ReadOptions, pairs
-from cobalance.ingest.preview import FoundFile, TableSample, category_names, sample_table
+from cobalance.ingest.preview import FoundFile, category_names, sample_table
 from cobalance.ingest.tables import TABLES
 from cobalance.workflows.load.check import ImportRequest
 from cobalance.workflows.load.dataset import default_dataset_name
@@ -99,13 +99,7 @@ class _Form(ChosenFile):
         """Draw the first rows of a table with the role of each column; nothing for others."""
         if format_ not in TABLES:
             return ReadOptions()
-
-        def look() -> TableSample:
-            with self.open_files() as path:
-                return sample_table(path, format_)
-
-        sample = cached_by_files(self.source, ("sample", self.file.name, format_), look)
-        return draw_heads(self, sample)
+        return draw_heads(self, self.read_once(sample_table, format_))
 
     def options(self, format_: str, options: ReadOptions) -> ReadOptions:
         """Draw the options of this format, in addition to its columns."""
@@ -158,16 +152,10 @@ class _Form(ChosenFile):
         return {}
 
     def _categories(self, format_: str) -> dict[str, str]:
-        def look() -> list[str]:
-            with self.open_files() as path:
-                return category_names(path, format_)
-
-        known: list[str] = []
-        if format_ == self.file.format:
-            known = cached_by_files(self.source, ("categories", self.file.name), look)
+        is_found = format_ == self.file.format
         chosen = st.multiselect(
             "Categories that are classes",
-            known,
+            self.read_once(category_names, format_) if is_found else [],
             key=self.key("categories"),
             placeholder="Choose two or more",
             help="An image with objects of exactly one of them has that class; these are then no "
@@ -205,26 +193,22 @@ class _Form(ChosenFile):
 
     def _refinement(self) -> dict[str, Any]:
         left, middle, right = st.columns(3)
-        min_score = left.number_input(
-            LABELS["min_score"],
-            0.0,
-            1.0,
-            None,
-            0.05,
-            key=self.key("min score"),
-            placeholder="any",
-            help="Those without a score stay.",
-        )
-        min_area = middle.number_input(
-            LABELS["min_area_px2"],
-            0.0,
-            None,
-            None,
-            100.0,
-            key=self.key("min area"),
-            placeholder="any",
-            help="Those without an area stay.",
-        )
+        least = {
+            option: place.number_input(
+                LABELS[option],
+                0.0,
+                most,
+                None,
+                step,
+                key=self.key(option),
+                placeholder="any",
+                help=f"Those without {what} stay.",
+            )
+            for place, option, most, step, what in (
+                (left, "min_score", 1.0, 0.05, "a score"),
+                (middle, "min_area_px2", None, 100.0, "an area"),
+            )
+        }
         with right:
             table = self.companion(
                 LABELS["concept_table"],
@@ -237,8 +221,7 @@ class _Form(ChosenFile):
         classes = self._lines(middle, "keep_class", "all", "By their new names.")
         splits = self._lines(right, "keep_split", "all")
         return {
-            "min_score": min_score,
-            "min_area_px2": min_area,
+            **least,
             "concept_table": table,
             "rename_class": pairs(names, needs_value=True),
             "keep_class": tuple(classes),
