@@ -79,12 +79,12 @@ class Yolo(TreeReader):
             for line, row in enumerate(tree.lines(label), start=1):
                 place = f"{label}, line {line}"
                 try:
-                    found = _parse_line(row, description)
+                    found = _parse_line(row, description, size)
                 except ValueError as error:
                     problems.record(place, str(error), "Write: category x y width height")
                     continue
                 if found is not None:
-                    collector.mention(image, place=place, **_in_pixels(found, size))
+                    collector.mention(image, place=place, **found)
         progress("read", len(images), len(images))
         notes = [
             f"{tree.path}: {first} and {split} share {inflect(n, 'images')}, counted as {first}"
@@ -202,18 +202,13 @@ def _size(tree: FileTree, name: str) -> tuple[int, int] | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Object:
-    """An object by the numbers of its line, relative to the image's sides."""
+def _parse_line(
+    line: str, description: _Description, size: tuple[int, int] | None
+) -> dict[str, Any] | None:
+    """Arguments of `Collector.mention`: category and box, with a score or a pose; or an outline.
 
-    concept: str
-    box: tuple[float, float, float, float]
-    score: float | None = None
-    outline: Sequence[float] = ()
-
-
-def _parse_line(line: str, description: _Description) -> _Object | None:
-    """Parse a line: category and box, with a score or the points of a pose; or an outline."""
+    Sides of a line are relative to those of the image; without its size there is no box.
+    """
     fields = line.split()
     if not fields:
         return None
@@ -223,7 +218,6 @@ def _parse_line(line: str, description: _Description) -> _Object | None:
         raise ValueError(f"{line[:80]!r} has a field that is no number") from None
     if number not in description.names:
         raise ValueError(f"the category {number} is not in names")
-    concept = description.names[number]
     if description.has_pose:
         values = values[:4]
     is_outline = len(values) >= 6 and len(values) % 2 == 0
@@ -232,23 +226,17 @@ def _parse_line(line: str, description: _Description) -> _Object | None:
     sides = values if is_outline else values[:4]
     if not all(_LEAST <= value <= _MOST for value in sides):
         raise ValueError(f"{line[:80]!r} leads out of the image: sides are from 0 to 1")
+    found: dict[str, Any] = {"concept": description.names[number]}
+    if len(values) == 5:
+        found["score"] = values[4]
+    if size is None:
+        return found
     if is_outline:
         across, down = values[::2], values[1::2]
-        box = (min(across), min(down), max(across) - min(across), max(down) - min(down))
-        return _Object(concept, box, outline=values)
-    x, y, width, height = sides
-    box = (x - width / 2, y - height / 2, width, height)
-    return _Object(concept, box, values[4] if len(values) == 5 else None)
-
-
-def _in_pixels(found: _Object, size: tuple[int, int] | None) -> dict[str, Any]:
-    """An object's arguments for `Collector.mention`."""
-    arguments: dict[str, Any] = {"concept": found.concept, "score": found.score}
-    if size is not None:
-        width, height = size
-        x, y, w, h = found.box
-        arguments["box"] = (x * width, y * height, w * width, h * height)
-        if found.outline:
-            outline = [round(value * size[at % 2], 2) for at, value in enumerate(found.outline)]
-            arguments["segmentation"] = repr([outline]).encode()
-    return arguments
+        x, y, w, h = min(across), min(down), max(across) - min(across), max(down) - min(down)
+        outline = [round(value * size[at % 2], 2) for at, value in enumerate(values)]
+        found["segmentation"] = repr([outline]).encode()
+    else:
+        x, y, w, h = sides[0] - sides[2] / 2, sides[1] - sides[3] / 2, sides[2], sides[3]
+    width, height = size
+    return {**found, "box": (x * width, y * height, w * width, h * height)}

@@ -42,7 +42,13 @@ class RemoteRoot:
         self._opened: tuple[object, Any, str] | None = None
 
     def find(self, uri: str) -> ImageFile | None:
-        """Find a file by its path in here, or by a URL that starts with this one's."""
+        """Find a file by its path in here, or by a URL that starts with this one's.
+
+        Raises
+        ------
+        ImageFileError
+            The path leads outside, or the file cannot be read.
+        """
         path = uri.removeprefix(self._url)
         if _URL.match(path) or path.startswith("/"):
             return None

@@ -9,30 +9,16 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import unquote
 
 from cobalance.graph.errors import Setting
 from cobalance.ingest.images.image_file import MAX_BYTES, ImageFile, ImageFileError, check_size
-from cobalance.ingest.images.remote_root import url_root, zip_root
+from cobalance.ingest.images.remote_root import RemoteRoot, url_root, zip_root
 
 _URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 _LOCAL = re.compile(r"^(file|local)://")
 # Do not block on a FIFO, nor follow a link that has replaced the file.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-class Root(Protocol):
-    """A place that may hold image files."""
-
-    def find(self, uri: str) -> ImageFile | None:
-        """Find a file; None if it is not here.
-
-        Raises
-        ------
-        ImageFileError
-            The path leads outside, or the file cannot be read.
-        """
 
 
 class ImageRoots:
@@ -96,7 +82,13 @@ class Folder:
         self._path, self._allowed = path, allowed
 
     def find(self, uri: str) -> ImageFile | None:
-        """Find a file by its path in this folder, its absolute path or its file URL."""
+        """Find a file by its path in this folder, its absolute path or its file URL.
+
+        Raises
+        ------
+        ImageFileError
+            The path leads outside, or the file cannot be read.
+        """
         if _URL.match(uri) and not _LOCAL.match(uri):
             return None
         try:
@@ -118,7 +110,7 @@ class Folder:
         return ImageFile(identity, lambda: _read_local(path))
 
 
-def _open_root(root: str, folders: Sequence[str]) -> Root:
+def _open_root(root: str, folders: Sequence[str]) -> Folder | RemoteRoot:
     if _is_folder(root):
         return Folder(_local_path(root), folders)
     if _URL.match(root) and not _LOCAL.match(root):

@@ -179,7 +179,11 @@ def _check_sizes(
     """
     wanted, smallest = set(columns), 0
     paths = [file.schema.column(at).path for at in range(len(file.schema))]
-    leaves = [at for at, path in enumerate(paths) if not wanted.isdisjoint(_beginnings(path))]
+    leaves = [  # as Arrow finds them: a name of a column may have a full stop
+        at
+        for at, path in enumerate(paths)
+        if not wanted.isdisjoint(accumulate(path.split("."), "{}.{}".format))
+    ]
     for number in range(n_groups) if leaves else ():
         list(file.reader.iter_batches(0, [number], leaves))
         parts = map(file.metadata.row_group(number).column, leaves)
@@ -187,11 +191,6 @@ def _check_sizes(
         check(smallest)
     stored = map(file.schema.column, leaves)
     return [leaf.path for leaf in stored if leaf.physical_type == "BYTE_ARRAY"]
-
-
-def _beginnings(path: str) -> Iterator[str]:
-    """Names of the columns that a path may be in, as Arrow finds it."""
-    return accumulate(path.split("."), "{}.{}".format)
 
 
 def write_out(column: pa.Array, budget: _Budget) -> pa.Array:

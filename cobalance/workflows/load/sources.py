@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any
 
 from cobalance.graph.errors import MachineError, OptionError
 from cobalance.ingest.preview import FoundFile, describe_file, find_files
@@ -33,32 +33,17 @@ def temporary_files(contents: Mapping[str, bytes | memoryview]) -> Iterator[Path
         yield folder
 
 
-class Content(Protocol):
-    """A file uploaded by a browser."""
-
-    @property
-    def name(self) -> str:
-        """Its name in the browser, perhaps with folders."""
-
-    @property
-    def file_id(self) -> str:
-        """Differs for every upload."""
-
-    def getbuffer(self) -> memoryview:
-        """Its bytes."""
-
-
 @dataclass(frozen=True)
 class Uploads:
     """Files from the browser.
 
     Parameters
     ----------
-    contents : tuple of Content
-        At least one.
+    contents : tuple of streamlit.runtime.uploaded_file_manager.UploadedFile
+        At least one; of each the ``name``, ``file_id`` and ``getbuffer()``.
     """
 
-    contents: tuple[Content, ...]
+    contents: tuple[Any, ...]
 
     @property
     def identity(self) -> tuple[object, ...]:
