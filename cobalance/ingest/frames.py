@@ -114,15 +114,10 @@ class TextColumns:
 
     def frame(self, new_row: IntArray) -> pd.DataFrame | None:
         """As `graph.records.Annotations.texts`, for images renumbered (-1 for those left out)."""
-        columns: tuple[Sequence[Any], ...]
-        columns = (self.captions, self.licenses, self.license_urls, self.attributions)
-        texts = pd.DataFrame(
-            {
-                name: pd.Series(column, dtype=object)
-                for name, column in zip(TEXT_COLUMNS, columns, strict=True)
-            }
-        )
-        texts.insert(0, "image", new_row[self.image])
+        columns: list[Any] = [self.captions, self.licenses, self.license_urls, self.attributions]
+        texts = pd.DataFrame({"image": new_row[self.image]})
+        for name, column in zip(TEXT_COLUMNS, columns, strict=True):
+            texts[name] = pd.Series(column, dtype=object)
         told = texts[(texts["image"] >= 0) & texts[[*TEXT_COLUMNS]].notna().any(axis=1)]
         return None if told.empty else told.reset_index(drop=True)
 
