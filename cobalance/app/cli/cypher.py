@@ -55,7 +55,7 @@ def cypher(
         return
     given = [f"dataset={dataset}", *(param or [])] if dataset is not None else param or []
     is_saved = query in CATALOGUE
-    parameters = parse_named(CATALOGUE[query], given) if is_saved else parse_free(given)
+    parameters = parse_parameters(given, CATALOGUE[query] if is_saved else None)
     wanted = ConsoleQuery(query, is_saved, parameters, limit, timeout)
     with opened_store() as (store, _):
         result = wanted.run(store)
@@ -64,31 +64,21 @@ def cypher(
         note_limit(limit)
 
 
-def parse_named(query: Query, given: list[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE pairs by the types that a saved query declares; text needs no quotes."""
+def parse_parameters(given: list[str], query: Query | None = None) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs by the types that a saved query declares, else as JSON or text."""
     parameters: dict[str, Any] = {}
-    for name, value in map(_split, given):
-        declared = query.parameters.get(name)
-        is_list = isinstance(_json_or_text(value), list)  # `[bold]` is a name like any other
-        if declared is not None and declared.type is list and not is_list:
-            parameters.setdefault(name, []).append(value)
-        elif declared is not None and declared.type is str:
-            parameters[name] = value
+    for pair in given:
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise OptionError(f"--param {pair!r} is not NAME=VALUE, such as --param concept=cow.")
+        declared = None if query is None else query.parameters.get(name)
+        kind = None if declared is None else declared.type
+        value = _json_or_text(text)
+        if kind is list and not isinstance(value, list):  # `[bold]` is a name like any other
+            parameters.setdefault(name, []).append(text)
         else:
-            parameters[name] = _json_or_text(value)
+            parameters[name] = text if kind is str else value
     return parameters
-
-
-def parse_free(given: list[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE pairs of a free query: JSON where it parses, else text."""
-    return {name: _json_or_text(value) for name, value in map(_split, given)}
-
-
-def _split(pair: str) -> tuple[str, str]:
-    name, equals, value = pair.partition("=")
-    if not equals or not name:
-        raise OptionError(f"--param {pair!r} is not NAME=VALUE, such as --param concept=cow.")
-    return name, value
 
 
 def _json_or_text(value: str) -> Any:

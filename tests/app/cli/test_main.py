@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from typer.main import get_command
 
-from cobalance.app.cli.cypher import parse_free, parse_named
+from cobalance.app.cli.cypher import parse_parameters
 from cobalance.app.cli.main import COMMANDS, command_line
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -461,22 +461,22 @@ def test_saved_and_free_queries_run_and_writes_are_refused(run, mined):
 
 def test_parameters_are_read_as_declared():
     query = CATALOGUE["images-of-clique"]
-    assert parse_named(query, ["concepts=a=b", "concepts=[x", "limit=3"][:1]) == {
+    assert parse_parameters(["concepts=a=b", "concepts=[x", "limit=3"][:1], query) == {
         "concepts": ["a=b"]
     }
-    assert parse_named(query, ['concepts=["a","b"]', "class=7", "limit=3"]) == {
+    assert parse_parameters(['concepts=["a","b"]', "class=7", "limit=3"], query) == {
         "concepts": ["a", "b"],
         "class": "7",
         "limit": 3,
     }
-    assert parse_free(["a=7", "b=x", 'c=["y"]', 'd="7"']) == {
+    assert parse_parameters(["a=7", "b=x", 'c=["y"]', 'd="7"']) == {
         "a": 7,
         "b": "x",
         "c": ["y"],
         "d": "7",
     }
     with pytest.raises(OptionError, match="NAME=VALUE"):
-        parse_free(["a"])
+        parse_parameters(["a"])
 
 
 def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
@@ -684,4 +684,4 @@ def test_a_name_in_brackets_is_no_list():
         ('["cow", "road"]', ["cow", "road"]),
         ("cow", ["cow"]),
     ):
-        assert parse_named(query, [f"concepts={value}"]) == {"concepts": names}
+        assert parse_parameters([f"concepts={value}"], query) == {"concepts": names}
