@@ -17,18 +17,10 @@ _TOGETHER = "together"
 
 @dataclass(frozen=True)
 class Facet:
-    """A group of concepts.
+    """A group of concepts, in ascending order.
 
-    Parameters
-    ----------
-    id : str
-        For links.
-    name : str
-        A category, or the most frequent concepts.
-    concepts : tuple of str
-        In ascending order.
-    leaning : int
-        How many of them lean to a class by themselves.
+    `id` is for links, `name` a category or the most frequent of the concepts, and `leaning` how
+    many of them lean to a class by themselves.
     """
 
     id: str

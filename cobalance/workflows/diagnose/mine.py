@@ -27,14 +27,8 @@ def mine(
 ) -> MiningReport:
     """Mine a dataset as `cobalance.graph.dataset.mining.mine_dataset` does, on an engine of choice.
 
-    What tags say of images is applied to them first.
-
-    Parameters
-    ----------
-    engine : {"auto", "memory", "spark"}
-        ``auto`` is Spark where the images stayed in Parquet files, else the kernel here.
-    master : str or None
-        Of Spark, as `cobalance.workflows.spark.spark_session` takes it.
+    What tags say of images is applied to them first. `engine` and `master` are those of
+    `cobalance.datasets.Dataset.mine`.
 
     Raises
     ------

@@ -11,16 +11,9 @@ StepState = Literal["done", "next", "later"]
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the way.
+    """A step of the way, and the path of the page that it is taken on.
 
-    Parameters
-    ----------
-    name : str
-        As people read it.
-    page : str
-        The path of the page that it is taken on.
-    state : str
-        ``"done"``, ``"next"`` for the first that is not done, or ``"later"``.
+    The first that is not done is ``"next"``.
     """
 
     name: str

@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -132,7 +132,7 @@ class Contents:
     corrections: pd.DataFrame | None
     by_models: bool
     versions: Mapping[str, str]
-    sources: Sequence[Source] = field(default_factory=tuple)
+    sources: Sequence[Source]
 
     @property
     def strongest(self) -> pd.DataFrame:
