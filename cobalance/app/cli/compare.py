@@ -65,7 +65,7 @@ def compare_datasets(
         write_frame(found.cliques, format_, output)
     elif not found.cliques.empty:
         write_frame(comparison_table(found), format_, None)
-    (out if watched else notes).print(describe_comparison(found), markup=False)
+    (out if watched else notes).print(describe_comparison(found))
 
 
 @app.command("splits")

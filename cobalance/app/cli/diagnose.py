@@ -211,10 +211,8 @@ def imbalances(
             cliques = frame["concepts"].tolist()
             accuracy = accuracy_by_clique(store, output_folder(), evaluation, cliques)
         verdicts = imbalance_verdicts(store, dataset, frame)
-    audited = None if verdicts is None else pd.Series(verdicts, frame.index, dtype=object)
     if format_ is not Format.TABLE or output is not None:
         frame = frame if accuracy is None else frame.join(accuracy)
-        frame = frame if audited is None else frame.assign(audit=audited)
     else:
         mining, images = mining_of(state), dict(state.mined_classes)
         if frame.empty:
@@ -230,8 +228,8 @@ def imbalances(
         if accuracy is not None:
             frame["accuracy % [95%]"] = accuracy_texts(accuracy)
             frame["test images"] = accuracy["test_images"]
-        if audited is not None:
-            frame["audit"] = audited
+    if verdicts is not None:
+        frame = frame.assign(audit=pd.Series(verdicts, frame.index, dtype=object))
     write_frame(frame, format_, output)
 
 
