@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings
 from typer.cli import get_docs_for_click
 
 from cobalance.app.cli.main import command_line
-from cobalance.app.web.widgets.glossary import GLOSSARY
+from cobalance.app.web.widgets.wording import GLOSSARY
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.pipelines.options import DiffusionOptions

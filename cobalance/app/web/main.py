@@ -19,9 +19,8 @@ from cobalance.app.web.neighbourhood import page as neighbourhood
 from cobalance.app.web.panel import page as panel
 from cobalance.app.web.plan import page as plan
 from cobalance.app.web.state import access, refreshing, session, url
-from cobalance.app.web.widgets import login
-from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.messages import errors_shown
+from cobalance.app.web.widgets.wording import meaning
 
 PAGES = (
     ("Datasets", "datasets", ":material/database:", datasets_page.page),
@@ -56,7 +55,7 @@ def main() -> None:
     refreshing.begin_run()
     st.set_page_config(page_title="cobalance", page_icon=_picture("icon.svg"), layout="wide")
     st.logo(_picture("logo.svg"), size="large")
-    login.require_login()
+    require_login()
     pages = {
         path: st.Page(function, title=title, icon=icon, url_path=path, default=path == "diagnose")
         for title, path, icon, function in PAGES
@@ -95,7 +94,7 @@ def _header(title: str, path: str, names: list[str]) -> None:
         if names:
             _choose_dataset(title, names)
             saved_views.draw_menu(path)
-        login.account()
+        draw_account()
 
 
 def _choose_dataset(title: str, names: list[str]) -> None:
@@ -110,6 +109,40 @@ def _choose_dataset(title: str, names: list[str]) -> None:
         required=True,
         label_visibility="collapsed",
     )
+
+
+def require_login() -> None:
+    """Return if the user may look; else say so, and end the run.
+
+    Who has yet to log in comes no further than `cobalance.app.web.server.security.LoginCheck`.
+    """
+    known = access.user()
+    if known is None:
+        st.stop()
+    if known.may_look:
+        return
+    _, middle, _ = st.columns([1, 2, 1])
+    with middle.container(border=True):
+        st.markdown("## cobalance", text_alignment="center")
+        st.text(f"You are logged in as {known.name}, who may not see this app.")
+        st.caption(
+            "Ask its operator to add you to COBALANCE_VIEWERS."
+            if known.is_proven
+            else access.UNPROVEN
+        )
+        st.button("Log out", on_click=st.logout, width="stretch")
+    st.stop()
+
+
+def draw_account() -> None:
+    """Draw the account menu; nothing without logins."""
+    known = access.user()
+    if known is None or not known.name:
+        return
+    with st.popover(":material/account_circle:", help="Your account"):
+        st.text(known.name)
+        st.caption("Editor." if known.may_edit else "Viewer: read only.")
+        st.button("Log out", on_click=st.logout, width="stretch")
 
 
 if __name__ == "__main__":

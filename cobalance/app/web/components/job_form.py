@@ -6,9 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.components.option_fields import draw_options
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape, shorten_middle

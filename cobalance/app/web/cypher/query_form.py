@@ -5,9 +5,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.state import session
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.tables import grid
 from cobalance.graph.database.query import REQUIRED, Parameter, Query

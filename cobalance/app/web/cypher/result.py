@@ -1,6 +1,11 @@
-"""Draw the result of a query: table, graph, downloads, and the way to a plan."""
+"""Run a query in the background; draw its result: table, graph, downloads, way to a plan."""
 
 import json
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore, Thread
 from typing import Any
 
 import pandas as pd
@@ -8,7 +13,6 @@ import streamlit as st
 
 from cobalance.app.web.browser.concept_graph import concept_graph
 from cobalance.app.web.components.graph.choices import make_centre
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.cypher import answers
 from cobalance.app.web.cypher.answers import HIDDEN
 from cobalance.app.web.cypher.pictures import (
@@ -18,9 +22,8 @@ from cobalance.app.web.cypher.pictures import (
     elements_in,
     picture_of,
 )
-from cobalance.app.web.state import background, session, url
-from cobalance.app.web.state.background import Run
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state import session, url
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import count_column, draw_table
@@ -28,21 +31,69 @@ from cobalance.app.web.widgets.theme import bold, shorten
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import DATASET
-from cobalance.graph.errors import CobalanceError, StoreUnavailableError
-from cobalance.graph.queries.console_query import ConsoleQuery
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.errors import CobalanceError, QueryRefusedError, StoreUnavailableError
+from cobalance.graph.queries.console_query import ConsoleQuery, names_in
 from cobalance.graph.queries.nodes import NodeDetails, read_named, read_node
 from cobalance.workflows.cells import to_csv
 
+FIRST_WAIT_S = 1.0  # enough for most queries; then the page responds again
+RUN = "_cypher_run"  # the session's last run
+
+_running = BoundedSemaphore(4)  # queries of this process, so that nobody can pile them up
 TABLE, GRAPH = "Table", "Graph"
 MOST_CLIQUES = 100  # that a result may hand to a plan
 _VIEW, _NODE = "cypher_view", "cypher_node"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A query that was started, and its outcome, which may be pending."""
+
+    query: ConsoleQuery
+    outcome: "Future[ConsoleResult]" = field(default_factory=Future)
+    started: float = field(default_factory=time.monotonic)
+    names: dict[str, str] = field(default_factory=dict)  # of the result's nodes, by element id
+
+
+def start_run(store: GraphStore, query: ConsoleQuery) -> Run:
+    """Start a query in a thread, and wait a little for its result."""
+    run = Run(query)
+
+    def work() -> None:
+        try:
+            result = query.run(store)
+            run.names.update(names_in(store, result))
+            run.outcome.set_result(result)
+        except BaseException as error:  # noqa: BLE001 - the waiting page raises it
+            run.outcome.set_exception(error)
+        finally:
+            _running.release()
+
+    if not _running.acquire(blocking=False):
+        run.outcome.set_exception(
+            QueryRefusedError(
+                "Four queries of this app are still running. Wait until one of them ends, then "
+                "press Run again."
+            )
+        )
+        return run
+    Thread(target=work, name="console page", daemon=True).start()
+    with suppress(TimeoutError):
+        run.outcome.exception(timeout=FIRST_WAIT_S)
+    return run
+
+
+def forget_run() -> None:
+    """Forget the session's last run; the database ends it at its time limit."""
+    st.session_state.pop(RUN, None)
 
 
 def show_result(current: CurrentDataset | None, run: Run) -> None:
     """Draw the result of a run, or its error."""
     error = run.outcome.exception()
     if isinstance(error, StoreUnavailableError):
-        background.forget()
+        forget_run()
         raise error
     if isinstance(error, CobalanceError):
         show_error(error)

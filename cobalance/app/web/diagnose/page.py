@@ -19,14 +19,13 @@ from cobalance.app.web.components.imbalances import (
     model_accuracy,
 )
 from cobalance.app.web.components.imbalances.table import MAX_BARS
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.diagnose import charts, heat_map, table
 from cobalance.app.web.state import session, url
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.diagnosis.imbalance import COUNT

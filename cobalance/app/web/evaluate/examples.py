@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.images.shown_images import draw_one, image_files
-from cobalance.app.web.pictures.heat import draw_heat
+from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset

@@ -13,8 +13,7 @@ from cobalance.app.web.components.graph.choices import (
     choose_axis,
     collapse_all,
 )
-from cobalance.app.web.components.name_choices import read_names
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, read_names
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url, number_in_url
 from cobalance.graph.database import schema
 from cobalance.graph.queries.neighbourhood import Kind

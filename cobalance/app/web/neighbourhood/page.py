@@ -12,7 +12,6 @@ from cobalance.app.web.components.graph import colors
 from cobalance.app.web.components.graph.choices import make_centre
 from cobalance.app.web.components.imbalances import details, model_accuracy
 from cobalance.app.web.components.imbalances.table import rate_column
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.neighbourhood.choices import (
     Choices,
     apply_toggle,
@@ -22,7 +21,7 @@ from cobalance.app.web.neighbourhood.choices import (
 )
 from cobalance.app.web.neighbourhood.rings import MOST_NODES, links_table, picture_of
 from cobalance.app.web.state import session, url
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.tables import count_column, draw_table

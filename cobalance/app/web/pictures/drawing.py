@@ -1,15 +1,17 @@
-"""Draw boxes, masks and labels onto an image, or a placeholder for one that cannot be shown."""
+"""Draw boxes, masks, labels or activation onto an image, or a placeholder for one not shown."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from typing import cast
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageChops, ImageColor, ImageDraw, ImageFilter, ImageFont
 
+from cobalance.ingest.images.decoding import open_image
 from cobalance.ingest.images.masks import Polygons, SegmentationError, parse_segmentation
 
 MOST_REGIONS = 200
@@ -22,6 +24,8 @@ _MASK, _EDGE = 100, 220  # opacity of a mask and of its edge, of 255
 _PAPER, _INK, _FAINT = "#ECEEF1", "#3C424B", "#7A828E"  # of placeholders
 _WIDEST = 640
 _SHAPE = 3 / 4  # height to width
+_OPACITY = 0.65  # of a class activation map
+_COLD, _WARM, _HOT = (40, 20, 90), (215, 60, 70), (255, 235, 120)
 
 Color = tuple[int, int, int]
 Font = ImageFont.FreeTypeFont
@@ -310,3 +314,35 @@ def _fitting(text: str, letters: Font, most_px: float) -> int:
     """The most characters that fit into a width."""
     ends = range(len(text) + 1)
     return bisect_right(ends, most_px, key=lambda end: letters.getlength(text[:end])) - 1
+
+
+def draw_heat(picture: bytes, activation: bytes) -> bytes:
+    """A JPEG of the picture, coloured where the map is bright and dimmed where it is dark.
+
+    Parameters
+    ----------
+    picture : bytes
+        Of an image file.
+    activation : bytes
+        A greyscale PNG of the same shape, of any size.
+
+    Raises
+    ------
+    ImageFileError
+        One of the two cannot be decoded.
+    """
+    with open_image(picture) as opened:
+        base = opened.convert("RGB")
+    with open_image(activation) as opened:
+        heat = opened.convert("L").resize(base.size, Image.Resampling.BILINEAR)
+    level = np.asarray(heat, dtype=np.float64)[..., np.newaxis] / 255
+    cold, warm, hot = (np.array(color, dtype=np.float64) for color in (_COLD, _WARM, _HOT))
+    below, above = cold + (warm - cold) * level * 2, warm + (hot - warm) * (level * 2 - 1)
+    colors = np.where(level < 0.5, below, above)
+    weight = _OPACITY * level
+    mixed = np.asarray(base, dtype=np.float64) * (0.75 + 0.25 * level) * (1 - weight)
+    out = BytesIO()
+    Image.fromarray((mixed + colors * weight).clip(0, 255).astype(np.uint8)).save(
+        out, "JPEG", quality=88
+    )
+    return out.getvalue()

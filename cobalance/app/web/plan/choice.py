@@ -8,14 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.imbalances import filters as imbalance_filters
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.components.option_fields import draw_options
 from cobalance.app.web.state import url
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import escape
-from cobalance.app.web.widgets.wording import in_app
+from cobalance.app.web.widgets.wording import in_app, meaning
 from cobalance.generation.planning.effects import plan_for
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions
 from cobalance.generation.planning.planners import PLANNERS

@@ -7,11 +7,10 @@ from typing import Any
 import streamlit as st
 
 from cobalance.app.web.components import job_form
-from cobalance.app.web.components.name_choices import names_of
 from cobalance.app.web.plan.estimate import draw_estimate
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.session import CurrentDataset
+from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns

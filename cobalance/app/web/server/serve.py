@@ -19,15 +19,15 @@ from typing import Any
 
 import streamlit as st
 import uvicorn
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cobalance.app.web.server.gate import LoginCheck, MessageCheck
 from cobalance.app.web.server.health import health_route
-from cobalance.app.web.server.page_html import PageHtml
-from cobalance.app.web.server.security import HostAndOriginCheck
+from cobalance.app.web.server.security import HostAndOriginCheck, LoginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
 from cobalance.graph.errors import OptionError
@@ -41,6 +41,9 @@ PORT = 8501
 _FURTHER_PORTS = 20
 _GOODBYE_S = 3  # for open connections when the server ends
 _PING_S = 30
+_SCRIPT, _STYLES = (Path(__file__).with_name(f"page.{kind}").read_bytes() for kind in ("js", "css"))
+_ADDED = b"<script>" + _SCRIPT + b"</script><style>" + _STYLES + b"</style>"
+_HEAD = b"<head>"
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,43 @@ def _to_first_page(request: Request) -> RedirectResponse:
     """Redirect /diagnose to /, the only address at which Streamlit serves the first page."""
     query = request.url.query
     return RedirectResponse(f"/?{query}" if query else "/")
+
+
+class PageHtml:
+    """ASGI middleware that inserts a script and styles into the app's only HTML page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request; change the response if it is the HTML page."""
+        if scope["type"] != "http" or scope["method"] != "GET" or "." in scope["path"]:
+            await self._app(scope, receive, send)
+            return
+        # Uncompressed, so that it can be changed.
+        headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
+        started: Message | None = None
+        body = b""
+
+        async def send_changed(message: Message) -> None:
+            nonlocal started, body
+            if message["type"] == "http.response.start":
+                kind = MutableHeaders(scope=message).get("content-type", "")
+                if kind.startswith("text/html"):
+                    started = message
+                    return
+            elif started is not None and message["type"] == "http.response.body":
+                body += message.get("body", b"")
+                if message.get("more_body"):
+                    return
+                page = body.replace(_HEAD, _HEAD + _ADDED, 1)
+                MutableHeaders(scope=started)["content-length"] = str(len(page))
+                await send(started)
+                await send({"type": "http.response.body", "body": page})
+                return
+            await send(message)
+
+        await self._app({**scope, "headers": headers}, receive, send_changed)
 
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:

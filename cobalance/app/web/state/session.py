@@ -1,4 +1,4 @@
-"""The store of this process, the chosen dataset, and cached reads of the graph.
+"""The store of this process, the chosen dataset, its names, and cached reads of the graph.
 
 Reads are cached under the state of the dataset, so that a page never shows numbers of an older
 state, and ten users share one read.
@@ -15,15 +15,23 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.server.streamlit_internals import correct_parameter
+from cobalance.graph.database import schema
+from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.state import DatasetState, dataset_state, list_datasets
+from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
 DATASET = "dataset"  # the query parameter, and the key of the widget that is bound to it
 _CHOICE = "_chosen_dataset"
+_QUERIES: dict[str, tuple[str, dict[str, int]]] = {
+    schema.CLASS.label: ("classes", {}),
+    schema.CONCEPT.label: ("concepts", {"limit": 1_000_000}),
+    schema.PLAN.label: ("plans", {}),
+}
 
 T = TypeVar("T")
 
@@ -137,3 +145,25 @@ def _read_cached(
     named: dict[str, Any],
 ) -> Any:
     return function(_store, state.name, *arguments, **named)
+
+
+def names_of(current: CurrentDataset, node: Node) -> list[str]:
+    """The names of a dataset's classes, concepts or plans, in ascending order."""
+    if node is schema.PLAN:  # written without a change of the dataset's state
+        frame = read_names(current.store, current.name, node.label)
+    else:
+        frame = current.read(read_names, node.label)
+    return sorted(frame[node.label.lower()])
+
+
+def read_names(store: GraphStore, dataset: str, label: str) -> pd.DataFrame:
+    """The frame of the saved query that lists a kind of node.
+
+    Raises
+    ------
+    StaleError
+        An ingest of the dataset did not end.
+    """
+    name, given = _QUERIES[label]
+    query, bound = bind_named(store, name, {"dataset": dataset, **given})
+    return store.read_frame(query.text, **bound)

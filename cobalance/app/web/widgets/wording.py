@@ -1,5 +1,7 @@
-"""Word remedies of errors as fields and buttons of the app; labels of the import form."""
+"""Remedies of errors as fields and buttons, labels of the import form, words of the glossary."""
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from cobalance.graph.errors import Action, Setting
@@ -125,3 +127,34 @@ def in_app(part: Setting | Action) -> str:
 
 def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+GLOSSARY = Path(__file__).with_name("glossary.md")
+"""Its rows: words, what they mean, and what the paper calls them."""
+
+
+def meaning(word: str) -> str:
+    """The meaning of a word of the glossary, as a sentence of Markdown.
+
+    Examples
+    --------
+    >>> meaning("size")
+    'The number of concepts in a clique.'
+    """
+    found = _meanings()[word]
+    return f"{found[0].upper()}{found[1:]}."
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    rows = (
+        line.replace("\\|", "\0").split("|")
+        for line in GLOSSARY.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith("| ---")
+    )
+    return {
+        word.strip(): meant.strip().replace("\0", "|")
+        for _, words, meant, *_ in rows
+        for word in words.split(",")
+        if word.strip() != "word"
+    }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.app.web.pictures import ImageFiles
+from cobalance.app.web.pictures.thumbnails import ImageFiles
 
 RED, BLUE = (220, 30, 30), (30, 30, 220)
 HOSTILE = (

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from PIL import Image
 
-from cobalance.app.web.pictures import ImageFiles
 from cobalance.app.web.pictures.cache import PictureCache
+from cobalance.app.web.pictures.thumbnails import ImageFiles
 from tests.app.web.pictures.conftest import BLUE, RED, cached, content, shows
 
 
@@ -60,7 +60,7 @@ PROCESS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from cobalance.app.web.pictures import ImageFiles
+from cobalance.app.web.pictures.thumbnails import ImageFiles
 files = ImageFiles([sys.argv[1]], Path(sys.argv[2]), cache_bytes=30_000)
 with ThreadPoolExecutor(10) as threads:
     for picture in threads.map(files.thumbnail, [f"{n % 20}.png" for n in range(200)]):

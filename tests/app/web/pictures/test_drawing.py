@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from PIL import ExifTags, Image
 
-from cobalance.app.web.pictures import GalleryImage
 from cobalance.app.web.pictures.drawing import draw_regions
+from cobalance.app.web.pictures.thumbnails import GalleryImage
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import read_regions, write_regions
 from tests.app.web.pictures.conftest import HOSTILE, cached, close, content, pixels, saved

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cobalance.app.web.pictures.heat import draw_heat
+from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.ingest.images.image_file import ImageFileError
 
 

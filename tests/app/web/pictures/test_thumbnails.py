@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image
 
-from cobalance.app.web.pictures import ImageFiles
+from cobalance.app.web.pictures.thumbnails import ImageFiles
 from cobalance.ingest.images.image_file import MAX_BYTES
 from cobalance.workflows.settings import Settings
 from tests.app.web.pictures.conftest import (

@@ -7,11 +7,11 @@ from streamlit.testing.v1 import AppTest
 def page():
     import streamlit as st
 
+    from cobalance.app.web.main import draw_account, require_login
     from cobalance.app.web.state import access, tasks
-    from cobalance.app.web.widgets import login
 
-    login.require_login()
-    login.account()
+    require_login()
+    draw_account()
     st.text("the datasets")
     st.text(f"may edit: {access.may_edit()}")
 

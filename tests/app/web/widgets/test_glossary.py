@@ -1,5 +1,5 @@
 from cobalance.app.web.main import PAGES, WORDS
-from cobalance.app.web.widgets.glossary import GLOSSARY, meaning
+from cobalance.app.web.widgets.wording import GLOSSARY, meaning
 
 
 def test_every_word_that_a_page_explains_is_there():

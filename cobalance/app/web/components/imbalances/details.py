@@ -11,8 +11,8 @@ from cobalance.app.web.components.images import gallery
 from cobalance.app.web.components.images.shown_images import OPENED
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import escape, shorten
+from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.queries.clique_images import count_in_images

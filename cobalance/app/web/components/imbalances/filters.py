@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, id_in_url, in_url, number_in_url
-from cobalance.app.web.widgets.glossary import meaning
 from cobalance.app.web.widgets.theme import shorten
+from cobalance.app.web.widgets.wording import meaning
 from cobalance.graph.diagnosis.order import EVIDENCE, GAP, OWN
 from cobalance.graph.queries.imbalances import Ranking
 from cobalance.workflows.diagnose.facets import Facet, read_facets
