@@ -147,7 +147,7 @@ def is_loopback(host: str) -> bool:
 _PORT = "8501"  # of the web app, unless it is told another
 
 
-def page_address(file: Path | None, page: str, **query: str) -> str:
-    """Address of a page of the web app with a query; `file` is its login file, if it has one."""
+def page_url(file: Path | None, page: str, **query: str) -> str:
+    """URL of a page of the web app with a query; `file` is its login file, if it has one."""
     origin = "http://127.0.0.1:{port}" if file is None else read_login(file).origin
     return f"{origin.replace('{port}', _PORT)}/{page}?{urlencode(query)}"

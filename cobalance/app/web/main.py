@@ -51,7 +51,7 @@ WITHOUT_DATASET = ("Datasets", "Cypher")  # pages that work before anything is l
 
 
 def main() -> None:
-    """Draw the page that the address names."""
+    """Draw the page that the URL names."""
     refreshing.begin_run()
     st.set_page_config(page_title="cobalance", page_icon=_picture("icon.svg"), layout="wide")
     st.logo(_picture("logo.svg"), size="large")

@@ -13,7 +13,7 @@ from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
     find_panel,
-    panel_address,
+    panel_url,
     split_people,
 )
 from cobalance.app.cli.shared.stores import opened_store, output_folder
@@ -127,11 +127,11 @@ def audit(
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
     write_frame(frame, format_, output)
     if not (sheet or answers is not None or rates or results):
-        notes.print(panel_address(found))
+        notes.print(panel_url(found))
 
 
 def _say_drawn(made: Audit) -> None:
-    out.print(panel_address(made), soft_wrap=True)
+    out.print(panel_url(made), soft_wrap=True)
     command = f"cobalance annotate audit {made.run}"
     notes.print(
         f"{inflect(len(made.labels), 'labels')} for {inflect(len(made.people), 'people')}, at this "

@@ -10,7 +10,7 @@ from cobalance.app.cli.shared.panels import (
     PeopleOption,
     SeedOption,
     find_panel,
-    panel_address,
+    panel_url,
     split_people,
 )
 from cobalance.app.cli.shared.stores import opened_store
@@ -65,7 +65,7 @@ def study(
         if people is not None:
             sample = Sample(split_people(people), pairs, overlap, seed, tuple(words or ()))
             made = draw_study(store, job, sample)
-            out.print(panel_address(made), soft_wrap=True)
+            out.print(panel_url(made), soft_wrap=True)
             notes.print(
                 f"{inflect(len(made.pairs), 'pairs')} for {inflect(len(made.people), 'people')}, "
                 f"at this address of `cobalance app`. Results: cobalance evaluate study {job} "
@@ -80,4 +80,4 @@ def study(
         frame = frame[(frame["n"] > 0)]
     write_frame(frame, format_, output)
     if not results:
-        notes.print(panel_address(found))
+        notes.print(panel_url(found))

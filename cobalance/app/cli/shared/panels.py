@@ -9,7 +9,7 @@ from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study
-from cobalance.workflows.login import page_address
+from cobalance.workflows.login import page_url
 from cobalance.workflows.settings import Settings
 
 PeopleOption = Annotated[
@@ -43,8 +43,8 @@ def find_panel(store: GraphStore, of: type[P], subject: str, which: str | None) 
     return found[0]
 
 
-def panel_address(panel: Audit | Study) -> str:
-    """Address of the page where people answer."""
+def panel_url(panel: Audit | Study) -> str:
+    """URL of the page where people answer."""
     login = Settings.from_environment().cobalance_auth_file
     name = panel.kind.name
-    return page_address(login, name, dataset=panel.dataset, **{name: panel.id})
+    return page_url(login, name, dataset=panel.dataset, **{name: panel.id})

@@ -106,7 +106,7 @@ def grid_data(
                 "id": image.id,
                 "alt": image.alt,
                 "aspect": round(image.plain.width_px / image.plain.height_px, 3),
-                **_addresses(image.plain, image.drawn, f"{key}.{place}"),
+                **_urls(image.plain, image.drawn, f"{key}.{place}"),
             }
             for place, image in enumerate(images)
         ],
@@ -114,7 +114,7 @@ def grid_data(
         and {
             "id": opened.id,
             "caption": opened.caption,
-            **_addresses(opened.plain, opened.drawn, f"{key}.opened"),
+            **_urls(opened.plain, opened.drawn, f"{key}.opened"),
         },
         "overlay": overlay,
         "row_px": row_px,
@@ -145,7 +145,7 @@ def switching(key: str, name: str, on_switch: Callable[[bool], None]) -> Callabl
     return switch
 
 
-def _addresses(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:
+def _urls(plain: Picture, drawn: Picture | None, place: str) -> dict[str, Any]:
     return {
         "src": picture_url(plain.data, f"{place}.plain"),
         "drawn": drawn and picture_url(drawn.data, f"{place}.drawn"),

@@ -33,7 +33,7 @@ _DOT = " \N{MIDDLE DOT} "
 def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | None:
     """Draw the settings of a job, folded away; return them checked, or None if they are wrong.
 
-    Those that differ from the defaults are in the address, but for the consent to painting people:
+    Those that differ from the defaults are in the URL, but for the consent to painting people:
     a link gives none.
 
     Parameters
@@ -66,7 +66,7 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
 
 
 def chosen_recipe() -> Recipe:
-    """The recipe that the form has, or that the address names, before the form is drawn."""
+    """The recipe that the form has, or that the URL names, before the form is drawn."""
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
     return RECIPES[name if name in list(RECIPES) and not _edits(name) else DEFAULT]
 

@@ -61,7 +61,7 @@ def page() -> None:
 def _is_quick(query: ConsoleQuery) -> bool:
     """Whether a query runs as soon as it is chosen: a free one never does.
 
-    Any page of the web can link to this one, with a query in the address.
+    Any page of the web can link to this one, with a query in the URL.
     """
     return query.is_saved and not CATALOGUE[query.text].scans_images
 

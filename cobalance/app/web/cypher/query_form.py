@@ -88,5 +88,5 @@ def note_if_not_in_link(binding: Binding) -> None:
     if binding is None:
         st.caption(
             f":material/link_off: The query is longer than {MOST_IN_LINK:,} characters, so the "
-            "address of this page lacks it: send the text with the link."
+            "URL of this page lacks it: send the text with the link."
         )

@@ -174,7 +174,7 @@ def _read(job: str, query: str | None, verdict: CandidateState | None) -> tuple[
 def _page(job: str) -> int:
     """The page that this session is on; of a link, or after Back, the one that the URL names.
 
-    Keys turn pages while the browser still has, and sends, the address of the page before.
+    Keys turn pages while the browser still has, and sends, the URL of the page before.
     """
     of, page = st.session_state.get(_AT, (None, 1))
     if of == job and not came_back():

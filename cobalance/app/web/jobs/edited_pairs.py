@@ -68,7 +68,7 @@ def choose_start(queries: int) -> int:
         width=130,
         help="Its number in the list of queries, above.",
     )
-    return (number or 1) - 1  # an address may leave it empty
+    return (number or 1) - 1  # a URL may leave it empty
 
 
 def go_to(position: int) -> None:

@@ -102,7 +102,7 @@ def _choose_images(job: Job) -> dict[str, Any]:
             **choice_in_url("real"),
             help="\n".join(f"- **{name}**: {meaning}" for name, meaning in _REAL.items()),
         )
-        real = real or usual.real  # an address may leave it empty
+        real = real or usual.real  # a URL may leave it empty
         share = 1.0
         if real == "unedited":
             percent: int | None = st.number_input(

@@ -49,7 +49,7 @@ def choose(current: CurrentDataset, concepts: list[str]) -> tuple[Choices, Axis]
             **choice_in_url(KIND),
             on_change=collapse_all,
         )
-        chosen = chosen or "Concept"  # an address may have none of the choices
+        chosen = chosen or "Concept"  # a URL may have none of the choices
         kind = _KINDS[chosen]
         names, first, key = concepts, str(frequent), CONCEPT
         if kind == "class":

@@ -107,12 +107,12 @@ def _how_to_audit(store: GraphStore, dataset: str) -> str:
     )
     return (
         f"{'' if runs else first}Draw one from a run that labels images: `cobalance annotate audit "
-        f"{runs[0] if runs else 'RUN'} --people ann,bob`. It prints the address to send to them."
+        f"{runs[0] if runs else 'RUN'} --people ann,bob`. It prints the URL to send to them."
     )
 
 
 def _choose(name: str, found: Sequence[Panel]) -> Panel:
-    """The panel of the address, else the newest; a choice is drawn where there are several."""
+    """The panel of the URL, else the newest; a choice is drawn where there are several."""
     by_id = {panel.id: panel for panel in found}
     if len(found) == 1:
         return found[0]

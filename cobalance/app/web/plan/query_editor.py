@@ -60,7 +60,7 @@ class Edits:
 def edits_of(request: PlanRequest, planned: IntArray) -> Edits:
     """Edits for a request, from the URL or else from this session.
 
-    What this session has written itself is no link: the browser may send an older address while
+    What this session has written itself is no link: the browser may send an older URL while
     a newer one is on its way to it.
     """
     kept: Edits | None = st.session_state.get(_KEPT)

@@ -174,7 +174,7 @@ def _show_defect(error: Exception) -> bool:
 
 
 def _to_first_page(request: Request) -> RedirectResponse:
-    """Redirect /diagnose to /, the only address at which Streamlit serves the first page."""
+    """Redirect /diagnose to /, the only URL at which Streamlit serves the first page."""
     query = request.url.query
     return RedirectResponse(f"/?{query}" if query else "/")
 

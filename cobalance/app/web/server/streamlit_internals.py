@@ -71,15 +71,15 @@ def configure(options: Mapping[str, Any]) -> None:
 
 
 def picture_url(data: bytes, place: str) -> str:
-    """The address of a JPEG, for this person's session alone, as `st.image` makes one.
+    """The URL of a JPEG, for this person's session alone, as `st.image` makes one.
 
     `place` is where on the page it is: a picture that takes the place of another one frees it.
     """
     if not runtime.exists():
         return f"data:image/jpeg;base64,{b64encode(data).decode()}"
-    address = runtime.get_instance().media_file_mgr.add(data, "image/jpeg", place)
+    url = runtime.get_instance().media_file_mgr.add(data, "image/jpeg", place)
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}{address}" if base else address
+    return f"/{base}{url}" if base else url
 
 
 def signed_in_user(secret: str, cookies: Mapping[str, str]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def signed_in_user(secret: str, cookies: Mapping[str, str]) -> dict[str, Any]:
 
 
 def login_url(provider: str) -> str:
-    """The address of Streamlit that leads to a login provider; valid for two minutes."""
+    """The URL of Streamlit that leads to a login provider; valid for two minutes."""
     return generate_login_redirect_url(provider)
 
 

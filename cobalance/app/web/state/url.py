@@ -191,7 +191,7 @@ def show_left_out() -> None:
     if names:
         listed = ", ".join(f"`{name}`" for name in names)
         st.warning(
-            f"The address of this page has values that cannot be read, which are left out: "
+            f"The URL of this page has values that cannot be read, which are left out: "
             f"{listed}. Choose them anew on the page.",
             icon=":material/link_off:",
         )
@@ -204,7 +204,7 @@ def register(pages: Mapping[str, StreamlitPage]) -> None:
 
 def go_to(path: str) -> NoReturn:
     """Switch to another page, and keep the selected cliques."""
-    # Not None, which Streamlit refuses where a widget is bound to a parameter in the address.
+    # Not None, which Streamlit refuses where a widget is bound to a parameter in the URL.
     st.switch_page(st.session_state[_PAGES][path], query_params={})
 
 
@@ -291,7 +291,7 @@ def restore() -> None:
 
     A new session takes the URL's, and so does Back. Otherwise the session's go into it: on a page
     that was just entered Streamlit has cleared the URL, and where clicks follow one another the
-    browser sends an older address while a newer one is on its way to it.
+    browser sends an older URL while a newer one is on its way to it.
     """
     in_url = st.query_params.get_all(CLIQUES)
     if _KEPT not in st.session_state or came_back():

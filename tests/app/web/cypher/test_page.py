@@ -251,7 +251,7 @@ def test_a_long_query_is_not_in_the_link(open_page: OpenPage, cars: str) -> None
     run(write(app, f"RETURN '{'x' * 2500}' AS n"))
     assert table(app)["n"].str.len().tolist() == [2500]
     assert "cypher_text" not in app.query_params
-    assert "the address" in shown_text(app)
+    assert "the URL" in shown_text(app)
 
 
 def test_a_saved_query_can_be_edited(open_page: OpenPage, cars: str) -> None:

@@ -67,7 +67,7 @@ def _draw_steps(current: CurrentDataset, steps: list[Step], names: Mapping[StepI
 
 @st.fragment
 def _draw(steps: tuple[GraphStep, ...]) -> None:
-    """Draw the graph, and keep its step in the address without a run of the whole page."""
+    """Draw the graph, and keep its step in the URL without a run of the whole page."""
     found = concept_graph(
         steps,
         key="_story",

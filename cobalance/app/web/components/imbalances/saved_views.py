@@ -26,7 +26,7 @@ def link(page: str, query: str, dataset: str) -> str:
 
 
 def current_query(parameters: Iterable[tuple[str, list[str]]]) -> str:
-    """The parameters of a link but for the dataset, as they stand in an address.
+    """The parameters of a link but for the dataset, as they stand in a URL.
 
     Examples
     --------
