@@ -117,7 +117,7 @@ def _choose_largest_first() -> bool:
         f"- **{LARGEST}**: the largest gaps close as in the whole plan, one after the other; the "
         "one at which the budget ends closes in part, and smaller ones stay.",
     )
-    return chosen == LARGEST
+    return bool(chosen == LARGEST)
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:

@@ -7,7 +7,7 @@ here: in the session while the user goes from page to page, and in the URL of ea
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NoReturn, TypedDict, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -31,14 +31,7 @@ _PAGES = "_pages"
 _COMPARED_WITH = "_compared_with"
 
 
-class InUrl(TypedDict):
-    """Arguments of a widget whose value is a query parameter."""
-
-    key: str
-    bind: Literal["query-params"]
-
-
-def in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
+def in_url(key: str, options: Collection[Any] | None = None) -> dict[str, Any]:
     """Arguments of a widget whose value is the query parameter of this name.
 
     Parameters
@@ -55,7 +48,7 @@ def in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
     return {"key": key, "bind": "query-params"}
 
 
-def number_in_url(key: str) -> InUrl:
+def number_in_url(key: str) -> dict[str, Any]:
     """Arguments of a field of numbers whose value is the query parameter of this name.
 
     A number that no browser could have written there, such as one of 400 digits, is left out, and
@@ -66,7 +59,7 @@ def number_in_url(key: str) -> InUrl:
     return in_url(key)
 
 
-def choice_in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
+def choice_in_url(key: str, options: Collection[Any] | None = None) -> dict[str, Any]:
     """Arguments of a field that always has a choice, which is the query parameter of this name.
 
     An empty one, by which Streamlit would choose nothing, is left out. `options` as in `in_url`.
@@ -76,16 +69,9 @@ def choice_in_url(key: str, options: Collection[Any] | None = None) -> InUrl:
     return in_url(key, options)
 
 
-class NamedInUrl(InUrl):
-    """Arguments of a choice that the URL always names."""
-
-    index: None
-    required: bool
-
-
 def named_in_url(
     key: str, default: T | None, options: Collection[T], text: Callable[[T], str] = str
-) -> NamedInUrl:
+) -> dict[str, Any]:
     """Arguments of a choice that the URL names from the start, as its default depends on the data.
 
     Streamlit itself leaves a default out of the URL, which would then mean something else as soon
@@ -104,7 +90,7 @@ def named_in_url(
     return {"key": key, "bind": "query-params", "index": None, "required": True}
 
 
-def text_in_url(key: str, default: str) -> InUrl:
+def text_in_url(key: str, default: str) -> dict[str, Any]:
     """Arguments of a field of text that the URL names from the start, as its default is data."""
     if key not in st.session_state and key not in st.query_params:
         _set(key, default, default)
@@ -119,14 +105,7 @@ def _set(key: str, value: object, text: str) -> None:
     st.session_state[key] = value
 
 
-class IdInUrl(TypedDict):
-    """Arguments of a choice that shows names and has ids in the URL."""
-
-    key: str
-    on_change: Callable[[], None]
-
-
-def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> IdInUrl:
+def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> dict[str, Any]:
     """Arguments of a choice among ids, which is the query parameter of this name.
 
     Streamlit itself would write what `format_func` makes of the choice. An id of something else,
@@ -141,13 +120,9 @@ def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> IdInU
     given = st.query_params.get(key)
     if given in ids:
         st.session_state[widget] = given
-    elif given is not None:
-        del st.query_params[key]
+    elif given is not None or came_back() or st.session_state.get(widget) not in (None, *ids):
+        write(key, [])
         st.session_state.pop(widget, None)
-    elif came_back():
-        st.session_state.pop(widget, None)
-    if st.session_state.get(widget) not in (None, *ids):
-        del st.session_state[widget]
     chosen = st.session_state.get(widget) or first
     if chosen is not None:
         st.session_state[widget] = chosen
@@ -220,10 +195,7 @@ def select_cliques(cliques: Iterable[Clique]) -> None:
     if texts == _texts():
         return
     st.session_state[_KEPT] = texts
-    if texts:
-        st.query_params[CLIQUES] = texts
-    elif CLIQUES in st.query_params:
-        del st.query_params[CLIQUES]
+    write(CLIQUES, texts)
 
 
 def toggle_clique(clique: Clique) -> None:

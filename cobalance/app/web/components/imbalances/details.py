@@ -121,7 +121,7 @@ def _draw(
         st.rerun()
     clique, class_name = shown
     is_mined = not row.empty
-    if after is not None and _choose_version() == AFTER:
+    if after is not None and _shows_after():
         current, row = after, read_row(after, clique)
         counts = _counts(after, clique, row)
     if not row.empty:
@@ -133,12 +133,13 @@ def _draw(
     gallery.draw(current, clique, counts, class_name if class_name in counts else None)
 
 
-def _choose_version() -> str:
+def _shows_after() -> bool:
     """Draw the choice between the dataset before and after."""
-    return st.segmented_control(
+    version = st.segmented_control(
         "Version", (BEFORE, AFTER), default=BEFORE, required=True,
         label_visibility="collapsed", **url.choice_in_url(_VERSION),
     )  # fmt: skip
+    return bool(version == AFTER)
 
 
 def _evidence(current: CurrentDataset, row: pd.DataFrame) -> None:
