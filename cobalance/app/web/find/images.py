@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.images import tagging
-from cobalance.app.web.components.images.shown_images import ShownImages, uris_of
+from cobalance.app.web.components.images.shown_images import draw_grid, uris_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
@@ -50,5 +50,11 @@ def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:
         told = [classes[name], ", ".join(marks["tags"]), marks["note"] or ""]
         return ". ".join(filter(None, told))
 
-    shown = ShownImages(uris_of(found), classes.__getitem__)
-    shown.draw(key=f"_find {label}", label=label, row_px=100, caption=caption)
+    draw_grid(
+        uris_of(found),
+        classes.__getitem__,
+        key=f"_find {label}",
+        label=label,
+        row_px=100,
+        caption=caption,
+    )

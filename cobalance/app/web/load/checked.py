@@ -7,7 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.load import image_folders
-from cobalance.app.web.pictures.thumbnails import GalleryImage, Picture
+from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, escape, shorten
@@ -103,16 +103,17 @@ def draw_proof(proof: Proof) -> None:
         _warn_missing(missing, len(uris))
     found = [image for image in proof.images if image.uri is not None and image.uri not in missing]
     names = {concept for image in proof.images for concept in image.concepts}
-    pictures = image_files().gallery(
-        [GalleryImage(image.id, image.uri) for image in found],
+    pictures = image_files().grid(
+        {image.id: image.uri for image in found},
         proof.regions,
         class_colors([*names, *(image.class_name for image in proof.images)]),
         _THUMBNAIL_PX,
+        labelled=True,
     )
     with st.container(horizontal=True):
-        for image, picture in zip(found, pictures, strict=True):
+        for image, (plain, drawn) in zip(found, pictures, strict=True):
             with st.container(width=_PICTURE_PX, gap="xsmall"):
-                _draw_image(image, picture)
+                _draw_image(image, drawn or plain)
 
 
 def _draw_image(image: ProofImage, picture: Picture) -> None:

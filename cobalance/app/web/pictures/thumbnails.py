@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
@@ -46,14 +46,6 @@ class Picture:
     width_px: int
     height_px: int
     problem: str | None = None
-
-
-@dataclass(frozen=True)
-class GalleryImage:
-    """An image of a gallery: its id, which its regions have too, and its file."""
-
-    id: str
-    uri: str | None
 
 
 class ImageFiles:
@@ -127,17 +119,18 @@ class ImageFiles:
             about = [regions.to_json(orient="values"), repr(sorted(colors.items()))]
             about += [] if labelled else ["no labels"]
             key = _key(file.identity, str(size_px), *about)
-            kept = _read_cached(self._cache.get(key))
-            if kept is not None:
-                return kept.shown
-            base = self._picture(file, size_px)
-            annotated = _annotation_size_px(regions) or base.original_px
-            if annotated != base.original_px and annotated == base.original_px[::-1]:
-                base = self._picture(file, size_px, upright=False)
-            scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
-            image = decode(base.shown.data).stored
-            draw_regions(image, regions, colors, scale=scale, labelled=labelled)
-            return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
+
+            def draw() -> Thumbnail:
+                base = self._picture(file, size_px)
+                annotated = _annotation_size_px(regions) or base.original_px
+                if annotated != base.original_px and annotated == base.original_px[::-1]:
+                    base = self._picture(file, size_px, upright=False)
+                scale = base.shown.width_px / annotated[0], base.shown.height_px / annotated[1]
+                image = decode(base.shown.data).stored
+                draw_regions(image, regions, colors, scale=scale, labelled=labelled)
+                return Thumbnail(image, *base.original_px)
+
+            return self._cached(key, draw, sharp=True).shown
         except ImageFileError as error:
             return self._instead(error, uri, size_px)
 
@@ -163,57 +156,44 @@ class ImageFiles:
         try:
             found = self._roots.find(mask_uri)
             key = _key(file.identity, found.identity, str(size_px), color)
-            kept = _read_cached(self._cache.get(key))
-            if kept is not None:
-                return kept.shown
-            mask = _scale_down(found.read(), size_px, upright=False).image
-            image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
+
+            def draw() -> Thumbnail:
+                mask = _scale_down(found.read(), size_px, upright=False).image
+                image = draw_mask_edge(decode(base.shown.data).stored, mask, color)
+                return Thumbnail(image, *base.original_px)
+
+            return self._cached(key, draw, sharp=True).shown
         except ImageFileError:
             return base.shown
-        return self._keep(key, Thumbnail(image, *base.original_px), sharp=True).shown
-
-    def gallery(
-        self,
-        images: Iterable[GalleryImage],
-        regions: pd.DataFrame,
-        colors: Mapping[str, str],
-        size_px: int = THUMBNAIL_PX,
-    ) -> list[Picture]:
-        """Render many images with their regions drawn, several at a time.
-
-        Parameters
-        ----------
-        regions : pandas.DataFrame
-            Of these images, and perhaps of others.
-        """
-        of_image = dict(list(regions.groupby("id")))
-        nothing = regions.iloc[:0]
-
-        def picture(image: GalleryImage) -> Picture:
-            own = of_image.get(image.id, nothing)
-            return self.with_regions(image.uri, own, colors, size_px)
-
-        with ThreadPoolExecutor(_THREADS) as threads:
-            return list(threads.map(picture, images))
 
     def grid(
         self,
-        images: Iterable[GalleryImage],
+        images: Mapping[str, str | None],
         regions: pd.DataFrame,
         colors: Mapping[str, str],
         size_px: int = THUMBNAIL_PX,
+        *,
+        labelled: bool = False,
     ) -> list[tuple[Picture, Picture | None]]:
-        """Render many images, each as it is and, if it has regions, with these.
+        """Render images, several at a time, each as it is and, if it has regions, with these.
 
-        Names are not drawn: they would cover small pictures. Parameters are those of `gallery`.
+        Parameters
+        ----------
+        images : mapping of str to str
+            URIs of files by the ids that regions have, too.
+        regions : pandas.DataFrame
+            Of these images, and perhaps of others.
+        labelled : bool
+            Whether names are drawn, too, which cover small pictures.
         """
         of_image = dict(list(regions.groupby("id")))
 
-        def pictures(image: GalleryImage) -> tuple[Picture, Picture | None]:
-            plain, own = self.thumbnail(image.uri, size_px), of_image.get(image.id)
+        def pictures(image: str) -> tuple[Picture, Picture | None]:
+            uri, own = images[image], of_image.get(image)
+            plain = self.thumbnail(uri, size_px)
             if own is None or plain.problem is not None:
                 return plain, None
-            return plain, self.with_regions(image.uri, own, colors, size_px, labelled=False)
+            return plain, self.with_regions(uri, own, colors, size_px, labelled=labelled)
 
         with ThreadPoolExecutor(_THREADS) as threads:
             return list(threads.map(pictures, images))
@@ -225,13 +205,16 @@ class ImageFiles:
 
     def _picture(self, file: ImageFile, size_px: int, *, upright: bool = True) -> "_Kept":
         key = _key(file.identity, str(size_px), str(upright))
-        kept = _read_cached(self._cache.get(key))
-        return kept or self._keep(key, _scale_down(file.read(), size_px, upright=upright))
+        return self._cached(key, lambda: _scale_down(file.read(), size_px, upright=upright))
 
-    def _keep(self, key: str, found: Thumbnail, *, sharp: bool = False) -> "_Kept":
-        data = _jpeg(found.image, f"{found.width_px} {found.height_px}", sharp=sharp)
+    def _cached(self, key: str, make: Callable[[], Thumbnail], *, sharp: bool = False) -> "_Kept":
+        """The cached picture of a key; else make it, and keep it."""
+        if (kept := _read_cached(self._cache.get(key))) is not None:
+            return kept
+        made = make()
+        data = _jpeg(made.image, f"{made.width_px} {made.height_px}", sharp=sharp)
         self._cache.put(key, data)
-        return _Kept(Picture(data, *found.image.size), (found.width_px, found.height_px))
+        return _Kept(Picture(data, *made.image.size), (made.width_px, made.height_px))
 
 
 @dataclass(frozen=True)

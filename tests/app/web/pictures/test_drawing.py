@@ -8,7 +8,6 @@ import pytest
 from PIL import ExifTags, Image
 
 from cobalance.app.web.pictures.drawing import draw_regions
-from cobalance.app.web.pictures.thumbnails import GalleryImage
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import read_regions, write_regions
 from tests.app.web.pictures.conftest import HOSTILE, cached, close, content, pixels, saved
@@ -146,15 +145,17 @@ def test_gallery(files, root, tmp_path):
         records.append(ImageRecord(f"id {number}", "street", tuple(mentions), None, name, 400, 300))
     write_regions(tmp_path, "d", Annotations.from_records(records))
     ids = [record.id for record in records]
-    images = [GalleryImage(record.id, record.uri) for record in records]
-    images.append(GalleryImage("id 99", "none.png"))
-    found = files.gallery(images, read_regions(tmp_path, "d", ids), COLORS, 200)
+    images = {record.id: record.uri for record in records} | {"id 99": "none.png"}
+    regions = read_regions(tmp_path, "d", ids)
+    labelled = files.grid(images, regions, COLORS, 200, labelled=True)
+    found = [drawn or plain for plain, drawn in labelled]
     drawn_on = [pixels(picture).min() < 200 for picture in found[:-1]]
     assert drawn_on == [bool(number % 2) for number in range(12)]
     assert "no such file" in str(found[-1].problem)
-    assert files.gallery([], pd.DataFrame({"id": []}), COLORS) == []
-    pairs = files.grid(images, read_regions(tmp_path, "d", ids), COLORS, 200)
-    assert [plain.data for plain, _ in pairs] == [files.thumbnail(i.uri, 200).data for i in images]
+    assert files.grid({}, pd.DataFrame({"id": []}), COLORS) == []
+    pairs = files.grid(images, regions, COLORS, 200)
+    thumbnails = [files.thumbnail(uri, 200).data for uri in images.values()]
+    assert [plain.data for plain, _ in pairs] == thumbnails
     assert [drawn is not None for _, drawn in pairs] == [*drawn_on, False]
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.components.images import tagging
-from cobalance.app.web.components.images.shown_images import BOXES, OPENED, ShownImages, uris_of
+from cobalance.app.web.components.images.shown_images import BOXES, OPENED, draw_grid, uris_of
 from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import access, session, url
 from cobalance.app.web.state.session import CurrentDataset
@@ -93,7 +94,11 @@ def strip(
             url.show_images(clique)
             url.write(OPENED, [name])
 
-    _shown_images(current, clique, class_name, found).draw(
+    _draw_grid(
+        current,
+        clique,
+        class_name,
+        found,
         key=f"_strip {class_name} {clique}",
         label=f"First images of {class_name} with {', '.join(clique)}",
         row_px=row_px,
@@ -158,7 +163,11 @@ def _one_class(
         st.caption(why_not)
         draw_table(found[["id"]], 400, {"id": "Image"}, alt=f"Images of {class_name} by name")
         return [*found["id"]]
-    _shown_images(current, clique, class_name, found).draw(
+    _draw_grid(
+        current,
+        clique,
+        class_name,
+        found,
         key=f"_images {class_name}",
         label=f"Images of {class_name}",
         row_px=look.row_px,
@@ -168,15 +177,19 @@ def _one_class(
     return [*found["id"]]
 
 
-def _shown_images(
-    current: CurrentDataset, clique: tuple[str, ...], class_name: str, found: pd.DataFrame
-) -> ShownImages:
-    """Images of a clique, with the regions of its concepts in the colour of the class."""
+def _draw_grid(
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    class_name: str,
+    found: pd.DataFrame,
+    **options: Any,
+) -> None:
+    """Draw images of a clique, with the regions of its concepts in the colour of the class."""
     folder = session.settings().folders().regions
     regions = read_regions(folder, current.name, found["id"].tolist())
     colors = dict.fromkeys(clique, class_colors(list(current.class_sizes))[class_name])
     own = regions[regions["concept"].isin(clique)]
-    return ShownImages(uris_of(found), lambda _: class_name, own, colors)
+    draw_grid(uris_of(found), lambda _: class_name, own, colors, **options)
 
 
 def _no_files(found: pd.DataFrame) -> str | None:

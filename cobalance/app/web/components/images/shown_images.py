@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from cobalance.app.web.browser.image_grid import GridImage, OpenedImage, image_grid
-from cobalance.app.web.pictures.thumbnails import GalleryImage, ImageFiles, Picture
+from cobalance.app.web.pictures.thumbnails import ImageFiles, Picture
 from cobalance.app.web.state import session, url
 from cobalance.app.web.widgets.wording import in_app
 
@@ -29,13 +29,31 @@ def _image_files(roots: tuple[str, ...], cache: Path) -> ImageFiles:
     return ImageFiles(roots, cache, words=in_app)
 
 
-class ShownImages:
-    """Images of a page in a grid with a lightbox; the URL names the one that is open.
+def _open(name: str | None) -> None:
+    url.write(OPENED, [] if name is None else [name])
+
+
+def draw_grid(
+    uris: Mapping[str, str | None],
+    said: Callable[[str], str],
+    regions: pd.DataFrame | None = None,
+    colors: Mapping[str, str] | None = None,
+    *,
+    key: str,
+    label: str,
+    row_px: int,
+    overlay: bool = False,
+    caption: Callable[[str], str] | None = None,
+    on_open: Callable[[str | None], None] = _open,
+) -> None:
+    """Draw images in a grid, with a lightbox if there is a `caption`, given the image's id.
+
+    The URL names the image that is open.
 
     Parameters
     ----------
     uris : mapping
-        Their addresses by id, in order; None for an image without one.
+        By id, in order; None for an image without one.
     said : callable
         What an image shows, for its alternative text, by its id.
     regions : pandas.DataFrame, optional
@@ -43,60 +61,30 @@ class ShownImages:
     colors : mapping, optional
         Of the regions, by concept.
     """
-
-    def __init__(
-        self,
-        uris: Mapping[str, str | None],
-        said: Callable[[str], str],
-        regions: pd.DataFrame | None = None,
-        colors: Mapping[str, str] | None = None,
-    ) -> None:
-        self._uris, self._said, self._colors = uris, said, colors or {}
-        self._regions = pd.DataFrame({"id": []}) if regions is None else regions
-
-    def draw(
-        self,
-        *,
-        key: str,
-        label: str,
-        row_px: int,
-        overlay: bool = False,
-        caption: Callable[[str], str] | None = None,
-        on_open: Callable[[str | None], None] = lambda name: url.write(
-            OPENED, [] if name is None else [name]
-        ),
-    ) -> None:
-        """Draw the grid, and a lightbox if there is a `caption`, given the image's id."""
-        image_grid(
-            self._small(),
-            key=key,
-            label=label,
-            row_px=row_px,
-            overlay=overlay,
-            opened=None if caption is None else self._opened_image(caption),
-            has_lightbox=caption is not None,
-            on_open=on_open,
-            on_overlay=lambda boxes: st.session_state.update({BOXES: boxes}),
-        )
-
-    def _small(self) -> list[GridImage]:
-        listed = [GalleryImage(name, uri) for name, uri in self._uris.items()]
-        pictures = image_files().grid(listed, self._regions, self._colors, THUMBNAIL_PX)
-        return [
-            GridImage(image.id, f"{image.id}: {self._said(image.id)}", plain, drawn)
-            for image, (plain, drawn) in zip(listed, pictures, strict=True)
-        ]
-
-    def _opened_image(self, caption: Callable[[str], str]) -> OpenedImage | None:
-        """The opened image in its own size; None if the URL names none."""
-        name = next((name for name in url.texts(OPENED) if name in self._uris), None)
-        if name is None:
-            return None
-        files, uri = image_files(), self._uris[name]
-        own = self._regions[self._regions["id"] == name]
-        plain = files.thumbnail(uri, LIGHTBOX_PX)
-        drawn = None if own.empty else files.with_regions(uri, own, self._colors, LIGHTBOX_PX)
-        return OpenedImage(name, caption(name), plain, drawn)
+    files, colors = image_files(), colors or {}
+    regions = pd.DataFrame({"id": []}) if regions is None else regions
+    pictures = files.grid(uris, regions, colors, THUMBNAIL_PX)
+    name = next((name for name in url.texts(OPENED) if name in uris), None)
+    opened = None
+    if caption is not None and name is not None:
+        own = regions[regions["id"] == name]
+        plain = files.thumbnail(uris[name], LIGHTBOX_PX)
+        drawn = None if own.empty else files.with_regions(uris[name], own, colors, LIGHTBOX_PX)
+        opened = OpenedImage(name, caption(name), plain, drawn)
+    image_grid(
+        [
+            GridImage(image, f"{image}: {said(image)}", *pair)
+            for image, pair in zip(uris, pictures, strict=True)
+        ],
+        key=key,
+        label=label,
+        row_px=row_px,
+        overlay=overlay,
+        opened=opened,
+        has_lightbox=caption is not None,
+        on_open=on_open,
+        on_overlay=lambda boxes: st.session_state.update({BOXES: boxes}),
+    )
 
 
 def draw_one(
@@ -120,13 +108,13 @@ def draw_one(
         label=said,
         row_px=row_px,
         opened=OpenedImage(name, caption, picture(LIGHTBOX_PX)) if is_open else None,
-        on_open=lambda opened: url.write(OPENED, [] if opened is None else [opened]),
+        on_open=_open,
     )
     return small
 
 
 def uris_of(found: pd.DataFrame) -> dict[str, str | None]:
-    """Addresses of images by id, None where they have none, of a frame with ``id`` and ``uri``."""
+    """URIs of images by id, None where they have none, of a frame with ``id`` and ``uri``."""
     return {
         row["id"]: row["uri"] if isinstance(row["uri"], str) else None
         for row in found.to_dict("records")
