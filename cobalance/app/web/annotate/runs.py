@@ -12,7 +12,7 @@ from cobalance.app.web.annotate import pictures
 from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import may_edit, user_name
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import id_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import (
@@ -59,7 +59,7 @@ def show(current: CurrentDataset) -> None:
         draw_workers()
     show_kept_error(_PROBLEM)
     show_task(_task(current.name))
-    refreshing(REFRESH_S if active else None)(_draw)(current.name, _states(found))
+    st.fragment(run_every=REFRESH_S if active else None)(_draw)(current.name, _states(found))
     ids = [one.id for one in found]
     names = {one.id: run_title(one) for one in found}
     chosen = st.selectbox(

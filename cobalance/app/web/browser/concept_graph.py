@@ -87,11 +87,11 @@ def concept_graph(
     exchange = next_exchange(before[0], tuple(selected), stored.get("selected"), nodes)
     at = tuple([step] if step in steps else steps[:1])
     shown = next_exchange(before[1], at, stored.get("step"), steps)
-    outlines = Outlines(highlighted, cliques, groups)
+    outlines = {"highlighted": highlighted, "cliques": cliques, "groups": groups}
     result = draw_part(
         "concept_graph",
         key,
-        payload(picture, outlines, exchange, shown, height_px=height_px, label=label),
+        payload(picture, exchange, shown, height_px=height_px, label=label, **outlines),
         on_selected_change=no_callback,
         on_expanded_change=no_callback,
         on_step_change=no_callback,
@@ -130,23 +130,16 @@ def next_exchange(
     return Exchange(request, wanted, effective)
 
 
-@dataclass(frozen=True, slots=True)
-class Outlines:
-    """Nodes to outline together, as the parameters of `concept_graph` of these names."""
-
-    highlighted: Sequence[Sequence[str]] = ()
-    cliques: Sequence[Sequence[str]] = ()
-    groups: Sequence[Sequence[str]] = ()
-
-
 def payload(
     picture: GraphPicture | Sequence[GraphStep],
-    outlines: Outlines,
     exchange: Exchange[Ids],
     step: Exchange[Ids],
     *,
     height_px: int,
     label: str,
+    highlighted: Sequence[Sequence[str]],
+    cliques: Sequence[Sequence[str]],
+    groups: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """The component's data for the browser, as JSON values.
 
@@ -192,13 +185,11 @@ def payload(
         "sizes": [[round(size, 1), text] for size, text in drawn.sizes],
         "left_color": drawn.left_color,
         "right_color": drawn.right_color,
-        "highlighted": [list(clique) for clique in outlines.highlighted],
+        "highlighted": [list(clique) for clique in highlighted],
         "cliques": [
-            list(clique)
-            for clique in outlines.cliques
-            if len(clique) > 1 and known.issuperset(clique)
+            list(clique) for clique in cliques if len(clique) > 1 and known.issuperset(clique)
         ],
-        "groups": [[id_ for id_ in group if id_ in known] for group in outlines.groups],
+        "groups": [[id_ for id_ in group if id_ in known] for group in groups],
         "selected": list(exchange.effective),
         "request": exchange.request,
         "height_px": height_px,

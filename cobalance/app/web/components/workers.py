@@ -7,7 +7,6 @@ import streamlit as st
 
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import duration_text, escape
@@ -125,7 +124,7 @@ def _draw_log(worker: LocalWorker) -> None:
 REFRESH_S = 2
 
 
-@refreshing(REFRESH_S)
+@st.fragment(run_every=REFRESH_S)
 def draw_workers() -> None:
     """Draw the running workers, or instructions to start one."""
     with errors_in_fragment():

@@ -15,7 +15,7 @@ from cobalance.app.web.cypher.query_form import MOST_ROWS
 from cobalance.app.web.cypher.result import RUN, Run, forget_run, show_result, start_run
 from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import session
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, number_in_url, write
 from cobalance.app.web.widgets.controls import choose_view
@@ -66,7 +66,7 @@ def _is_quick(query: ConsoleQuery) -> bool:
     return query.is_saved and not CATALOGUE[query.text].scans_images
 
 
-@refreshing(REFRESH_S)
+@st.fragment(run_every=REFRESH_S)
 def _wait(run: Run) -> None:
     """Draw the progress of a running query until it ends."""
     if run.outcome.done():

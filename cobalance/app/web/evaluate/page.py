@@ -8,7 +8,7 @@ from cobalance.app.web.components.workers import draw_workers, task_buttons
 from cobalance.app.web.evaluate import order, results, uploaded
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit, require_editor
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.controls import choose_view
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, show_kept_error
 from cobalance.app.web.widgets.tables import draw_columns
@@ -48,7 +48,7 @@ def _show_running(dataset: str, found: Sequence[Evaluation]) -> None:
         if any(one.state in _ACTIVE for one in found):
             draw_workers()
         every = REFRESH_S if any(one.state in _ACTIVE for one in found) else None
-        refreshing(every)(_draw_running)(dataset, _done(found))
+        st.fragment(run_every=every)(_draw_running)(dataset, _done(found))
 
 
 def _done(found: Sequence[Evaluation]) -> frozenset[str]:

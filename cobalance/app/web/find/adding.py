@@ -9,7 +9,7 @@ from cobalance.app.web.components.option_fields import draw_model_options
 from cobalance.app.web.components.workers import draw_workers, say_needs, task_buttons
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import accept_uploads, may_edit, user_name
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url
 from cobalance.app.web.widgets.messages import (
@@ -67,7 +67,9 @@ def show_task(current: CurrentDataset) -> None:
         return
     if found.is_active:
         draw_workers()
-    refreshing(REFRESH_S if found.is_active else None)(_draw_task)(current.name, found.state)
+    st.fragment(run_every=REFRESH_S if found.is_active else None)(_draw_task)(
+        current.name, found.state
+    )
 
 
 def _latest(dataset: str) -> Task | None:

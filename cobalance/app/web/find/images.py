@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images import tagging
-from cobalance.app.web.components.images.shown_images import draw_grid, uris_of
+from cobalance.app.web.components.images.shown_images import draw_grid, draw_tagging, uris_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
@@ -33,7 +32,7 @@ def draw_images(current: CurrentDataset, images: pd.DataFrame, label: str) -> No
     more = "" if len(shown) == len(images) else f" The first {MOST} are shown."
     st.markdown(f"**{inflect(len(images), 'images')}**{more}")
     _grid(current, shown, label)
-    tagging.draw(current, images["id"].tolist())
+    draw_tagging(current, images["id"].tolist())
 
 
 def _grid(current: CurrentDataset, images: pd.DataFrame, label: str) -> None:

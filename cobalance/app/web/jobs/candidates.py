@@ -33,7 +33,6 @@ from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.state.url import MOST_NUMBER, choice_in_url, in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -72,7 +71,7 @@ _LOOKS = "**Enter** or a click opens · **O** originals · **M** masks · **D** 
 
 def show(job: Job) -> None:
     """Draw a page of a job's candidates; new ones join at the end while it runs."""
-    refreshing(REFRESH_S if job.is_active else None)(_candidates)(job, filter_words(job))
+    st.fragment(run_every=REFRESH_S if job.is_active else None)(_candidates)(job, filter_words(job))
 
 
 def _candidates(job: Job, words: FilterWords) -> None:

@@ -12,7 +12,6 @@ from cobalance.app.web.jobs.job_cards import (
 )
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
@@ -37,7 +36,7 @@ REFRESH_S = 4
 def show(job: Job) -> None:
     """Draw the images a few at a time; more is made of them while the job runs."""
     st.caption(f"{inflect(count_edited_of(job), 'images')} edited.")
-    refreshing(REFRESH_S if job.is_active else None)(_twins)(
+    st.fragment(run_every=REFRESH_S if job.is_active else None)(_twins)(
         job.id, sum(job.queries.values()), filter_words(job)
     )
 

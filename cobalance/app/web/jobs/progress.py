@@ -12,7 +12,7 @@ from cobalance.app.web.components.workers import task_buttons
 from cobalance.app.web.jobs.job_cards import filter_words
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.app.web.widgets.messages import edits, errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import count_column, draw_columns
@@ -50,7 +50,7 @@ def facts_of(job: Job) -> tuple[bool, bool]:
     return job.is_active, job.accepted > 0
 
 
-@refreshing(REFRESH_S)
+@st.fragment(run_every=REFRESH_S)
 def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the list of jobs, and the chosen job with its queries and buttons."""
     with errors_in_fragment():
@@ -238,9 +238,9 @@ def draw_tasks(dataset: str) -> None:
     """Draw the tasks, if any, with buttons to cancel and retry them."""
     found = list_tasks(session.store(), dataset, limit=MOST)
     if found:
-        refreshing(REFRESH_S if any(one.is_active for one in found) else None)(_draw_all_tasks)(
-            dataset
-        )
+        st.fragment(run_every=REFRESH_S if any(one.is_active for one in found) else None)(
+            _draw_all_tasks
+        )(dataset)
         if any(one.kind == KIND for one in found) and st.button(
             "See the evaluations", key="_tasks_to_evaluate", icon=":material/analytics:"
         ):

@@ -17,7 +17,7 @@ from cobalance.app.web.jobs.job_cards import (
     filter_words,
 )
 from cobalance.app.web.state import session
-from cobalance.app.web.state.refreshing import refreshing, rerun_page
+from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
@@ -41,7 +41,7 @@ _GROUP = "_review_group"
 
 def show(job: Job) -> None:
     """Draw one image with its candidates, and the buttons with their keys."""
-    refreshing(None)(_review)(
+    st.fragment(run_every=None)(_review)(
         job.id, sum(job.queries.values()), count_edited_of(job), filter_words(job)
     )
 

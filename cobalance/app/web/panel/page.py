@@ -9,7 +9,6 @@ from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS, UNKNOWN
 from cobalance.app.web.components.images.shown_images import image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
-from cobalance.app.web.state.refreshing import refreshing
 from cobalance.app.web.state.url import in_url
 from cobalance.app.web.widgets.messages import (
     empty_state,
@@ -95,7 +94,7 @@ def _page(frame: _Frame) -> None:
             panel = _choose(frame.name, found)
             person = _choose_person(panel.people, frame.name)
         if person is not None:
-            refreshing(None)(_show)(frame, panel.id, person)
+            st.fragment(run_every=None)(_show)(frame, panel.id, person)
 
 
 def _how_to_audit(store: GraphStore, dataset: str) -> str:

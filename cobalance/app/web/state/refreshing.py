@@ -1,4 +1,4 @@
-"""Fragments that refresh themselves, and reruns of the whole page that lose no click.
+"""Reruns of the whole page, from fragments that refresh themselves, that lose no click.
 
 A run that is cut short forgets which button was pressed: code after the cut is never told. A
 click is safe in a button's callback, which runs before anything is drawn. For all others
@@ -6,12 +6,11 @@ click is safe in a button's callback, which runs before anything is drawn. For a
 - runs of a session follow one another (`cobalance.app.web.server.serve` turns off
   `runner.fastReruns`, whose runs overlap, and of which the older clears the newer one's click when
   it ends), and
-- a fragment asks for the whole page with `rerun_page`, which lets the present run reach its end.
+- a fragment asks for the whole page with `rerun_page`, which lets the present run reach its end;
+  its buttons act in callbacks, as what runs after `rerun_page` in it may not see a click.
 """
 
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -19,16 +18,6 @@ from cobalance.app.web.server.streamlit_internals import fragments_drawn, leave_
 
 _ASKED = "_page_asked"
 _BEGAN = "_page_began"
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def refreshing(every_s: float | None) -> Callable[[F], F]:
-    """Decorate a function that draws a part of a page, and draws it again every few seconds.
-
-    Its buttons act in callbacks: what runs after `rerun_page` in it may not see a click.
-    """
-    return st.fragment(run_every=every_s)
 
 
 def rerun_page() -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from cobalance.app.web.state import tasks
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.state.refreshing import refreshing, rerun_page, run_began_s
+from cobalance.app.web.state.refreshing import rerun_page, run_began_s
 from cobalance.app.web.widgets.messages import show_error
 from cobalance.app.web.widgets.theme import escape
 
@@ -34,7 +34,7 @@ def show_task(key: str) -> bool:
     return False
 
 
-@refreshing(REFRESH_S)
+@st.fragment(run_every=REFRESH_S)
 def _show_running(key: str) -> None:
     task = tasks.find(key)
     if task is None or not task.is_running:

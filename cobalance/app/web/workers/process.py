@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.progress import Progress
@@ -21,6 +22,7 @@ IDLE_S = 600.0
 
 GRACE_S = 5.0
 _SAY_EVERY_S = 10.0
+_say = partial(print, flush=True)
 
 
 def main() -> None:
@@ -52,11 +54,6 @@ def end_with_app(grace_s: float = GRACE_S) -> None:
     if os.getpid() == os.getpgrp():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 @contextmanager

@@ -268,11 +268,6 @@ class LocalWorkers:
             self._all = {**running, number: worker}
             return worker
 
-    def find(self, number: int) -> LocalWorker | None:
-        """The worker with this number."""
-        with self._lock:
-            return self._all.get(number)
-
     def forget(self, number: int) -> None:
         """Forget a worker that has ended."""
         with self._lock:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import cobalance.app.web.browser
 from cobalance.app.web.browser.browser_part import BUILD, Exchange
-from cobalance.app.web.browser.concept_graph import Ids, Outlines, next_exchange, payload
+from cobalance.app.web.browser.concept_graph import Ids, next_exchange, payload
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 
 FRONTEND = Path(cobalance.app.web.browser.__file__).parent / "frontend"
@@ -30,7 +30,11 @@ def picture(*ids: str, edges: tuple[tuple[str, str], ...] = ()) -> GraphPicture:
     )
 
 
-OUTLINES = Outlines([["a", "b"]], [["b"], ["b", "a"], ["a", "gone"]], [["gone", "b", "a"]])
+OUTLINES = {
+    "highlighted": [["a", "b"]],
+    "cliques": [["b"], ["b", "a"], ["a", "gone"]],
+    "groups": [["gone", "b", "a"]],
+}
 NOTHING: Exchange[Ids] = Exchange(0, (), ())
 
 
@@ -39,7 +43,7 @@ def sent(
     exchange: Exchange[Ids] = NOTHING,
     step: Exchange[Ids] = NOTHING,
 ) -> dict[str, object]:
-    return payload(drawn, OUTLINES, exchange, step, height_px=300, label="Links")
+    return payload(drawn, exchange, step, height_px=300, label="Links", **OUTLINES)
 
 
 class TestPayload:

@@ -11,7 +11,7 @@ def page():
     refreshing.begin_run()
     st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 
-    @refreshing.refreshing(60)
+    @st.fragment(run_every=60)
     def part() -> None:
         if st.session_state.pop("has_changed", False):
             refreshing.rerun_page()

@@ -1,14 +1,18 @@
 """Images of a clique: a grid for each class, side by side, with boxes and masks, and a lightbox."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images import tagging
-from cobalance.app.web.components.images.shown_images import BOXES, OPENED, draw_grid, uris_of
+from cobalance.app.web.components.images.shown_images import (
+    BOXES,
+    OPENED,
+    draw_grid,
+    draw_tagging,
+    uris_of,
+)
 from cobalance.app.web.server.streamlit_internals import came_back
 from cobalance.app.web.state import access, session, url
 from cobalance.app.web.state.session import CurrentDataset
@@ -26,15 +30,6 @@ _PER_PAGE, _ROW_PX = "images_per_page", "images_px"
 _OF = "_gallery_of"  # the clique that was shown last
 
 
-@dataclass(frozen=True)
-class _Look:
-    """Display settings of the images."""
-
-    per_page: int
-    row_px: int
-    boxes: bool
-
-
 def draw(
     current: CurrentDataset,
     clique: tuple[str, ...],
@@ -49,7 +44,7 @@ def draw(
         Images of the clique in each class.
     """
     _begin(current, clique)
-    look = _look(clique, [*counts], class_name)
+    per_page, row_px, boxes = _choose_look(clique, [*counts], class_name)
     most = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]
     names = [class_name] if class_name else most
     if len(names) < len(counts) and not class_name:
@@ -57,10 +52,12 @@ def draw(
     shown: list[str] = []
     for place, name in zip(grid(len(names), min(len(names), 2)), names, strict=True):
         with place:
-            shown += _one_class(current, clique, name, counts[name], look)
+            shown += _one_class(
+                current, clique, name, counts[name], per_page, row_px=row_px, overlay=boxes
+            )
     if shown and access.may_edit():
         with st.expander("Tag these images", icon=":material/label:"):
-            tagging.draw(current, shown)
+            draw_tagging(current, shown)
 
 
 def _begin(current: CurrentDataset, clique: tuple[str, ...]) -> None:
@@ -118,8 +115,10 @@ def keep_look() -> None:
             st.session_state[key] = st.session_state[key]
 
 
-def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | None) -> _Look:
-    """Draw the display settings: class, number of images, height, outlines."""
+def _choose_look(
+    clique: tuple[str, ...], classes: Sequence[str], class_name: str | None
+) -> tuple[int, int, bool]:
+    """Draw the choice of class, and of number of images, their height and outlines; give these."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [None, *classes]
         key = f"_gallery_class {clique} {class_name}"
@@ -137,11 +136,16 @@ def _look(clique: tuple[str, ...], classes: Sequence[str], class_name: str | Non
             "Height", 80, 240, 120, 20, format="%d px", **number_in_url(_ROW_PX), width=180
         )
         boxes = st.toggle("Boxes and outlines", value=True, **in_url(BOXES))
-    return _Look(per_page or PER_PAGE[0], row_px, boxes)
+    return per_page or PER_PAGE[0], row_px, boxes
 
 
 def _one_class(
-    current: CurrentDataset, clique: tuple[str, ...], class_name: str, total: int, look: _Look
+    current: CurrentDataset,
+    clique: tuple[str, ...],
+    class_name: str,
+    total: int,
+    per_page: int,
+    **look: Any,
 ) -> list[str]:
     """Draw a page of the images of a class; return their ids."""
     kept = min(total, current.state.sample or total)
@@ -154,10 +158,10 @@ def _one_class(
         return []
     key = _page_key(current, class_name)
     page: int | None = 1
-    if kept > look.per_page:
-        page = st.pagination(-(-kept // look.per_page), **number_in_url(key))
-    skip = ((page or 1) - 1) * look.per_page
-    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=look.per_page)
+    if kept > per_page:
+        page = st.pagination(-(-kept // per_page), **number_in_url(key))
+    skip = ((page or 1) - 1) * per_page
+    found = current.read(read_clique_images, clique, class_name, skip=skip, limit=per_page)
     why_not = _no_files(found)
     if why_not is not None:
         st.caption(why_not)
@@ -170,9 +174,8 @@ def _one_class(
         found,
         key=f"_images {class_name}",
         label=f"Images of {class_name}",
-        row_px=look.row_px,
-        overlay=look.boxes,
         caption=lambda name: f"{class_name}: {', '.join(current.read(list_image_concepts, name))}",
+        **look,
     )
     return [*found["id"]]
 
