@@ -13,14 +13,14 @@ from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.overview import Overview
 from cobalance.graph.queries.steps import Step, StepId
-from cobalance.workflows.concept_graph.beeswarm import (
+from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
+from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
+from cobalance.workflows.concept_graph.skew_layout import (
     axis_x_px,
     edge_widths_px,
     node_sizes_px,
-    skew_axis_layout,
+    skew_layout,
 )
-from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture, GraphStep
 
 WIDTH_PX, HEIGHT_PX = 1200, 780
 CLASS_PX = 30.0  # height of the classes below both ends of the axis
@@ -109,7 +109,7 @@ def of_overviews(
         [one.concept_skew(*axis.codes([*one.class_sizes])) for one in overviews]
     )
     sizes_px = node_sizes_px(_forward_fill(images))
-    positions, share = skew_axis_layout(
+    positions, share = skew_layout(
         leaning, sizes_px.max(axis=0), width_px=width_px, height_px=height_px
     )
     widths_px = edge_widths_px(

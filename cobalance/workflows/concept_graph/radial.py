@@ -1,6 +1,6 @@
 """Radial layout of a neighbourhood: rings by distance, angle by class skew.
 
-`cobalance.workflows.concept_graph.beeswarm` has the layout of a whole dataset.
+`cobalance.workflows.concept_graph.skew_layout` has the layout of a whole dataset.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray
-from cobalance.workflows.concept_graph.beeswarm import LABEL_HEIGHT_PX
+from cobalance.workflows.concept_graph.skew_layout import LABEL_HEIGHT_PX
 
 _WIDER = 1.6  # a ring's width, as a multiple of its height: screens are wide, and so are labels
 _FIRST_PX = 110.0  # half the height of the first ring, at least

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.workflows.concept_graph.beeswarm import LABEL_HEIGHT_PX
 from cobalance.workflows.concept_graph.radial import grow_layout, radial_layout
+from cobalance.workflows.concept_graph.skew_layout import LABEL_HEIGHT_PX
 
 
 def star(n: int) -> list[tuple[int, int]]:

@@ -12,11 +12,11 @@ from cobalance.app.web.cypher.answers import NODE, RELATIONSHIP, is_names, lines
 from cobalance.graph.console.run import ConsoleResult
 from cobalance.graph.queries.neighbourhood import Kind
 from cobalance.graph.queries.nodes import name_of
-from cobalance.workflows.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from cobalance.workflows.concept_graph.overview import label_widths_px, node_id
 from cobalance.workflows.concept_graph.radial import radial_layout
+from cobalance.workflows.concept_graph.skew_layout import edge_widths_px, node_sizes_px
 
 MOST_NODES = 80  # in a picture
 _WEIGHTS = ("images", "count", "gap", "n")  # columns and properties that say how strong a link is

@@ -9,11 +9,11 @@ from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.contrasts import skew
 from cobalance.graph.queries.concept_counts import class_counts
 from cobalance.graph.queries.neighbourhood import Kind, Neighbourhood
-from cobalance.workflows.concept_graph.beeswarm import edge_widths_px, node_sizes_px
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.concept_graph.elements import GraphEdge, GraphNode, GraphPicture
 from cobalance.workflows.concept_graph.overview import Axis, descriptions, label_widths_px, node_id
 from cobalance.workflows.concept_graph.radial import grow_layout, radial_layout
+from cobalance.workflows.concept_graph.skew_layout import edge_widths_px, node_sizes_px
 
 MOST_NODES = 150
 _CLASS_PX = 44.0

@@ -1,4 +1,4 @@
-"""Beeswarm layout of the concept graph: x is the skew, on an axis that never changes."""
+"""Layout of the concept graph by skew (a beeswarm): x is the skew, on a fixed axis."""
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ def axis_x_px(skew: npt.ArrayLike, width_px: float) -> FloatArray:
     return np.asarray(INSET_PX + (lean + 1) / 2 * (width_px - 2 * INSET_PX))
 
 
-def skew_axis_layout(
+def skew_layout(
     skew: npt.ArrayLike, sizes_px: npt.ArrayLike, *, width_px: float, height_px: float
 ) -> tuple[FloatArray, float]:
     """Place circles by their skew in x, and beside each other in y.
@@ -89,7 +89,7 @@ def skew_axis_layout(
 
     Examples
     --------
-    >>> positions, share = skew_axis_layout([-1, 0, 0], [20, 20, 20], width_px=856, height_px=200)
+    >>> positions, share = skew_layout([-1, 0, 0], [20, 20, 20], width_px=856, height_px=200)
     >>> positions[:, 0].tolist(), share
     ([28.0, 428.0, 428.0], 1.0)
     """

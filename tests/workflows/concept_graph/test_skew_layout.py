@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from cobalance.graph.diagnosis.contrasts import skew
-from cobalance.workflows.concept_graph.beeswarm import (
+from cobalance.workflows.concept_graph.skew_layout import (
     LABEL_HEIGHT_PX,
     SIZES_PX,
     axis_x_px,
     edge_widths_px,
     node_sizes_px,
-    skew_axis_layout,
+    skew_layout,
 )
 
 WIDTH, HEIGHT = 900, 560
@@ -26,7 +26,7 @@ nodes = st.lists(st.tuples(leans, st.floats(*SIZES_PX)), min_size=1, max_size=60
 
 def place(some, width=WIDTH, height=HEIGHT):
     lean, sizes = (np.array(column) for column in zip(*some, strict=True))
-    at, share = skew_axis_layout(lean, sizes, width_px=width, height_px=height)
+    at, share = skew_layout(lean, sizes, width_px=width, height_px=height)
     return lean, share * sizes, at, share
 
 
@@ -70,7 +70,7 @@ def test_circles_overlap_at_their_smallest_alone(some):
 def test_of_several_steps_circles_keep_their_height_and_overlap_in_none(some):
     lean = np.array([steps for steps, _ in some]).T
     sizes = np.array([size for _, size in some])
-    at, share = skew_axis_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
+    at, share = skew_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
     assert at.shape == (*lean.shape, 2)
     assert (at[:, :, 1] == at[0, :, 1]).all()
     for step, positions in zip(lean, at, strict=True):
@@ -107,7 +107,7 @@ def test_the_height_is_used_and_the_most_frequent_is_in_the_middle(n):
     rng = np.random.default_rng(n)
     sizes = node_sizes_px(10_000 / np.arange(1, n + 1))
     lean = np.tanh(rng.normal(0, 0.1, n))
-    at, _ = skew_axis_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
+    at, _ = skew_layout(lean, sizes, width_px=WIDTH, height_px=HEIGHT)
     assert abs(at[0, 1] - HEIGHT / 2) <= LABEL_HEIGHT_PX / 2
     assert at[:, 1].max() - at[:, 1].min() > 0.7 * HEIGHT
     away = np.abs(at[:, 1] - HEIGHT / 2)
@@ -118,7 +118,7 @@ def test_the_height_is_used_and_the_most_frequent_is_in_the_middle(n):
 @pytest.mark.parametrize("spread", [0.5, 0.0])
 def test_600_concepts_take_a_moment(spread):
     rng = np.random.default_rng(0)
-    at, share = skew_axis_layout(
+    at, share = skew_layout(
         np.tanh(rng.normal(0, spread, 600)),
         node_sizes_px(10_000 / np.arange(1, 601)),
         width_px=WIDTH,
@@ -129,12 +129,12 @@ def test_600_concepts_take_a_moment(spread):
 
 
 def test_no_circle_is_no_picture():
-    positions, share = skew_axis_layout([], [], width_px=200, height_px=100)
+    positions, share = skew_layout([], [], width_px=200, height_px=100)
     assert (positions.shape, share) == ((0, 2), 1)
 
 
 def test_an_unknown_skew_stands_in_the_middle():
-    at, _ = skew_axis_layout([np.nan], [12], width_px=200, height_px=100)
+    at, _ = skew_layout([np.nan], [12], width_px=200, height_px=100)
     assert at[0, 0] == 100
 
 
