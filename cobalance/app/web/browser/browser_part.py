@@ -22,18 +22,11 @@ class Exchange(Generic[T]):
 
     A value that the browser reports has the number of the page's last request that it knew of: a
     report that is older than the newest request is ignored.
-
-    Parameters
-    ----------
-    request : int
-        How many times the page has asked for a value of its own.
-    wanted, effective
-        What the page passed last, and what the component returned last.
     """
 
-    request: int
-    wanted: T
-    effective: T
+    request: int  # how many times the page has asked for a value of its own
+    wanted: T  # what the page passed last
+    effective: T  # what the component returned last
 
 
 def draw_part(

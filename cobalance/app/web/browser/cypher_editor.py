@@ -17,15 +17,7 @@ MOST_CHARACTERS = 200_000  # that are taken from a browser
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """An error in the text, with its position.
-
-    Parameters
-    ----------
-    text : str
-        The text that it is about: underlined is nothing in another one.
-    offset : int
-        Its position, in characters.
-    """
+    """An error in a text, at an offset in characters; in another text nothing is underlined."""
 
     text: str
     offset: int

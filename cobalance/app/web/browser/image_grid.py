@@ -17,16 +17,9 @@ from cobalance.app.web.server.streamlit_internals import picture_url
 
 @dataclass(frozen=True)
 class GridImage:
-    """An image of a grid.
+    """An image of a grid, in which its id is unique, with a description for screen readers.
 
-    Parameters
-    ----------
-    id : str
-        Unique in the grid.
-    alt : str
-        A description, for screen readers.
-    drawn : Picture or None
-        The image with its boxes and outlines, if it has any.
+    `drawn` is the image with its boxes and outlines, if it has any.
     """
 
     id: str

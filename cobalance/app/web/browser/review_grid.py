@@ -33,14 +33,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class ReviewImage:
-    """An image to decide on.
+    """An image to decide on, drawn with the outline of the painted part.
 
-    Parameters
-    ----------
-    image : GridImage
-        Drawn with the outline of the painted part.
-    verdict : str
-        ``accepted``, ``rejected`` or ``pending``.
+    Its verdict is ``accepted``, ``rejected`` or ``pending``.
     """
 
     image: GridImage

@@ -34,13 +34,8 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     """Draw the settings of a job, folded away; return them checked, or None if they are wrong.
 
     Those that differ from the defaults are in the URL, but for the consent to painting people:
-    a link gives none.
-
-    Parameters
-    ----------
-    edits : bool
-        Whether to offer the recipes that edit images, or those that make images of a planner's
-        plan.
+    a link gives none. `edits`: whether to offer the recipes that edit images, or those that make
+    images of a planner's plan.
     """
     place = st.container(gap="xxsmall")
     label = "Recipe and settings" if edits else "How to make them"

@@ -68,7 +68,11 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
     drawn["placeholder"] = offered.placeholder or None
     if get_origin(option.annotation) is tuple:
         text = st.text_input(offered.label, _join(default), max_chars=500, width=320, **drawn)
-        return default if text == _join(default) else tuple(filter(None, _parts(text)))
+        return (
+            default
+            if text == _join(default)
+            else tuple(filter(None, map(str.strip, text.split(","))))
+        )
     if kind in (int, float):
         low, high, step = (
             None if limit is None else kind(limit)
@@ -81,10 +85,6 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
 
 def _join(values: Iterable[Any]) -> str:
     return ", ".join(map(str, values))
-
-
-def _parts(text: str) -> Iterable[str]:
-    return (part.strip() for part in text.split(","))
 
 
 def _limit(option: FieldInfo, name: str) -> Any:

@@ -25,13 +25,6 @@ WORKERS = LocalWorkers()
 """The workers that this process has started, for all its sessions."""
 
 
-def _draw_own_workers(alive: Sequence[Worker]) -> None:
-    """Draw the workers that this app has started, for editors; `alive` have a recent heartbeat."""
-    show_kept_error(_PROBLEM)
-    for worker in WORKERS.all() if may_edit() else ():
-        _draw(worker, alive)
-
-
 def _draw_start(*, first: bool) -> None:
     """Draw the button that starts a worker, if this person may; primary if it is the `first`."""
     if _may_start():
@@ -49,6 +42,7 @@ def _draw_start(*, first: bool) -> None:
 
 
 def _draw(worker: LocalWorker, alive: Sequence[Worker]) -> None:
+    """Draw a worker that this app has started; `alive` have a recent heartbeat."""
     number = worker.number
     with st.container(key=f"_local_worker_{number}", gap="xxsmall"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -149,7 +143,9 @@ def draw_workers() -> None:
                 _draw_start(first=True)
         else:
             _say_how_to_start()
-        _draw_own_workers(alive)
+        show_kept_error(_PROBLEM)
+        for worker in WORKERS.all() if may_edit() else ():
+            _draw(worker, alive)
 
 
 def say_needs(extra: str | None) -> None:
@@ -183,28 +179,18 @@ def _workers_allowed() -> int:
 def task_buttons(what: str, active: Sequence[str], ended: Sequence[str], problem: str) -> None:
     """Draw a button that cancels the active tasks, and one that queues the ended ones again.
 
-    Parameters
-    ----------
-    what : str
-        What people call them, in the plural; also part of the buttons' keys.
-    active, ended : sequence of str
-        Ids; no button is drawn for none.
-    problem : str
-        The key that errors are kept under, see `cobalance.app.web.widgets.messages`.
+    `what` is what people call them, in the plural; `problem` is the key that errors are kept under.
     """
 
-    def draw(
-        label: str, key: str, change: Callable[[GraphStore, str], object], tasks: Sequence[str]
-    ) -> None:
-        @edits(problem)
-        def change_all() -> None:
-            for task in tasks:
-                change(session.store(), task)
-
-        st.button(label, key=key, on_click=change_all)
+    @edits(problem)
+    def change_all(change: Callable[[GraphStore, str], object], tasks: Sequence[str]) -> None:
+        for task in tasks:
+            change(session.store(), task)
 
     with st.container(horizontal=True):
         if active:
-            draw(f"Cancel {inflect(len(active), what)}", f"_cancel_{what}", cancel_task, active)
+            label, key = f"Cancel {inflect(len(active), what)}", f"_cancel_{what}"
+            st.button(label, key=key, on_click=change_all, args=(cancel_task, active))
         if ended:
-            draw(f"Run {inflect(len(ended), what)} again", f"_retry_{what}", retry_task, ended)
+            label, key = f"Run {inflect(len(ended), what)} again", f"_retry_{what}"
+            st.button(label, key=key, on_click=change_all, args=(retry_task, ended))

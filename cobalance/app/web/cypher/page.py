@@ -190,7 +190,8 @@ def edit_copy(text: str, given: Mapping[str, Any]) -> None:
 
 def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
     """Draw the fields of a free query; return it, and whether to run it now."""
-    _restore()
+    if TEXT not in st.session_state or came_back():  # a link, or the browser's Back
+        st.session_state[TEXT] = plain_lines(st.query_params.get(TEXT, EXAMPLE))
     left, right = st.columns([3, 2])
     with st.container():
         with left.form("_cypher_own_form"):
@@ -233,12 +234,6 @@ def own_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool
         return None, False
     query = ConsoleQuery(text, is_saved=False, given=parameters, most_rows=rows, timeout_s=seconds)
     return query, submitted
-
-
-def _restore() -> None:
-    """Take the text of a link, or that of the browser's Back; else keep the session's."""
-    if TEXT not in st.session_state or came_back():
-        st.session_state[TEXT] = plain_lines(st.query_params.get(TEXT, EXAMPLE))
 
 
 def _names(current: CurrentDataset | None) -> list[str]:

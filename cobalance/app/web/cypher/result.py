@@ -214,11 +214,11 @@ def show_node(current: CurrentDataset | None, node: FoundNode) -> None:
         for each in (kind.key, *kind.properties)
     ]
     properties = {name: details.properties[name] for name in declared if name in details.properties}
+    has_name = details.name != details.properties.get("id")
     rows = [
         (name, _in_words(value))
         for name, value in {**properties, **details.properties}.items()
-        if name not in HIDDEN
-        and not (name in _KEYS and isinstance(value, str) and _has_name(details))
+        if name not in HIDDEN and not (name in _KEYS and isinstance(value, str) and has_name)
     ]
     draw_table(
         pd.DataFrame(rows, columns=["Property", "Value"]),
@@ -244,11 +244,6 @@ def _read(current: CurrentDataset | None, node: FoundNode) -> NodeDetails | None
         return None
     kind = schema.CLASS if node.kind == "class" else schema.CONCEPT
     return read_named(current.store, kind, current.name, node.name)
-
-
-def _has_name(details: NodeDetails) -> bool:
-    """Whether people call a node by something else than its own id."""
-    return details.name != details.properties.get("id")
 
 
 def _ways_on(current: CurrentDataset, details: NodeDetails) -> None:

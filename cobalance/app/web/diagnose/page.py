@@ -71,7 +71,8 @@ def page() -> None:
     next_step = _headline(current)
     first = st.container()
     _metrics(current)
-    _take_nodes_from_graph()
+    if _NODES in st.session_state:  # selected in the graph
+        st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
     ranking, of_groups = imbalance_filters.ranking(current, names_of(current, schema.CONCEPT))
     left, right = st.columns([8, 7])
     with left:
@@ -162,12 +163,6 @@ def _metrics(current: CurrentDataset) -> None:
         f"{describe_leaning(totals.leaning, totals.unproven)}.",
     ]
     st.caption(escape(" ".join(told)))
-
-
-def _take_nodes_from_graph() -> None:
-    """Filter the table by the concepts selected in the graph."""
-    if _NODES in st.session_state:
-        st.session_state[imbalance_filters.CONCEPTS] = st.session_state.pop(_NODES)
 
 
 def _pictures(

@@ -78,24 +78,12 @@ def draw_regions(
 
 @dataclass
 class _Shape:
-    """A region to draw.
+    """A region to draw."""
 
-    Parameters
-    ----------
-    text : str
-        The concept, with its score.
-    color : Color
-        Of its box, mask and label.
-    box : Corners or None
-        Its box; not yet cut to the picture.
-    segmentation : str or None
-        As annotated.
-    """
-
-    text: str
+    text: str  # the concept, with its score
     color: Color
-    box: Corners | None
-    segmentation: str | None
+    box: Corners | None  # not yet cut to the picture
+    segmentation: str | None  # as annotated
 
     @property
     def area_px2(self) -> float:

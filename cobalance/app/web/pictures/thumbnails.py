@@ -30,16 +30,9 @@ _VERSION = "2"  # change it when pictures are drawn differently: cached ones are
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that a browser shows.
+    """A JPEG that a browser shows.
 
-    Parameters
-    ----------
-    data : bytes
-        A JPEG.
-    width_px, height_px : int
-        Its size.
-    problem : str or None
-        Why it is a placeholder, as sentences; None for the image itself.
+    `problem` says why it is a placeholder, as sentences; None for the image itself.
     """
 
     data: bytes
@@ -52,18 +45,14 @@ class ImageFiles:
     """Renders pictures of image files; safe for many threads and processes.
 
     A file that cannot be found, read or decoded raises nothing: its picture is a placeholder that
-    says why.
+    says why, and by `words` names the setting that mends it.
 
     Parameters
     ----------
     roots : sequence of str
         The folders, ZIP files and fsspec URLs that files may be in.
     cache : Path
-        A folder for small pictures, of this class alone.
-    cache_bytes : int
-        How much is kept there.
-    words : Words
-        How placeholders name the setting that mends them.
+        A folder for small pictures, of this class alone, of `cache_bytes` at most.
     """
 
     def __init__(

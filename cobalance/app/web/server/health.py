@@ -29,13 +29,7 @@ _KEPT_S = 1.0  # an answer is kept this long: requests cannot flood the database
 
 
 class DatabaseProbe:
-    """Check whether the database answers, over a new connection each time.
-
-    Parameters
-    ----------
-    settings : Settings
-        Which database.
-    """
+    """Check whether the database of the settings answers, over a new connection each time."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -132,11 +132,11 @@ def current() -> CurrentDataset:
     return CurrentDataset(store(), dataset_state(store(), st.session_state[DATASET]))
 
 
-def _full_name(function: FunctionType) -> str:
-    return f"{function.__module__}.{function.__qualname__}"
-
-
-@st.cache_data(show_spinner=False, max_entries=512, hash_funcs={FunctionType: _full_name})
+@st.cache_data(
+    show_spinner=False,
+    max_entries=512,
+    hash_funcs={FunctionType: lambda function: f"{function.__module__}.{function.__qualname__}"},
+)
 def _read_cached(
     _store: GraphStore,
     function: Callable[..., Any],

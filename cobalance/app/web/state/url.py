@@ -34,11 +34,8 @@ _COMPARED_WITH = "_compared_with"
 def in_url(key: str, options: Collection[Any] | None = None) -> dict[str, Any]:
     """Arguments of a widget whose value is the query parameter of this name.
 
-    Parameters
-    ----------
-    options : collection, optional
-        The choices: one that is gone, such as another dataset's, is forgotten. Streamlit would
-        refuse it.
+    A choice that is not among the `options`, such as another dataset's, is forgotten: Streamlit
+    would refuse it.
     """
     if options is not None:
         kept = st.session_state.get(key)
@@ -75,14 +72,8 @@ def named_in_url(
     """Arguments of a choice that the URL names from the start, as its default depends on the data.
 
     Streamlit itself leaves a default out of the URL, which would then mean something else as soon
-    as there are more datasets, classes or jobs.
-
-    Parameters
-    ----------
-    default : T or None
-        The choice where neither the person nor the URL has made one of the options.
-    text : callable
-        The widget's ``format_func``.
+    as there are more datasets, classes or jobs. The default is for where neither the person nor the
+    URL has made a choice of the options; `text` is the widget's ``format_func``.
     """
     named = any(text(one) == st.query_params.get(key) for one in options)
     if st.session_state.get(key) not in options and (key in st.session_state or not named):
@@ -109,12 +100,8 @@ def id_in_url(key: str, ids: Collection[str], first: str | None = None) -> dict[
     """Arguments of a choice among ids, which is the query parameter of this name.
 
     Streamlit itself would write what `format_func` makes of the choice. An id of something else,
-    such as of another dataset, is left out.
-
-    Parameters
-    ----------
-    first : str, optional
-        The choice where neither the person nor the URL has made one; the URL names it, too.
+    such as of another dataset, is left out. `first` is the choice where neither the person nor the
+    URL has made one; the URL names it, too.
     """
     widget = f"_id_{key}"
     given = st.query_params.get(key)
@@ -147,10 +134,7 @@ def _is_usual(text: str) -> bool:
 def _leave_out(key: str) -> bool:
     """Take a parameter out of the URL, and keep its name for `show_left_out`.
 
-    Returns
-    -------
-    bool
-        Whether it is out: not if a widget wrote it there.
+    Returns whether it is out: not if a widget wrote it there.
     """
     try:
         del st.query_params[key]

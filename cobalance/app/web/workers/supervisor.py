@@ -34,12 +34,8 @@ def workers_allowed(settings: Settings, address: str | None) -> int:
     """Number of workers that the web app may start on its machine.
 
     Without COBALANCE_WORKERS it is one, and only while no other machine can reach the app: it
-    listens on loopback, and there is no login.
-
-    Parameters
-    ----------
-    address : str or None
-        That the server listens on; None for all.
+    listens on loopback, and there is no login. `address` is what the server listens on; None for
+    all.
     """
     if settings.cobalance_workers is not None:
         return settings.cobalance_workers
@@ -48,16 +44,10 @@ def workers_allowed(settings: Settings, address: str | None) -> int:
 
 
 def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES) -> dict[str, str]:
-    """The variable by which a worker sees one GPU of several; workers take them in turn.
+    """The variable by which a worker, numbered from 1, sees one GPU of several, in turn.
 
-    Parameters
-    ----------
-    number : int
-        The worker's, from 1.
-    environment : mapping of str to str
-        CUDA_VISIBLE_DEVICES in it limits which GPUs there are.
-    devices : Path
-        The folder with the system's devices, of which no library need be asked.
+    CUDA_VISIBLE_DEVICES in the environment limits which GPUs there are; `devices` is the folder
+    with the system's devices, of which no library need be asked.
 
     Examples
     --------
@@ -76,10 +66,7 @@ def gpu_of(number: int, environment: Mapping[str, str], devices: Path = _DEVICES
 class LocalWorker:
     """A worker process that is supervised from a thread of this one.
 
-    Parameters
-    ----------
-    pauses_s : sequence of float
-        Before each restart after it has died.
+    `pauses_s` are those before each restart after it has died.
 
     Attributes
     ----------
@@ -114,8 +101,7 @@ class LocalWorker:
     @property
     def state(self) -> State:
         """Its present state."""
-        is_over = self._state in ("ended", "failed")
-        return "stopping" if self._stopping.is_set() and not is_over else self._state
+        return "stopping" if self.was_stopped and not self.is_over else self._state
 
     @property
     def was_stopped(self) -> bool:

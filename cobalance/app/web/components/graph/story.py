@@ -29,10 +29,7 @@ NAMES: Mapping[StepId, str] = {
 def draw_story(before: CurrentDataset, after: DatasetState | None, *, rebalanced: bool) -> None:
     """Draw the steps from a dataset to its rebalanced version; nothing for a single step.
 
-    Parameters
-    ----------
-    rebalanced : bool
-        Whether `after` has the images of a job on `before`.
+    `rebalanced`: whether `after` has the images of a job on `before`.
     """
     first = _read(before)
     steps = read_steps(before.store, before.name, first, None if after is None else after.name)

@@ -36,13 +36,7 @@ def draw(
     counts: Mapping[str, int],
     class_name: str | None = None,
 ) -> None:
-    """Draw the images of a clique: of one class, or of all classes side by side.
-
-    Parameters
-    ----------
-    counts : mapping
-        Images of the clique in each class.
-    """
+    """Draw the images of a clique: of one class, or of all side by side; `counts` is by class."""
     _begin(current, clique)
     per_page, row_px, boxes = _choose_look(clique, [*counts], class_name)
     most = sorted(counts, key=counts.__getitem__, reverse=True)[:MOST_CLASSES]

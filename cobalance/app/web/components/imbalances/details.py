@@ -48,12 +48,8 @@ def draw(
 ) -> None:
     """Draw the drawer of the combination that the URL names, if it names one.
 
-    Parameters
-    ----------
-    repeats : sequence of clique
-        Others that the same images show.
-    after : CurrentDataset or None
-        A later version of the dataset, whose images can be seen instead.
+    `repeats` are others that the same images show; `after` is a later version of the dataset, whose
+    images can be seen instead.
     """
     shown = url.shown_images()
     if shown is None:
