@@ -125,12 +125,9 @@ def review_grid(
 
 
 def decisions(key: str, is_known: Callable[[str], bool]) -> list[Decision]:
-    """Return a grid's decisions since the last call, in order.
+    """Return a grid's decisions since the last call, in order, about the ids that are known.
 
-    Parameters
-    ----------
-    is_known : callable
-        Whether decisions may be about an id: the page that it was on may have been turned since.
+    These need not be on the present page, which may have been turned since.
     """
     report = (st.session_state.get(key) or {}).get("log")
     taken, found = new_decisions(st.session_state.get(_taken_key(key), ("", 0)), report, is_known)

@@ -27,10 +27,7 @@ def as_frame(
 ) -> pd.DataFrame:
     """A result as a frame that a table, CSV and Parquet can hold.
 
-    Parameters
-    ----------
-    names : mapping of str to str
-        The names of nodes by element id, for the ends of relationships: ids are left out.
+    `names` are those of nodes by element id, for the ends of relationships: ids are left out.
 
     Returns
     -------

@@ -21,14 +21,8 @@ class PictureCache:
     """Disk cache of bytes by key.
 
     Each process checks the total whenever it has written a twentieth of the limit, and can exceed
-    the limit by that much. If the folder cannot be written, nothing is cached.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder for the cache alone; created when needed.
-    limit_bytes : int
-        Maximum size.
+    the limit by that much. The folder is for the cache alone, and created when needed; if it cannot
+    be written, nothing is cached.
     """
 
     def __init__(self, folder: Path, limit_bytes: int = LIMIT_BYTES) -> None:

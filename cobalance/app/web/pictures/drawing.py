@@ -145,12 +145,8 @@ def _fill(image: Image.Image, shape: _Shape, scale: tuple[float, float]) -> None
 def draw_mask_edge(image: Image.Image, mask: Image.Image, color: str) -> Image.Image:
     """Draw the edge of a mask onto an RGB image, in place, and give it: a line with a halo.
 
-    Parameters
-    ----------
-    mask : PIL.Image.Image
-        Of any size and mode, white on the object; scaled to the image.
-    color : str
-        As CSS has it.
+    The mask, of any size and mode, is white on the object, and scaled to the image; the colour is
+    as CSS has it.
     """
     scaled = mask.convert("L").resize(image.size, Image.Resampling.NEAREST)
     inside = scaled.point([0] * 128 + [255] * 128)
@@ -305,14 +301,9 @@ def _fitting(text: str, letters: Font, most_px: float) -> int:
 
 
 def draw_heat(picture: bytes, activation: bytes) -> bytes:
-    """A JPEG of the picture, coloured where the map is bright and dimmed where it is dark.
+    """A JPEG of an image file, coloured where a map is bright and dimmed where it is dark.
 
-    Parameters
-    ----------
-    picture : bytes
-        Of an image file.
-    activation : bytes
-        A greyscale PNG of the same shape, of any size.
+    The map is a greyscale PNG of the same shape, of any size.
 
     Raises
     ------

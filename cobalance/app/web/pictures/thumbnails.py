@@ -68,10 +68,7 @@ class ImageFiles:
     def thumbnail(self, uri: str | None, size_px: int = THUMBNAIL_PX) -> Picture:
         """Render an image upright, scaled to fit into a square.
 
-        Parameters
-        ----------
-        uri : str or None
-            As the annotations have it: a path in a root, an absolute one, or a URL.
+        The URI is as the annotations have it: a path in a root, an absolute one, or a URL.
         """
         try:
             return self._picture(self._roots.find(uri), size_px).shown
@@ -126,14 +123,9 @@ class ImageFiles:
     def with_mask(
         self, uri: str | None, mask_uri: str | None, color: str, size_px: int = THUMBNAIL_PX
     ) -> Picture:
-        """Render an image with the edge of a mask; without it where the mask cannot be shown.
+        """Render an image with the edge of a mask, in a CSS colour; without it if that fails.
 
-        Parameters
-        ----------
-        mask_uri : str or None
-            Of an image of the same shape, white on the object.
-        color : str
-            As CSS has it.
+        The mask is an image of the same shape, white on the object.
         """
         try:
             file = self._roots.find(uri)

@@ -48,20 +48,14 @@ _HEAD = b"<head>"
 
 @dataclass(frozen=True)
 class Listening:
-    """A checked configuration with its listening socket.
-
-    Parameters
-    ----------
-    host : str or None
-        The name by which browsers find the app.
-    url : str
-        Where a browser on this machine finds the app; with logins, where everybody's does.
-    """
+    """A checked configuration with its listening socket."""
 
     socket: socket.socket
     login: Login | None
     host: str | None
+    """The name by which browsers find the app."""
     url: str
+    """Where a browser on this machine finds the app; with logins, where everybody's does."""
 
     @property
     def port(self) -> int:
@@ -217,13 +211,7 @@ class PageHtml:
 
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
-    """Serve until interrupted.
-
-    Parameters
-    ----------
-    ready : callable
-        Called once, when requests are answered.
-    """
+    """Serve until interrupted; call `ready` once, when requests are answered."""
     address = listening.socket.getsockname()[0]  # decides which folders a page may offer
     UPLOADS.most_mb = settings.cobalance_upload_mb
     configure(

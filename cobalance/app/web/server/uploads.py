@@ -51,13 +51,7 @@ class _Session:
 
 
 class UploadLimits:
-    """The uploads of all sessions, with their limits.
-
-    Parameters
-    ----------
-    most_mb : int
-        The most that one session may have sent, in MB.
-    """
+    """The uploads of all sessions, with their limits: one may have sent `most_mb` MB at most."""
 
     def __init__(self, most_mb: int) -> None:
         self.most_mb = most_mb

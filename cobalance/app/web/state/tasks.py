@@ -92,12 +92,8 @@ _starting = threading.Lock()
 def start(key: str, label: str, work: Callable[[Progress], str]) -> Task:
     """Start a task in a new thread, or return the running task with this key.
 
-    Outcomes of this session's earlier tasks are dismissed.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a progress callback, and returns a sentence for the user when it has succeeded.
+    Outcomes of this session's earlier tasks are dismissed. `work` takes a progress callback, and
+    returns a sentence for the user when it has succeeded.
 
     Raises
     ------

@@ -40,13 +40,7 @@ def main() -> None:
 
 
 def end_with_app(grace_s: float = GRACE_S) -> None:
-    """Wait for the end of the app; then end gracefully, and with its whole group soon after.
-
-    Parameters
-    ----------
-    grace_s : float
-        Seconds for the images under way.
-    """
+    """Wait for the end of the app; then end, and with the whole group after `grace_s` seconds."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
