@@ -7,8 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.annotate import page as annotate
 from cobalance.app.web.compare import page as compare
-from cobalance.app.web.components import first_steps
-from cobalance.app.web.components.imbalances import saved_views
+from cobalance.app.web.components import first_steps, saved_views
 from cobalance.app.web.cypher import page as cypher
 from cobalance.app.web.diagnose import page as diagnose
 from cobalance.app.web.evaluate import page as evaluate

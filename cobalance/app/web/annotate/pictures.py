@@ -9,7 +9,7 @@ import streamlit as st
 
 from cobalance.annotation.labelling.labels import Example, examples
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.app.web.components.images.shown_images import draw_one, image_files
+from cobalance.app.web.components.shown_images import draw_one, image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import show_error

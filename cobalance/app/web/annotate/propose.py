@@ -17,9 +17,9 @@ from cobalance.app.web.widgets.messages import (
     empty_state,
     errors_kept,
     show_kept_error,
+    show_task,
     viewer_note,
 )
-from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.recipes.recipe import FormField

@@ -21,10 +21,10 @@ from cobalance.app.web.widgets.messages import (
     errors_in_fragment,
     show_error,
     show_kept_error,
+    show_task,
     viewer_note,
 )
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
-from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.database.store import GraphStore

@@ -7,8 +7,7 @@ import streamlit as st
 
 from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
-from cobalance.app.web.widgets.messages import viewer_note
-from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.messages import show_task, viewer_note
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
 from cobalance.workflows.demo import NAME

@@ -5,8 +5,7 @@ import streamlit as st
 from cobalance.app.web.state import tasks
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset, store
-from cobalance.app.web.widgets.messages import empty_state
-from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.messages import empty_state, show_task
 from cobalance.graph.dataset.mining import MAX_CLIQUES
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.state import DatasetState

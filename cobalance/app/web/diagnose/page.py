@@ -9,10 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.browser.concept_graph import concept_graph
-from cobalance.app.web.components import mine_button
+from cobalance.app.web.components import gallery, mine_button
 from cobalance.app.web.components.graph import colors
 from cobalance.app.web.components.graph.choices import choose_axis
-from cobalance.app.web.components.images import gallery
 from cobalance.app.web.components.imbalances import (
     details,
     filters as imbalance_filters,

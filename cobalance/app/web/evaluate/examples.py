@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images.shown_images import draw_one, image_files
+from cobalance.app.web.components.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.drawing import draw_heat
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session

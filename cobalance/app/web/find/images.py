@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images.shown_images import draw_grid, draw_tagging, uris_of
+from cobalance.app.web.components.shown_images import draw_grid, draw_tagging, uris_of
 from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table

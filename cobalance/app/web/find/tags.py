@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from cobalance.app.web.components.images.shown_images import ROLES
+from cobalance.app.web.components.shown_images import ROLES
 from cobalance.app.web.find.images import draw_images
 from cobalance.app.web.state import access
 from cobalance.app.web.state.session import CurrentDataset

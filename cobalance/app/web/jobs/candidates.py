@@ -13,7 +13,7 @@ from cobalance.app.web.browser.review_grid import (
     decisions,
     review_grid,
 )
-from cobalance.app.web.components.images.shown_images import (
+from cobalance.app.web.components.shown_images import (
     LIGHTBOX_PX,
     OPENED,
     THUMBNAIL_PX,

@@ -11,8 +11,7 @@ from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import choice_in_url, in_url
 from cobalance.app.web.widgets.controls import download
-from cobalance.app.web.widgets.messages import edits, show_kept_error
-from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.messages import edits, show_kept_error, show_task
 from cobalance.app.web.widgets.theme import escape
 from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.jobs.status import Job, read_job

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cobalance.app.web.components.images.shown_images import draw_one, image_files
+from cobalance.app.web.components.shown_images import draw_one, image_files
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.tables import grid

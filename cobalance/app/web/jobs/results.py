@@ -14,7 +14,7 @@ from cobalance.app.web.state import session, tasks, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, number_in_url
-from cobalance.app.web.widgets.task_progress import show_task
+from cobalance.app.web.widgets.messages import show_task
 from cobalance.app.web.widgets.theme import bold
 from cobalance.generation.planning.composition import INCOMPLETE, REAL_IMAGES, ResultOptions
 from cobalance.generation.recipes import RECIPES

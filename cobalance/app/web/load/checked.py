@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images.shown_images import image_files
+from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.load import image_folders
 from cobalance.app.web.pictures.thumbnails import Picture
 from cobalance.app.web.state import session

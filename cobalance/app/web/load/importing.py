@@ -14,9 +14,8 @@ from cobalance.app.web.load.chosen_file import cached_by_files
 from cobalance.app.web.load.import_form import import_form
 from cobalance.app.web.state import session, tasks
 from cobalance.app.web.state.access import accept_uploads, require_editor
-from cobalance.app.web.widgets.messages import empty_state, errors_shown
+from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_task
 from cobalance.app.web.widgets.tables import draw_table
-from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.dataset.state import dataset_state

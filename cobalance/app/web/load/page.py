@@ -13,9 +13,8 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.controls import choose_view
-from cobalance.app.web.widgets.messages import empty_state, show_error, viewer_note
+from cobalance.app.web.widgets.messages import empty_state, show_error, show_task, viewer_note
 from cobalance.app.web.widgets.tables import count_column, draw_table
-from cobalance.app.web.widgets.task_progress import show_task
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError, StaleError

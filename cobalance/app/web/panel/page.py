@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from cobalance.annotation.auditing.consensus import DOES_NOT, SHOWS, UNKNOWN
-from cobalance.app.web.components.images.shown_images import image_files
+from cobalance.app.web.components.shown_images import image_files
 from cobalance.app.web.state import session
 from cobalance.app.web.state.access import UNPROVEN, NotAllowedError, user
 from cobalance.app.web.state.url import in_url

@@ -7,7 +7,7 @@ def page():
     import streamlit as st
 
     from cobalance.app.web.state import refreshing, tasks
-    from cobalance.app.web.widgets.task_progress import show_task
+    from cobalance.app.web.widgets.messages import show_task
 
     refreshing.begin_run()
     read = st.session_state.get("changed", "before")

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images import gallery
-from cobalance.app.web.components.images.shown_images import OPENED
+from cobalance.app.web.components import gallery
+from cobalance.app.web.components.shown_images import OPENED
 from cobalance.app.web.state import url
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.theme import escape, shorten

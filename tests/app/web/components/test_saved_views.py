@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.app.web.components.imbalances import saved_views
+from cobalance.app.web.components import saved_views
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.graph.tags.saved_views import list_views, rename_view, save_view

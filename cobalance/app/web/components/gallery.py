@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.components.images.shown_images import (
+from cobalance.app.web.components.shown_images import (
     BOXES,
     OPENED,
     draw_grid,

@@ -10,7 +10,7 @@ from tests.app.conftest import OpenPage, shown_text
 
 
 def gallery(dataset: str) -> None:
-    from cobalance.app.web.components.images import gallery
+    from cobalance.app.web.components import gallery
     from cobalance.app.web.state import session
     from cobalance.app.web.state.session import CurrentDataset
     from cobalance.graph.dataset.state import dataset_state

@@ -1,1 +1,0 @@
-"""Images in grids, with a lightbox, tags and decisions."""
