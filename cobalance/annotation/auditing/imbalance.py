@@ -157,15 +157,11 @@ def clique_verdicts(
             continue
         said = find_verdict(concepts, over, under)
         if said == "not audited" and len(concepts) > 1:
-            said = _joint([find_verdict([name], over, under) for name in checked])
+            each = {find_verdict([name], over, under) for name in checked}
+            if "not audited" not in each:
+                said = "supported" if each == {"supported"} else "not supported"
         result.append(said)
     return result
-
-
-def _joint(said: list[Verdict]) -> Verdict:
-    if "not audited" in said:
-        return "not audited"
-    return "supported" if set(said) == {"supported"} else "not supported"
 
 
 def _measures(counts: FloatArray, sizes: FloatArray) -> dict[str, _Found]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel, Question, Reply
 from cobalance.graph.wording import inflect
+from cobalance.ingest.images.arrays import sha256_of
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 _IDENTITY = ("model", "url", "revision", "weights_sha256", "dtype")
@@ -101,8 +102,4 @@ class Transcript:
 def _as_json(question: Question) -> dict[str, Any]:
     """A question as JSON values; with a SHA-256 for each image."""
     values = {name: value for name, value in vars(question).items() if value is not False}
-    values["images"] = [
-        hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
-        for image in question.images
-    ]
-    return values
+    return values | {"images": [sha256_of(image) for image in question.images]}

@@ -243,15 +243,15 @@ class ProceduralBackend:
 
     def _background(self, concepts: Sequence[str], size: Size, draws: Draws) -> ImageArray:
         """Paint a wall for no concept, a background for one, and several side by side."""
-        painted = [self._ground(concept, size, draws) for concept in concepts]
+        painted = [
+            compose_background(pictures, size, draws)
+            if (pictures := self._pictures(concept))
+            else paint_pattern(style_of(concept), size, draws)
+            for concept in concepts
+        ]
         if not painted:
             return paint_wall(size, draws)
         return painted[0] if len(painted) == 1 else join_backgrounds(painted, size, draws)
-
-    def _ground(self, concept: str, size: Size, draws: Draws) -> ImageArray:
-        if pictures := self._pictures(concept):
-            return compose_background(pictures, size, draws)
-        return paint_pattern(style_of(concept), size, draws)
 
     def _cutout(self, concept: str, size: Size, draws: Draws) -> Cutout:
         """An object of a concept, no larger than the image."""

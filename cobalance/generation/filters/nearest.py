@@ -181,7 +181,9 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
     kept = shares >= options.min_real
     group, n_kept = count_group_neighbours(pool, options.k_group, kept)
     groups = iter(group.tolist())
-    cosines = _cosines_with_sources(pool)
+    places = {name: at for at, name in enumerate(pool.real)}
+    sources = pool.real_vectors[[places[name] for name in pool.sources]]
+    cosines = np.vecdot(pool.vectors, sources, dtype=np.float64)
     judgements = {}
     for at, candidate in enumerate(pool.candidates):
         details, reason = {"p_real": float(shares[at])}, ""
@@ -201,13 +203,6 @@ def judge_pool(pool: Pool, options: EmbeddingOptions) -> dict[str, Judgement]:
             )
         judgements[candidate] = Judgement(float(cosines[at]), reason, details)
     return judgements
-
-
-def _cosines_with_sources(pool: Pool) -> npt.NDArray[np.float64]:
-    places = {name: at for at, name in enumerate(pool.real)}
-    sources = pool.real_vectors[[places[name] for name in pool.sources]]
-    cosines: npt.NDArray[np.float64] = np.vecdot(pool.vectors, sources, dtype=np.float64)
-    return cosines
 
 
 def _first_judgement(vector: npt.NDArray[np.float32], source: npt.NDArray[np.float32]) -> Judgement:

@@ -1,6 +1,5 @@
 """Object similarity filter: F1 of the objects detected in an image and its source, to rank by."""
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from cobalance.generation.filters.filter import (
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.ingest.concepts.wording import join_names, readable
-from cobalance.ingest.images.arrays import ImageArray
+from cobalance.ingest.images.arrays import ImageArray, sha256_of
 from cobalance.ingest.models.options import DetectorOptions
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class SameObjectsFilter:
 
     def _find_in_sources(self, images: Sequence[ImageArray]) -> list[frozenset[str]]:
         """The names in each source, which is known by its pixels."""
-        digests = [_digest(image) for image in images]
+        digests = [sha256_of(image) for image in images]
         new = {
             digest: image
             for digest, image in zip(digests, images, strict=True)
@@ -164,11 +163,6 @@ def f1_of_names(found: Set[str], expected: Set[str]) -> float:
     """
     n = len(found) + len(expected)
     return 2 * len(found & expected) / n if n else 1.0
-
-
-def _digest(image: ImageArray) -> str:
-    """SHA-256 of an image's shape and pixels."""
-    return hashlib.sha256(f"{image.shape}".encode() + image.tobytes()).hexdigest()
 
 
 def open_filter(options: SameObjectsOptions) -> SameObjectsFilter:

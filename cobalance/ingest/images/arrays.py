@@ -1,5 +1,6 @@
 """Array types of pixels and masks, and a mask's bounding box."""
 
+import hashlib
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,11 @@ ImageArray = npt.NDArray[np.uint8]
 """Pixels of shape (height, width, 3): red, green, blue."""
 MaskArray = npt.NDArray[np.bool_]
 """Of shape (height, width): whether a pixel is the object's."""
+
+
+def sha256_of(image: ImageArray) -> str:
+    """SHA-256 of an image's shape and pixels."""
+    return hashlib.sha256(repr(image.shape).encode() + image.tobytes()).hexdigest()
 
 
 class PixelBox(NamedTuple):

@@ -47,7 +47,15 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
         return _load_part(kind, checkpoint, **options)
     # diffusers does not report missing tensors of transformers models
     for part in list_components(index):
-        library, name = _read_entry(checkpoint, part, index[part])
+        match index[part]:
+            case [str(library), str(name)]:
+                pass
+            case entry:
+                raise JobBlockedError(
+                    f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for "
+                    f"{part}, which is not a library and a class of it. Copy or download the file "
+                    "again."
+                )
         weights = tuple(file for file in checkpoint.weights if file.startswith(f"{part}/"))
         if weights and library == "transformers" and part not in options:
             plain = not any(f".{checkpoint.variant}" in file for file in weights)
@@ -67,16 +75,6 @@ def load_model(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
             )
     _check_tokenizers(checkpoint.name, pipeline)
     return pipeline
-
-
-def _read_entry(checkpoint: Checkpoint, part: str, entry: list[Any]) -> tuple[str, str]:
-    match entry:
-        case [str(library), str(name)]:
-            return library, name
-    raise JobBlockedError(
-        f"The model {checkpoint.name}: {PIPELINE_FILE} has {json.dumps(entry)} for {part}, which "
-        "is not a library and a class of it. Copy or download the file again."
-    )
 
 
 def _find_class(checkpoint: Checkpoint, part: str, name: str) -> Any:

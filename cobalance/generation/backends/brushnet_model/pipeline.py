@@ -68,7 +68,7 @@ class BranchHooks:
         unet.down_blocks[0].register_forward_pre_hook(self._enter, with_kwargs=True)
         for position, module in enumerate(list_sub_blocks(unet), start=1):
             module.register_forward_hook(self._adder(position))
-        unet.register_forward_hook(self._forget)
+        unet.register_forward_hook(lambda *_: self._residuals.clear())
 
     def _compute(self, _unet: nn.Module, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
         self._residuals = []
@@ -104,9 +104,6 @@ class BranchHooks:
             return output + residual
 
         return add
-
-    def _forget(self, _unet: nn.Module, _args: Any, _output: Any) -> None:
-        self._residuals = []
 
 
 class StableDiffusionBrushNetPipeline(StableDiffusionPipeline):
