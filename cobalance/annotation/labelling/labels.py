@@ -120,15 +120,12 @@ def label_summary(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
         total += len(ids)
         unreadable += int(np.isnan(scores.matrix).all(axis=1).sum()) if len(settings.texts) else 0
     read = total - unreadable
-    return pd.DataFrame(
-        {
-            "category": [one.category for one in settings.attributes],
-            "concept": [one.concept for one in settings.attributes],
-            "caption": [one.caption for one in settings.attributes],
-            "images": counts,
-            "share": counts / read if read else np.full(len(counts), np.nan),
-            "unreadable": unreadable,
-        }
+    names = ["category", "concept", "caption"]
+    rows = [(one.category, one.concept, one.caption) for one in settings.attributes]
+    return pd.DataFrame(rows, columns=names).assign(
+        images=counts,
+        share=counts / read if read else np.full(len(counts), np.nan),
+        unreadable=unreadable,
     )
 
 
@@ -163,12 +160,8 @@ def examples(
     for names, scores in files.read_scores(settings.chunks, len(settings.texts)):
         ids += names
         values.append(scores.matrix[:, attribute])
-        of_chunk = scores.boxes
-        boxes.append(
-            np.full((len(names), 4), np.nan, np.float32)
-            if of_chunk is None
-            else of_chunk[:, attribute]
-        )
+        none = np.full((len(names), 4), np.nan, np.float32)
+        boxes.append(none if scores.boxes is None else scores.boxes[:, attribute])
     score, box = np.concatenate(values), np.concatenate(boxes)
     order = np.argsort(-np.where(np.isnan(score), -np.inf, score), kind="stable")
     order = order[: int((~np.isnan(score)).sum())]

@@ -93,10 +93,8 @@ class LocalModel:
 
     def _inputs(self, question: Question) -> Any:
         template = self._processor if question.images else self._tokenizer
-        content: list[dict[str, Any]] = [
-            {"type": "image", "image": Image.fromarray(one)} for one in question.images
-        ]
-        content.append({"type": "text", "text": question.text})
+        shown = [{"type": "image", "image": Image.fromarray(one)} for one in question.images]
+        content = [*shown, {"type": "text", "text": question.text}]
         with quiet():
             inputs = template.apply_chat_template(
                 [{"role": "user", "content": content}],

@@ -1,6 +1,7 @@
 """Match concepts to ground truth by name, and images by id or file."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -89,22 +90,15 @@ def match_images(
     forms = [_forms(name) for name in known]
     places = []
     for of_form in zip(*forms, strict=True):
-        place: dict[str, int | None] = {}
-        for at, form in enumerate(of_form):
-            place[form] = None if form in place else at
-        places.append(place)
-    return [_first(places, [_forms(name) for name in (image, uri) if name])
-            for image, uri in zip(ids, uris, strict=True)]  # fmt: skip
-
-
-def _first(
-    places: Sequence[Mapping[str, int | None]], named: Sequence[tuple[str, ...]]
-) -> int | None:
-    for at, place in enumerate(places):
-        for forms in named:
-            if (found := place.get(forms[at])) is not None:
-                return found
-    return None
+        times = Counter(of_form)
+        places.append({form: at for at, form in enumerate(of_form) if times[form] == 1})
+    found = []
+    for image, uri in zip(ids, uris, strict=True):
+        tries = zip(*(_forms(name) for name in (image, uri) if name), strict=True)
+        hits = (place[form] for forms, place in zip(tries, places, strict=False)
+                for form in forms if form in place)  # fmt: skip
+        found.append(next(hits, None))
+    return found
 
 
 def _forms(name: str) -> tuple[str, str, str]:

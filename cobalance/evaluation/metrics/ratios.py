@@ -101,7 +101,7 @@ def caption_predictions(captions: pd.DataFrame, words: str = "gensynth") -> pd.D
     >>> caption_predictions(captions)["predicted"].tolist()
     ['man', 'woman', 'no group, or several']
     """
-    from cobalance.ingest.captions.words import WordEditor
+    from cobalance.ingest.captions.word_editor import WordEditor
     from cobalance.ingest.concepts.word_lists import load_group_words
 
     editor = WordEditor(load_group_words(words), "swap")

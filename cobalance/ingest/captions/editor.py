@@ -21,7 +21,7 @@ from cobalance.ingest.captions.edits import (
     lower_case,
     whole_words,
 )
-from cobalance.ingest.captions.words import WordEditor
+from cobalance.ingest.captions.word_editor import WordEditor
 from cobalance.ingest.concepts.group_words import EditMode, GroupWords, normal
 
 
@@ -101,13 +101,7 @@ class CaptionEditor:
         return not (self.words.own_groups and any(self._words.find(caption)))
 
     def edit(self, caption: str, group: str) -> str | None:
-        """The caption with the words of a group; None if it cannot be edited.
-
-        Raises
-        ------
-        UnknownNameError
-            The word list has no such group.
-        """
+        """The caption with the words of a group; None if `edit_caption` cannot edit it."""
         return self.edit_caption(caption, group).text
 
     def edit_caption(self, caption: str, group: str) -> EditedCaption:

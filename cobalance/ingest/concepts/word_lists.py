@@ -46,14 +46,8 @@ def group_list_names() -> list[str]:
 def load_word_list(name: str) -> Vocabulary:
     """Load the words of each class: a built-in list, or a TOML file.
 
-    Whole words match exactly as listed; plurals have to be listed, too.
-
-    Raises
-    ------
-    UnknownNameError
-        There is neither a list nor a file of that name.
-    InputError
-        The file cannot be used.
+    Whole words match exactly as listed; plurals have to be listed, too. Errors are those of
+    `load_group_words`.
 
     Examples
     --------

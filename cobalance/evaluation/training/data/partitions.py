@@ -128,7 +128,7 @@ def women_and_men(classes: Collection[str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _group_named(class_name: str) -> str | None:
-    from cobalance.ingest.captions.words import WordEditor
+    from cobalance.ingest.captions.word_editor import WordEditor
     from cobalance.ingest.concepts.word_lists import load_group_words
 
     groups = WordEditor(load_group_words("pinpoint"), "swap").groups_in(class_name)
