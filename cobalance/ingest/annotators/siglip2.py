@@ -48,19 +48,16 @@ class Siglip2(ScoringAnnotator):
         """Probability that each text matches each image, of shape (images, texts)."""
         from cobalance.ingest.models.vision import embed_new, unit_rows
 
-        model, result = self.vision.model, np.zeros((len(images), len(texts)), np.float32)
+        model, found = self.vision.model, [np.empty((0, len(texts)), np.float32)]
         if not texts:
-            return result
-        start = 0
+            return np.empty((len(images), 0), np.float32)
         for batch in self.vision.batches(images):
             with self.vision.computing(f"SigLIP on {len(batch)} images"):
                 embedded = embed_new(self._embeddings, texts, self._embed)
                 seen = unit_rows(model.get_image_features(self.vision.pixels(batch)).pooler_output)
                 logits = seen @ embedded.T * model.logit_scale.exp() + model.logit_bias
-                found = logits.float().sigmoid().cpu().numpy()
-            result[start : start + len(batch)] = found
-            start += len(batch)
-        return result
+                found.append(logits.float().sigmoid().cpu().numpy())
+        return np.concatenate(found)
 
     def describe_model(self) -> Mapping[str, Any]:
         """The model with its weights."""

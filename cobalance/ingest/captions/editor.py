@@ -220,10 +220,10 @@ class AdjectiveEditor:
     def _change(
         self, caption: str, change: Callable[[re.Match[str], str, str], Change | None]
     ) -> str:
-        changes = []
-        for found in self._pattern.finditer(lower_case(caption)):
-            old = caption[slice(*found.span("adjective"))] if found["adjective"] else ""
-            changes.append(change(found, old, caption[slice(*found.span("noun"))]))
+        changes = (
+            change(found, *(caption[slice(*found.span(part))] for part in ("adjective", "noun")))
+            for found in self._pattern.finditer(lower_case(caption))
+        )
         return apply(caption, filter(None, changes))
 
     def _find(self, caption: str) -> list[str | None]:

@@ -1,8 +1,8 @@
 """Reproducible runner of diffusers pipelines: each image depends on its own prompt and seed."""
 
 import inspect
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
@@ -271,11 +271,13 @@ class TextEncoder:
     families than Stable Diffusion and FLUX.1 get the words, and encode them each time.
     """
 
-    def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str = "") -> None:
-        self._pipeline, self._device = pipeline, device
+    def __init__(self, pipeline: Any, device: torch.device, negative_prompt: str) -> None:
         self._negative_prompt = negative_prompt
-        self._kept: OrderedDict[tuple[str, bool], dict[str, torch.Tensor]] = OrderedDict()
         self._family = find_family(type(pipeline).__name__)
+        # of a function, not of a method: a cycle of references would keep the model on the device
+        self._encode = lru_cache(KEPT)(
+            partial(_encode, pipeline, self._family, device, negative_prompt)
+        )
 
     def __call__(self, prompts: Sequence[str], *, guided: bool) -> Mapping[str, Any]:
         """Arguments of the pipeline's call that stand for these prompts, one an image.
@@ -290,42 +292,35 @@ class TextEncoder:
             if self._negative_prompt:
                 words["negative_prompt"] = [self._negative_prompt] * len(prompts)
             return words
-        encoded = [self._remember(prompt, guided) for prompt in prompts]
+        encoded = [self._encode(prompt, guided) for prompt in prompts]
         return {name: torch.cat([one[name] for one in encoded]) for name in encoded[0]}
 
-    def _remember(self, prompt: str, guided: bool) -> dict[str, torch.Tensor]:
-        key = prompt, guided
-        if key not in self._kept:
-            with torch.no_grad():
-                self._kept[key] = self._encode(prompt, guided)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
 
-    def _encode(self, prompt: str, guided: bool) -> dict[str, torch.Tensor]:
-        # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own
-        of_class = getattr(
-            type(self._pipeline), "encode_prompt", diffusers.StableDiffusionPipeline.encode_prompt
-        )
-        options: dict[str, Any] = {"device": self._device, "num_images_per_prompt": 1}
-        # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's
-        for name, parameter in inspect.signature(of_class).parameters.items():
-            if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
-                options[name] = None
-        if self._family == "FLUX.1":
-            embeds, pooled, _ = of_class(self._pipeline, prompt=prompt, **options)
-            return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
-        options |= {"do_classifier_free_guidance": guided}
-        if guided and self._negative_prompt:
-            options["negative_prompt"] = self._negative_prompt
-        encoded = of_class(self._pipeline, prompt=prompt, **options)
-        names = (
-            "prompt_embeds",
-            "negative_prompt_embeds",
-            "pooled_prompt_embeds",
-            "negative_pooled_prompt_embeds",
-        )
-        return {
-            name: tensor for name, tensor in zip(names, encoded, strict=False) if tensor is not None
-        }
+@torch.no_grad()
+def _encode(
+    pipeline: Any,
+    family: str | None,
+    device: torch.device,
+    negative_prompt: str,
+    prompt: str,
+    guided: bool,
+) -> dict[str, torch.Tensor]:
+    # InstructPix2Pix alone has no encode_prompt; its encoder is Stable Diffusion's own
+    own = diffusers.StableDiffusionPipeline.encode_prompt
+    of_class = getattr(type(pipeline), "encode_prompt", own)
+    options: dict[str, Any] = {"device": device, "num_images_per_prompt": 1}
+    # Stable Diffusion 3 names a prompt for each of its encoders; None is the first one's
+    for name, parameter in inspect.signature(of_class).parameters.items():
+        if name.startswith("prompt_") and parameter.default is inspect.Parameter.empty:
+            options[name] = None
+    if family == "FLUX.1":
+        embeds, pooled, _ = of_class(pipeline, prompt=prompt, **options)
+        return {"prompt_embeds": embeds, "pooled_prompt_embeds": pooled}
+    options |= {"do_classifier_free_guidance": guided}
+    if guided and negative_prompt:
+        options["negative_prompt"] = negative_prompt
+    encoded = of_class(pipeline, prompt=prompt, **options)
+    names = (f"{of}{kind}prompt_embeds" for kind in ("", "pooled_") for of in ("", "negative_"))
+    return {
+        name: tensor for name, tensor in zip(names, encoded, strict=False) if tensor is not None
+    }
