@@ -26,11 +26,6 @@ class ImageOptions(Options):
     width_px: int | None = Field(default=None, ge=8, le=4096, multiple_of=8)
     height_px: int | None = Field(default=None, ge=8, le=4096, multiple_of=8)
 
-    @property
-    def has_size(self) -> bool:
-        """Whether the width or the height is set."""
-        return self.width_px is not None or self.height_px is not None
-
 
 @dataclass(frozen=True)
 class BackendPlugin(Plugin):

@@ -81,7 +81,8 @@ class PipelineRunner:
 
     def model_size(self, size: Size) -> Size:
         """The size at which the model generates an image of a size; see `choose_model_size`."""
-        return choose_model_size(size, self.native_px, self.multiple_px, self.options.has_size)
+        is_set = self.options.width_px is not None or self.options.height_px is not None
+        return choose_model_size(size, self.native_px, self.multiple_px, is_set)
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
         """Refuse scales that `check_pipeline_scales` or `check_negative_prompt` refuses."""
