@@ -57,8 +57,7 @@ class Endpoint:
         timeout_s: float = 120.0,
         send_images: bool = False,
     ) -> None:
-        check_url(url)
-        self.url, self.model = url, model
+        self.url, self.model = check_url(url), model
         self._key, self._send_images = key, send_images
         self._refused: set[str] = set()
         self._encoded: tuple[ImageArray, str] | None = None

@@ -1,14 +1,26 @@
 """Which endpoint is asked and how, without its key."""
 
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import AfterValidator, Field, SecretStr
 
 from cobalance.annotation.language.chat import AT_ONCE
 from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.options import Options
 from cobalance.graph.safe_text import mask_credentials
+
+
+def check_url(url: str) -> str:
+    """Return a URL; OptionError for one that is not HTTP, or has a login in it."""
+    if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
+        raise OptionError(
+            f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
+            "as http://127.0.0.1:8000/v1, without login; a key goes into a file: ",
+            Setting("key_file"),
+        )
+    return url
 
 
 class EndpointSettings(Options):
@@ -35,33 +47,17 @@ class EndpointSettings(Options):
         The URL is none of HTTP, or has a login in it.
     """
 
-    url: str
+    url: Annotated[str, AfterValidator(check_url)]
     model: str = Field(min_length=1)
     key_file: str | None = None
     timeout_s: float = Field(default=120.0, gt=0)
     send_images: bool = False
     at_once: int = Field(default=AT_ONCE, ge=1, le=64)
 
-    @field_validator("url")
-    @classmethod
-    def _check_url(cls, url: str) -> str:
-        check_url(url)
-        return url
-
     @property
     def host(self) -> str:
         """Host and port of the URL."""
         return urlsplit(self.url).netloc
-
-
-def check_url(url: str) -> None:
-    """Raise OptionError for a URL that is not HTTP, or has a login in it."""
-    if not url.startswith(("http://", "https://")) or mask_credentials(url) != url:
-        raise OptionError(
-            f"{mask_credentials(url)!r} is not the address of a language model. Give one such "
-            "as http://127.0.0.1:8000/v1, without login; a key goes into a file: ",
-            Setting("key_file"),
-        )
 
 
 def read_key(file: Path) -> SecretStr:

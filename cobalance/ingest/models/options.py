@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
-from cobalance.ingest.models.prompts import PHOTO, check_template
+from cobalance.ingest.models.prompts import PHOTO, Template
 
 
 class ModelOptions(Options):
@@ -54,13 +54,7 @@ class QueryOptions(ModelOptions):
     """
 
     threshold: float = Field(default=0.5, ge=0, le=1)
-    query: str = PHOTO
-
-    @field_validator("query")
-    @classmethod
-    def _check_query(cls, query: str) -> str:
-        check_template(query)
-        return query
+    query: Template = PHOTO
 
 
 class DetectorOptions(QueryOptions):
@@ -127,7 +121,7 @@ class GroundingOptions(DetectorOptions):
 
     model: str = "iSEE-Laboratory/llmdet_tiny"
     threshold: float = Field(default=0.3, ge=0, le=1)
-    query: str = "{names}"
+    query: Template = "{names}"
     chunk_tokens: int = Field(default=256, ge=16, le=256)
     alone: bool = False
 
@@ -148,7 +142,7 @@ class VlmOptions(QueryOptions):
     """
 
     model: str = "Qwen/Qwen3-VL-2B-Instruct"
-    query: str = "a photo of {concepts}"
+    query: Template = "a photo of {concepts}"
     question: str = 'Does "{text}" describe this image? Answer with yes or no.'
 
     @field_validator("question")

@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.concepts.wording import join_names, readable, with_article
@@ -61,8 +64,7 @@ def prompt_for(
     >>> prompt_for(["{class}", 'the "sea"'], "a {class} before {concepts}", class_name="bird_2")
     'a bird before a {class} and the "sea"'
     """
-    check_template(template)
-    places = placeholders(template)
+    places = placeholders(check_template(template))
     if not concepts and places & {"concepts", "names"}:
         raise OptionError("A prompt without concepts was asked for. Name one or more.")
     words = {"caption": caption, "noun": noun, "adjective": adjective}
@@ -93,8 +95,8 @@ def placeholders(template: str) -> frozenset[str]:
     return frozenset(_PLACEHOLDER.findall(template))
 
 
-def check_template(template: str) -> None:
-    """Raise OptionError unless a text is a valid prompt template.
+def check_template(template: str) -> str:
+    """Return a valid prompt template; OptionError for another text.
 
     Examples
     --------
@@ -113,8 +115,12 @@ concepts. Write {concepts}, or {names} for them without articles; {class} is the
     elif not template.isprintable():
         problem = "has a line end or a control character"
     else:
-        return
+        return template
     raise OptionError(
         f"The prompt {template!r} {problem}. Write {{concepts}}, or {{names}} for them without "
         "articles; {class} is the class."
     )
+
+
+Template = Annotated[str, AfterValidator(check_template)]
+"""An option that is a prompt template."""

@@ -2,11 +2,11 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from cobalance.evaluation.training.networks.options import TrainingOptions
 from cobalance.ingest.models.clip import CLIP
-from cobalance.ingest.models.prompts import PHOTO, check_template
+from cobalance.ingest.models.prompts import PHOTO, Template
 
 
 class TuningOptions(TrainingOptions):
@@ -61,14 +61,8 @@ class ClipTuningOptions(TuningOptions):
     layout: Literal["transformers", "open_clip"] = "transformers"
     model: str = CLIP
     weights_file: str = "open_clip_model.safetensors"
-    prompt: str = PHOTO
+    prompt: Template = PHOTO
     folder: str = ""
-
-    @field_validator("prompt")
-    @classmethod
-    def _check_prompt(cls, prompt: str) -> str:
-        check_template(prompt)
-        return prompt
 
 
 class CaptionerOptions(TuningOptions):
