@@ -37,16 +37,8 @@ class LocalModel:
     """A language model with eyes on this machine; see `annotation.language.chat.ChatModel`.
 
     It is asked with its own chat template, one question at a time, with a seed for each round and
-    attempt. JSON schemas are left to the question's words.
-
-    Raises
-    ------
-    OptionError, MachineError
-        There is no such device, or it does not have this precision.
-    JobBlockedError
-        The model is missing, incomplete or of the wrong kind.
-    OutOfMemoryError
-        The device has no room for it.
+    attempt. JSON schemas are left to the question's words. Errors are those of
+    `cobalance.ingest.models.vision.open_vision`.
     """
 
     def __init__(self, options: LocalOptions) -> None:

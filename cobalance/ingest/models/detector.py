@@ -43,13 +43,6 @@ class BoxDetector(ABC):
     def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
         """Detect objects in images; their areas are unknown, as a box is not an outline.
 
-        Parameters
-        ----------
-        images : sequence of uint8 arrays, shape (height, width, 3)
-            They may differ in size.
-        names : sequence of str
-            Names to search for, such as concepts.
-
         Returns
         -------
         list of list of Mention
