@@ -12,7 +12,7 @@ FILTERS = Filters(
         "objects": "cobalance.generation.filters.objects",
         "same_objects": "cobalance.generation.filters.same_objects",
         "same_colours": "cobalance.generation.filters.same_colours",
-        "embedding": "cobalance.generation.filters.nearest",
+        "embedding": "cobalance.generation.filters.embedding",
         "confidence": "cobalance.generation.filters.confidence",
         "safety": "cobalance.generation.filters.safety",
     },

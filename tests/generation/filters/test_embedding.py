@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from transformers import CLIPImageProcessorPil, CLIPModel, ViTImageProcessorPil, ViTModel
 
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.nearest import (
+from cobalance.generation.filters.embedding import (
     EmbeddingFilter,
     EmbeddingOptions,
     crop_object,
