@@ -74,7 +74,7 @@ def inpainting_task(
     return PipelineTask(seen, finish, inputs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DiffusionBackend:
     """Backend with a diffusers pipeline; see `cobalance.generation.backends.backend.Backend`.
 
