@@ -1,6 +1,6 @@
 """Scores of models: of anybody's predictions, and of models that are trained on datasets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,10 +158,9 @@ class Evaluations(Result):
         from cobalance.workflows.evaluate.stored import read_saved_predictions
 
         folder = self.settings.folders().open_output()
-        tables = [
-            read_saved_predictions(folder, one).assign(evaluation=one.id) for one in self.records()
-        ]
-        return pd.concat(tables, ignore_index=True)
+        return self._of_each(
+            lambda one: read_saved_predictions(folder, read_evaluation(self.graph, one))
+        )
 
     def differences(self, baseline: str, *, seed: int = 0) -> pd.DataFrame:
         """How far models differ from a baseline, by a bootstrap paired over seeds and images.
@@ -180,36 +179,25 @@ class Evaluations(Result):
         """
         from cobalance.workflows.evaluate.artefacts import run_artefact_test
 
-        name = job if isinstance(job, str) else job.id
-        tables = [
-            run_artefact_test(
-                self.graph,
-                self.settings.folders(),
-                one,
-                name,
-                first,
-                second,
-                progress=self.progress,
-            ).scores.assign(evaluation=one)
-            for one in self.ids
-        ]
-        return pd.concat(tables, ignore_index=True)
+        groups = job if isinstance(job, str) else job.id, first, second
+        place, progress = (self.graph, self.settings.folders()), self.progress
+        return self._of_each(
+            lambda one: run_artefact_test(*place, one, *groups, progress=progress).scores
+        )
 
     def activations(self, *, most: int = 200, objects: Sequence[str] = ()) -> pd.DataFrame:
         """Map where networks look (GradCAM): ``cam_energy`` and ``mask_share`` of each image."""
         from cobalance.workflows.evaluate.maps import map_activations
 
-        tables = [
-            map_activations(
-                self.graph,
-                self.settings.folders(),
-                one,
-                most=most,
-                objects=objects,
-                progress=self.progress,
-            ).images.assign(evaluation=one)
-            for one in self.ids
-        ]
+        place, progress = (self.graph, self.settings.folders()), self.progress
+        return self._of_each(
+            lambda one: (
+                map_activations(*place, one, most=most, objects=objects, progress=progress).images
+            )
+        )
+
+    def _of_each(self, table: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+        tables = [table(one).assign(evaluation=one) for one in self.ids]
         return pd.concat(tables, ignore_index=True)
 
     def delete(self) -> None:

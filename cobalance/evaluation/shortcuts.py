@@ -1,6 +1,6 @@
 """Shortcuts: concepts that go with a class in training, and their state in each image."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class Shortcuts:
 
     Parameters
     ----------
-    concepts : mapping of str to (mapping of str to tuple of str)
+    concepts : mapping of str to (mapping of str to sequence of str)
         For each shortcut, such as ``"background"``, the concepts that go with a class. A concept
         goes with one class of a shortcut.
 
@@ -46,7 +46,7 @@ class Shortcuts:
     ('background',)
     """
 
-    concepts: Mapping[str, Mapping[str, tuple[str, ...]]]
+    concepts: Mapping[str, Mapping[str, Sequence[str]]]
 
     def __post_init__(self) -> None:
         if not self.concepts:
@@ -97,12 +97,7 @@ class Shortcuts:
             raise InputError(str(path), None, reason, form) from error
         except ValueError as error:
             raise InputError(str(path), None, f"is not TOML ({error})", form) from error
-        return cls(
-            {
-                name: {key: tuple(values) for key, values in classes.items()}
-                for name, classes in document.items()
-            }
-        )
+        return cls(document)
 
     @classmethod
     def from_imbalances(cls, table: pd.DataFrame, *, each: bool = False) -> "Shortcuts":

@@ -81,23 +81,11 @@ class Examples:
         )
 
     def require_groups(self, what: str) -> IntArray:
-        """The groups; DataError, beginning with `what`, where one is unknown.
-
-        Raises
-        ------
-        DataError
-            An image's group is unknown.
-        """
+        """The groups; DataError, beginning with `what`, where one is unknown."""
         return self._check_known(self.groups, what, "group")
 
     def require_domains(self, what: str) -> IntArray:
-        """The domains; DataError, beginning with `what`, where one is unknown.
-
-        Raises
-        ------
-        DataError
-            An image's domain is unknown.
-        """
+        """The domains; DataError, beginning with `what`, where one is unknown."""
         return self._check_known(self.domains, what, "domain")
 
     def require_two_classes(self) -> None:

@@ -28,53 +28,40 @@ _FACTS = "facts"
 Tensors = dict[str, torch.Tensor]
 
 
-@dataclass(frozen=True)
-class CheckpointFile:
-    """One checkpoint.
+def write_checkpoint(
+    path: Path, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]
+) -> None:
+    """Replace a checkpoint, or make it with its folder; facts are JSON values."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    save_file(
+        {name: values.detach().cpu().contiguous() for name, values in tensors.items()},
+        unfinished,
+        {_FACTS: json.dumps(facts)},
+    )
+    with unfinished.open("rb") as file:
+        os.fsync(file.fileno())
+    unfinished.replace(path)
 
-    Parameters
-    ----------
-    path : Path
-        Its file; the folder is made when it is first written.
+
+def read_checkpoint(path: Path) -> tuple[Tensors, dict[str, Any]] | None:
+    """Tensors and facts; None where there is no checkpoint.
+
+    Raises
+    ------
+    DataError
+        The file is damaged.
     """
-
-    path: Path
-
-    def write(self, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> None:
-        """Replace the checkpoint; facts are JSON values."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_suffix(".unfinished")
-        save_file(
-            {name: values.detach().cpu().contiguous() for name, values in tensors.items()},
-            unfinished,
-            {_FACTS: json.dumps(facts)},
-        )
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(self.path)
-
-    def read(self) -> tuple[Tensors, dict[str, Any]] | None:
-        """Tensors and facts; None where there is no checkpoint.
-
-        Raises
-        ------
-        DataError
-            The file is damaged.
-        """
-        if not self.path.is_file():
-            return None
-        try:
-            with safe_open(self.path, framework="pt") as file:
-                facts = json.loads(file.metadata()[_FACTS])
-                return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
-        except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"The checkpoint {self.path} is damaged. Delete it to train from the start."
-            ) from error
-
-    def delete(self) -> None:
-        """Delete the checkpoint, if there is one."""
-        self.path.unlink(missing_ok=True)
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            facts = json.loads(file.metadata()[_FACTS])
+            return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"The checkpoint {path} is damaged. Delete it to train from the start."
+        ) from error
 
 
 class Fit(Protocol):
@@ -167,12 +154,12 @@ class Loop:
             A checkpoint is damaged.
         """
         history, best = History(), Tensors()
-        if self.folder is not None and (found := self._last.read()) is not None:
+        if self.folder is not None and (found := read_checkpoint(self._last)) is not None:
             state, facts = found
             check_digest(facts["digest"], self.digest, self.folder)
             fit.restore(state)
             history.losses, history.values = facts["losses"], facts["values"]
-            best, selected = self._best.read() or ({}, {"epoch": -1, "facts": {}})
+            best, selected = read_checkpoint(self._best) or ({}, {"epoch": -1, "facts": {}})
             history.epoch, history.facts = selected["epoch"], selected["facts"]
         while not history.is_over(self.epochs, self.patience):
             epoch = len(history.losses)
@@ -184,11 +171,11 @@ class Loop:
                     history.epoch, history.facts = epoch, judged[1]
                     best = {name: one.detach().cpu().clone() for name, one in fit.weights().items()}
                     if self.folder is not None:
-                        self._best.write(best, {"epoch": epoch, "facts": judged[1]})
+                        write_checkpoint(self._best, best, {"epoch": epoch, "facts": judged[1]})
                 history.values.append(judged[0])
             if self.folder is not None:
                 done = {"losses": history.losses, "values": history.values}
-                self._last.write(fit.state(), {"digest": self.digest, **done})
+                write_checkpoint(self._last, fit.state(), {"digest": self.digest, **done})
         self.progress("training", self.epochs, self.epochs)
         if best:
             fit.load_weights(best)
@@ -198,16 +185,16 @@ class Loop:
 
     def delete_checkpoints(self) -> None:
         """Delete the checkpoints, when the model is saved."""
-        self._last.delete()
-        self._best.delete()
+        self._last.unlink(missing_ok=True)
+        self._best.unlink(missing_ok=True)
 
     @property
-    def _last(self) -> CheckpointFile:
-        return CheckpointFile((self.folder or Path()) / "checkpoint.safetensors")
+    def _last(self) -> Path:
+        return (self.folder or Path()) / "checkpoint.safetensors"
 
     @property
-    def _best(self) -> CheckpointFile:
-        return CheckpointFile((self.folder or Path()) / "best.safetensors")
+    def _best(self) -> Path:
+        return (self.folder or Path()) / "best.safetensors"
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Interfaces of training: methods and learners."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class MethodPlugin(Plugin):
     reference: str = ""
 
 
-class Learner(Protocol):
+class Learner(ABC):
     """A way to fit models: a linear one on frozen features, or a network on images."""
 
     def prepare(self, training: Examples) -> "Learner":
@@ -71,16 +72,19 @@ class Learner(Protocol):
 
         It sees the training images as they are, before a method repeats or leaves out any.
         """
-        ...
+        del training
+        return self
 
+    @abstractmethod
     def open_kept(self, folder: Path) -> SavableModel | None:
         """The model that was saved in a folder; None where there is none."""
-        ...
 
     def draw_weights(self, images: Examples) -> Floats | None:
         """Random sample weights by the seed, or None; for methods that fit heads themselves."""
-        ...
+        del images
+        return None
 
+    @abstractmethod
     def fit(
         self,
         training: Examples,
@@ -101,7 +105,6 @@ class Learner(Protocol):
         stage : str
             Names the checkpoint of a method that fits more than one model.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ READS_GROUPS = frozenset({"worst-group", "group-balanced"})
 """Rules that read the groups of validation images."""
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The selected epoch, for the record.
+def describe_selection(rule: str, epoch: int, value: float) -> dict[str, Any]:
+    """The selected epoch for the record, as JSON values.
 
     Parameters
     ----------
@@ -27,19 +25,12 @@ class Selection:
     value : float
         Of the rule, in this epoch; NaN for ``last``.
     """
-
-    rule: str
-    epoch: int
-    value: float
-
-    def describe(self) -> dict[str, Any]:
-        """JSON values: rule, epoch, value, and whether the rule read group labels."""
-        return {
-            "rule": self.rule,
-            "epoch": self.epoch,
-            "value": None if np.isnan(self.value) else self.value,
-            "reads_groups": self.rule in READS_GROUPS,
-        }
+    return {
+        "rule": rule,
+        "epoch": epoch,
+        "value": None if np.isnan(value) else value,
+        "reads_groups": rule in READS_GROUPS,
+    }
 
 
 def negative_loss(probabilities: Floats, images: Examples) -> float:

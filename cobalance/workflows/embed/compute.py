@@ -9,7 +9,6 @@ import pandas as pd
 
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.features.features import FixedFeatures
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database.store import GraphStore
@@ -84,7 +83,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     _require_one(examples, unread)
     if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
         features = features.with_cache(folders.cache / "features")
-    elif not isinstance(features, FixedFeatures):
+    elif features.is_fitted:
         step = -(-len(rows) // _LEARNED)
         features, _ = features.fit(examples.take(rows[::step]), 0)
     blocks = []

@@ -86,10 +86,9 @@ def run_artefact_test(
             f"The job {job} is of {made.dataset!r}, and the evaluation {evaluation} is tested on "
             f"{found.test!r}. Name a job that edits images of {found.test!r}."
         )
-    accepted = (one for one in read_accepted(store, job) if one.edited and one.uri is not None)
     uris: dict[str, str] = {}
-    for one in accepted:
-        if one.source_image is not None and one.uri is not None:
+    for one in read_accepted(store, job):
+        if one.edited and one.uri is not None and one.source_image is not None:
             uris.setdefault(one.source_image, one.uri)
     if not uris:
         raise DataError(
@@ -107,13 +106,11 @@ def run_artefact_test(
             "its test split."
         )
     edited = _edit_examples(test, rows, uris, folders)
-    label = found.method
-    after = check_predictions(
-        predict(done.model, edited, seed=found.seed or 0, method=label), "edited images"
-    )
+    predicted = predict(done.model, edited, seed=found.seed or 0, method=found.method)
+    after = check_predictions(predicted, "edited images")
     before = done.predictions
     before = before[before["image"].isin(after["image"])].reset_index(drop=True)
-    inputs = Inputs(before.assign(method=label), edited=after, seed=seed)
+    inputs = Inputs(before.assign(method=found.method), edited=after, seed=seed)
     scores = METRICS.open("artefact_shift", {"first": first, "second": second})(inputs)
     save_scores(store, evaluation, scores)
     return ArtefactTest(before, after, scores)

@@ -24,7 +24,6 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import Action, DataError
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.wording import readable
 
@@ -122,7 +121,8 @@ def cluster_dataset(
     classes = dict(zip(held.images["id"], held.images["class_name"].astype("str"), strict=True))
     own = {word for name in set(classes.values()) for word in readable(name).split()}
     words = salient_words(captions, found, leave_out=listed | own if settings.words else ())
-    names = cluster_names(words, taken=_concepts(held))
+    others = held.mentions.loc[held.mentions["source"] != SOURCE, "concept"]
+    names = cluster_names(words, taken=set(others))
     shifts = _shifts(caption_clusters(found, classes), names, words)
     return Clustered(found, names, shifts, len(held.images) - len(found))
 
@@ -169,12 +169,6 @@ def _neutral(captions: pd.Series, words: Collection[str]) -> list[str]:
     longest_first = sorted((re.escape(word) for word in words), key=len, reverse=True)
     mask = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
     return [mask.sub(_PERSON, caption) for caption in captions]
-
-
-def _concepts(held: Annotations) -> set[str]:
-    """Concepts that are no clusters."""
-    mentions = held.mentions
-    return set(mentions.loc[mentions["source"] != SOURCE, "concept"])
 
 
 def _shifts(

@@ -89,14 +89,7 @@ class RunSettings(Options):
 
     def opened_shortcuts(self) -> Shortcuts | None:
         """The shortcuts; None where there are none."""
-        if not self.shortcuts:
-            return None
-        return Shortcuts(
-            {
-                name: {class_name: tuple(concepts) for class_name, concepts in classes.items()}
-                for name, classes in self.shortcuts.items()
-            }
-        )
+        return Shortcuts(self.shortcuts) if self.shortcuts else None
 
     def needed_extra(self, method: str) -> str:
         """The extra that a worker needs, which has all that the others have."""

@@ -61,22 +61,38 @@ class NoPredictionsError(CobalanceError):
     """An evaluation has no predictions, or not where they should be."""
 
 
-def predictions_uri(evaluation: str) -> str:
-    """Where an evaluation's predictions are in the output folder.
-
-    Examples
-    --------
-    >>> predictions_uri("5f1c")
-    'evaluations/5f1c/predictions.parquet'
-    """
-    return f"{FOLDER}/{evaluation}/predictions.parquet"
+MAP_COLUMNS = ("image", "class_name", "predicted", "cam_energy", "mask_share", "map")
+"""Columns of maps; ``map`` is a greyscale PNG of the image's shape, bright where the model sees its
+class, and the shares are NaN for an image without regions of its object."""
 
 
 def write_predictions(folder: "OutputFolder", evaluation: str, predictions: pd.DataFrame) -> str:
     """Write an evaluation's predictions, and return their address in the output folder."""
+    return _write(folder, f"{FOLDER}/{evaluation}/predictions.parquet", predictions)
+
+
+def write_maps(folder: "OutputFolder", evaluation: str, maps: pd.DataFrame) -> None:
+    """Write an evaluation's class activation maps, with the columns `MAP_COLUMNS`."""
+    _write(folder, _maps_uri(evaluation), maps[list(MAP_COLUMNS)])
+
+
+def read_maps(folder: "OutputFolder", evaluation: str) -> pd.DataFrame:
+    """Read an evaluation's class activation maps; no rows where none are kept."""
+    from cobalance.ingest.stored.output_folder import OutputMissingError
+
+    try:
+        return pd.read_parquet(io.BytesIO(folder.read(_maps_uri(evaluation))))
+    except OutputMissingError:
+        return pd.DataFrame(columns=list(MAP_COLUMNS))
+
+
+def _maps_uri(evaluation: str) -> str:
+    return f"{FOLDER}/{evaluation}/maps.parquet"
+
+
+def _write(folder: "OutputFolder", uri: str, frame: pd.DataFrame) -> str:
     buffer = io.BytesIO()
-    predictions.to_parquet(buffer, index=False)
-    uri = predictions_uri(evaluation)
+    frame.to_parquet(buffer, index=False)
     folder.write(uri, buffer.getvalue())
     return uri
 
@@ -106,50 +122,3 @@ def read_saved_predictions(folder: "OutputFolder", evaluation: Evaluation) -> pd
             "wrote to with COBALANCE_OUTPUT."
         ) from error
     return check_predictions(pd.read_parquet(io.BytesIO(content)), evaluation.predictions_uri)
-
-
-MAP_COLUMNS = ("image", "class_name", "predicted", "cam_energy", "mask_share", "map")
-"""Columns of the file; ``map`` is a greyscale PNG of the image's shape, bright where the model sees
-its class, and the shares are NaN for an image without regions of its object."""
-
-
-class MapsMissingError(CobalanceError):
-    """An evaluation has no class activation maps in the output folder."""
-
-
-def maps_uri(evaluation: str) -> str:
-    """Where an evaluation's maps are in the output folder.
-
-    Examples
-    --------
-    >>> maps_uri("5f1c")
-    'evaluations/5f1c/maps.parquet'
-    """
-    return f"{FOLDER}/{evaluation}/maps.parquet"
-
-
-def write_maps(folder: "OutputFolder", evaluation: str, maps: pd.DataFrame) -> str:
-    """Write an evaluation's maps, with the columns `MAP_COLUMNS`; return their address."""
-    buffer = io.BytesIO()
-    maps[list(MAP_COLUMNS)].to_parquet(buffer, index=False)
-    folder.write(maps_uri(evaluation), buffer.getvalue())
-    return maps_uri(evaluation)
-
-
-def read_maps(folder: "OutputFolder", evaluation: str) -> pd.DataFrame:
-    """Read an evaluation's maps.
-
-    Raises
-    ------
-    MapsMissingError
-        There are none.
-    """
-    from cobalance.ingest.stored.output_folder import OutputMissingError
-
-    try:
-        content = folder.read(maps_uri(evaluation))
-    except OutputMissingError as error:
-        raise MapsMissingError(
-            f"The evaluation {evaluation} has no class activation maps in {folder.place}."
-        ) from error
-    return pd.read_parquet(io.BytesIO(content))

@@ -33,7 +33,6 @@ from cobalance.workflows.evaluate.results import (
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import (
     NoPredictionsError,
-    predictions_uri,
     read_saved_predictions,
 )
 from cobalance.workflows.evaluate.train import open_model, predict_dataset, run_evaluation
@@ -68,7 +67,7 @@ def test_before_and_after_are_trained_scored_and_compared(store, own, animals, r
         run(one)
     folder = OutputFolder(own.folders().output)
     first = read_evaluation(store, ordered.ids[0])
-    assert first.predictions_uri == predictions_uri(first.id)
+    assert first.predictions_uri == f"evaluations/{first.id}/predictions.parquet"
     predictions = read_saved_predictions(folder, first)
     assert len(predictions) == sum(EVEN.values())
     right = predictions["class_name"] == predictions["predicted"]

@@ -23,7 +23,7 @@ from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
 from cobalance.ingest.images.regions import read_regions
-from cobalance.workflows.evaluate.stored import MapsMissingError, read_maps, read_saved_predictions
+from cobalance.workflows.evaluate.stored import read_maps, read_saved_predictions
 
 MODEL, GROUP = "evaluate_model", "evaluate_group"
 WRONG, RIGHT = "Wrong", "Right"
@@ -118,10 +118,7 @@ def maps_of(
     _store: GraphStore, _dataset: str, evaluation: str, _scored_at: datetime | None
 ) -> dict[str, bytes]:
     """Activation maps of an evaluation by image, as PNG; none where none are kept."""
-    try:
-        maps = read_maps(session.settings().folders().open_output(), evaluation)
-    except MapsMissingError:
-        return {}
+    maps = read_maps(session.settings().folders().open_output(), evaluation)
     return dict(zip(maps["image"], maps["map"], strict=True))
 
 

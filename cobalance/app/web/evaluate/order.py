@@ -113,7 +113,8 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
                 **in_url("evaluate_on", names),
                 help="Whose real images are predicted. By default the dataset that was rebalanced.",
             )
-        test_split = _choose_split(current, test or usual or (train[0] if train else None))
+        tested = test or usual or (train[0] if train else None)
+        test_split = _choose_split(current, tested, "Test split", "evaluate_split", "test")
         shortcuts, is_whole = _choose_shortcuts()
         with st.expander("Validation and options"):
             validation, validation_split = _choose_validation(current, names, train)
@@ -170,29 +171,22 @@ def _choose_validation(
         "validation of the training dataset, or else a share of its training images.",
     )
     of = chosen or (train[0] if train else None)
-    sizes = split_sizes(current.store, of) if of is not None else {}
-    splits = [name for name in sizes if name is not None]
-    split_in_url = in_url("evaluate_validation_split", splits)
-    split: str | None = None
-    if splits:
-        split = st.pills(
-            "Validation split",
-            splits,
-            format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
-            **split_in_url,
-        )
-    return chosen, split
+    return chosen, _choose_split(current, of, "Validation split", "evaluate_validation_split")
 
 
-def _choose_split(current: CurrentDataset, test: str | None) -> str | None:
-    """Draw the choice of the split to test on, where the dataset has any."""
-    sizes = split_sizes(current.store, test) if test is not None else {}
+def _choose_split(
+    current: CurrentDataset, dataset: str | None, label: str, key: str, usual: str | None = None
+) -> str | None:
+    """Draw the choice of a split, where the dataset has any."""
+    sizes = split_sizes(current.store, dataset) if dataset is not None else {}
     splits = [name for name in sizes if name is not None]
-    split_in_url = in_url("evaluate_split", splits)  # before its default is decided
+    split_in_url = in_url(key, splits)  # before its default is decided
+    if not splits:
+        return None
     chosen: str | None = st.pills(
-        "Test split",
+        label,
         splits,
-        default="test" if "test" in splits and "evaluate_split" not in st.session_state else None,
+        default=usual if usual in splits and key not in st.session_state else None,
         format_func=lambda name: f"{name} ({sizes.get(name, 0):,})",
         **split_in_url,
     )

@@ -66,7 +66,9 @@ def _draw_running(dataset: str, drawn: frozenset[str]) -> None:
         with st.container(border=True, key="_evaluations_left"):
             _table(left)
             if may_edit():
-                _buttons(left)
+                active = [one.id for one in left if one.state in _ACTIVE]
+                ended = [one.id for one in left if one.state not in _ACTIVE]
+                task_buttons("evaluations", active, ended, _PROBLEM)
 
 
 def _table(left: Sequence[Evaluation]) -> None:
@@ -83,7 +85,10 @@ def _table(left: Sequence[Evaluation]) -> None:
                 st.column_config.NumberColumn("Seed", width=50),
             ),
             "state": ([one.state for one in left], text("State", width=80)),
-            "stage": ([_stage(one) for one in left], text("Stage", width=130)),
+            "stage": (
+                [one.stage if one.state == "running" else "" for one in left],
+                text("Stage", width=130),
+            ),
             "progress": (
                 [100 * (one.done or 0) / one.total if one.total else 0 for one in left],
                 st.column_config.ProgressColumn(
@@ -96,16 +101,6 @@ def _table(left: Sequence[Evaluation]) -> None:
         key="_evaluations_table",
         alt="Evaluations that are not done",
     )
-
-
-def _stage(one: Evaluation) -> str:
-    return (one.stage or "") if one.state == "running" else ""
-
-
-def _buttons(left: Sequence[Evaluation]) -> None:
-    active = [one.id for one in left if one.state in _ACTIVE]
-    ended = [one.id for one in left if one.state not in _ACTIVE]
-    task_buttons("evaluations", active, ended, _PROBLEM)
 
 
 def _show_delete(found: Sequence[Evaluation]) -> None:

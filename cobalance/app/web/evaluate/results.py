@@ -6,8 +6,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from cobalance.app.web.evaluate import changes, examples
-from cobalance.app.web.evaluate.charts import ALL, cells_of, draw_bars, is_share
+from cobalance.app.web.evaluate import examples
+from cobalance.app.web.evaluate.charts import ALL, cells_of, draw_bars, draw_changes, is_share
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import choice_in_url, in_url, named_in_url
 from cobalance.app.web.widgets.controls import download
@@ -16,6 +16,7 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.wording import inflect
 from cobalance.workflows.evaluate.results import (
     HEADLINE,
@@ -29,6 +30,7 @@ USUAL = "group_accuracy"
 MOST_RUNS = 8
 _HEIGHT_PX = 420
 _CLICKED = "_evaluate_clicked"
+_WHAT_HELPED = "what-helped"  # the saved query
 
 
 def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
@@ -57,7 +59,7 @@ def show(current: CurrentDataset, found: Sequence[Evaluation]) -> None:
     if chosen is not None:
         _take_click(scored, labels, chosen)
     examples.show(current, scored, labels)
-    changes.show(current, scored[0].test, stamps)
+    _draw_changes(current, scored[0].test, stamps)
 
 
 def scores_of(
@@ -212,3 +214,94 @@ def _take_click(
     of_run = [one.id for one in scored if labels[one.id] == run]
     st.session_state[examples.MODEL] = min(of_run, key=[one.id for one in scored].index)
     st.session_state[examples.GROUP] = None if group == ALL else group
+
+
+def _draw_changes(current: CurrentDataset, test: str, stamps: Sequence[tuple[object, ...]]) -> None:
+    """Draw models before and after each job, of one metric and test dataset; nothing without."""
+    found: pd.DataFrame = current.read(changes_of, tuple(stamps))
+    found = found[found["test"] == test]
+    if found.empty:
+        return
+    st.subheader("Before and after", anchor=False)
+    whole = found["group"] == ""
+    metrics = list(dict.fromkeys(found[whole]["metric"])) or list(dict.fromkeys(found["metric"]))
+    usual = "worst_group" if "worst_group" in metrics else metrics[0]
+    metric = st.selectbox(
+        "Metric of the change",
+        metrics,
+        index=metrics.index(usual),
+        format_func=lambda name: name.replace("_", " "),
+        **choice_in_url("evaluate_change", metrics),
+        width=260,
+    )
+    rows = found[found["metric"] == metric]
+    rows = rows.assign(
+        what=[
+            ", ".join(filter(None, parts))
+            for parts in zip(
+                rows["training_set"],
+                rows["images"].replace("augmented", ""),
+                rows["method"],
+                rows["settings"],
+                rows["group"],
+                strict=True,
+            )
+        ]
+    )
+    left, right = st.columns([5, 6])
+    with left:
+        draw_changes(rows, metric)
+    with right:
+        _table_of_changes(rows, metric)
+
+
+def changes_of(
+    store: GraphStore, dataset: str, _stamps: Sequence[tuple[object, ...]]
+) -> pd.DataFrame:
+    """Answer of the saved query ``what-helped``, cached until an evaluation is scored."""
+    query, bound = bind_named(store, _WHAT_HELPED, {"dataset": dataset})
+    return store.read_frame(query.text, **bound)
+
+
+def _table_of_changes(rows: pd.DataFrame, metric: str) -> None:
+    factor, digits = (100, 1) if is_share(metric) else (1, 3)
+    shown = rows[["training_set", "job", "planner", "method", "settings", "seeds"]].copy()
+    shown["group"] = rows["group"].replace("", ALL)
+    shown["difference"] = [
+        _signed(value, limits, factor, digits)
+        for value, limits in zip(rows["difference"], rows["interval"], strict=True)
+    ]
+    shown["outdated"] = rows["outdated"].astype(bool)
+    text = st.column_config.TextColumn
+    draw_table(
+        shown if shown["outdated"].any() else shown.drop(columns="outdated"),
+        360,
+        {
+            "training_set": text("Trained on", width=150),
+            "job": text("Job", width=90),
+            "planner": text("Planner", width=80),
+            "method": text("Method", width=90),
+            "settings": text("Settings", width=110),
+            "seeds": st.column_config.NumberColumn("Seeds", width=50),
+            "group": text("Group", width=120),
+            "difference": text("Difference [95%]", width=150, alignment="right"),
+        },
+        key="_evaluate_changes_table",
+        alt="What each job changed",
+    )
+    st.caption(f"The same as the saved query `{_WHAT_HELPED}` on the page Cypher.")
+
+
+def _signed(value: float, limits: Sequence[float | None], factor: float, digits: int) -> str:
+    """A difference with its interval as text; a dash where it is not known.
+
+    Examples
+    --------
+    >>> _signed(0.1234, [0.03, 0.2026], 100, 1), _signed(12.34, [None, None], 1, 1)
+    ('+12.3 [+3.0, +20.3]', '+12.3')
+    """
+    if pd.isna(value):
+        return "-"
+    known = [factor * one for one in limits if one is not None]
+    within = f" [{', '.join(f'{one:+.{digits}f}' for one in known)}]" if known else ""
+    return f"{factor * value:+.{digits}f}{within}"

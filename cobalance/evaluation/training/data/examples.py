@@ -1,6 +1,6 @@
 """Examples from labelled images: codes of classes, groups and domains, and the pixels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -45,8 +45,7 @@ def code_examples(
     known = tuple(classes or _classes(first, labels))
     coded = {name: _labels(images, labels, known, first) for name, images in parts.items()}
     of_groups, of_domains = _group_names(parts, groups, labels)
-    group_names = _sorted_names(of_groups)
-    domain_names = _sorted_names(of_domains)
+    group_names, domain_names = _sorted_names(of_groups), _sorted_names(of_domains)
     return {
         name: Examples(
             images.frame["image"].tolist(),
@@ -118,14 +117,13 @@ def _group_names(
         known = rows.notna().all(axis=1).tolist()
         found = rows.to_numpy(object).tolist()
         labelled = images.frame["class_name"].tolist()
-        of_groups[name] = [
-            _group(label, shortcuts, row) if is_known else None
+        named = [
+            (_group(label, shortcuts, row), _domain(label, shortcuts, row, classes))
+            if is_known
+            else (None, None)
             for label, row, is_known in zip(labelled, found, known, strict=True)
         ]
-        of_domains[name] = [
-            _domain(label, shortcuts, row, classes) if is_known else None
-            for label, row, is_known in zip(labelled, found, known, strict=True)
-        ]
+        of_groups[name], of_domains[name] = ([one[at] for one in named] for at in (0, 1))
     return of_groups, of_domains
 
 
@@ -170,22 +168,11 @@ def _codes(names: Sequence[str | None], known: Sequence[str]) -> IntArray:
     return np.array([code.get(name or "", UNKNOWN) for name in names], dtype=np.int64)
 
 
-def _reader(images: LabelledImages) -> "_Reader":
-    frame = images.frame
-    return _Reader(images, frame["uri"].tolist(), frame["synthetic"].tolist())
+def _reader(images: LabelledImages) -> Callable[[IntArray], list[Pixels]]:
+    """Function that reads and decodes files of images by row."""
+    files = list(zip(images.frame["uri"], images.frame["synthetic"].astype(bool), strict=True))
 
+    def read(rows: IntArray) -> list[Pixels]:
+        return [rgb_array(decode(images.read(*files[row])).upright()) for row in rows.tolist()]
 
-class _Reader:
-    """Reads and decodes files of images by row."""
-
-    def __init__(
-        self, images: LabelledImages, uris: Sequence[str], synthetic: Sequence[bool]
-    ) -> None:
-        self._images, self._uris, self._synthetic = images, uris, synthetic
-
-    def __call__(self, rows: IntArray) -> list[Pixels]:
-        return [self._pixels(row) for row in rows.tolist()]
-
-    def _pixels(self, row: int) -> Pixels:
-        content = self._images.read(self._uris[row], bool(self._synthetic[row]))
-        return rgb_array(decode(content).upright())
+    return read

@@ -1,6 +1,6 @@
 """Labelled images of one dataset, as training reads them."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,12 +107,8 @@ class LabelledImages:
         >>> LabelledImages("zoo", frame, lambda uri, synthetic: b"").roots()
         ['a', 'a', 'a']
         """
-        of = {
-            image: source
-            for image, source in zip(self.frame["image"], self.frame["source"], strict=True)
-            if isinstance(source, str)
-        }
-        return [_root(image, of) for image in self.frame["image"]]
+        of = dict(zip(self.frame["image"], self.frame["source"], strict=True))
+        return [[image, *_ancestors(image, of)][-1] for image in self.frame["image"]]
 
 
 def caption_list(captions: object) -> list[str]:
@@ -132,23 +128,14 @@ def made_from(images: LabelledImages, others: Collection[str]) -> "pd.Series[boo
     """Which images were made from one of some others, directly or over further ones."""
     wanted = set(others)
     of = dict(zip(images.frame["image"], images.frame["source"], strict=True))
-
-    def derives(image: str) -> bool:
-        seen = {image}
-        source = of.get(image)
-        while isinstance(source, str) and source not in seen:
-            if source in wanted:
-                return True
-            seen.add(source)
-            source = of.get(source)
-        return False
-
-    return pd.Series([derives(image) for image in images.frame["image"]], dtype=np.bool_)
+    derives = [not wanted.isdisjoint(_ancestors(image, of)) for image in images.frame["image"]]
+    return pd.Series(derives, dtype=np.bool_)
 
 
-def _root(image: str, source_of: dict[str, str]) -> str:
+def _ancestors(image: str, source_of: Mapping[str, object]) -> Iterator[str]:
+    """What an image was made from, directly or over further ones, the nearest first."""
     seen = {image}
-    while (source := source_of.get(image)) is not None and source not in seen:
+    while isinstance(source := source_of.get(image), str) and source not in seen:
+        yield source
         seen.add(source)
         image = source
-    return image

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.evaluation.training.data.images import LabelledImages, caption_list
+from cobalance.evaluation.training.data.images import COLUMNS, LabelledImages, caption_list
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import DataError, InputError
@@ -62,43 +62,23 @@ def read_export_images(folder: Path) -> LabelledImages:
     InputError
         The folder has no table of images, or the table lacks a column.
     """
-    path = folder / TABLE
+    path, again = folder / TABLE, "Export the dataset again."
     if not path.is_file():
-        raise InputError(
-            str(folder),
-            None,
-            f"it has no {TABLE}",
-            "Give a folder that an export with images has written, or a dataset.",
-        )
+        remedy = "Give a folder that an export with images has written, or a dataset."
+        raise InputError(str(folder), None, f"it has no {TABLE}", remedy)
     try:
         table = pd.read_parquet(path)
     except (OSError, ValueError) as error:
-        raise InputError(
-            str(path), None, f"it cannot be read ({error})", "Export the dataset again."
-        ) from error
+        raise InputError(str(path), None, f"it cannot be read ({error})", again) from error
     missing = [name for name in _NEEDED if name not in table.columns]
     if missing:
-        raise InputError(
-            str(path), None, f"it has no column {missing[0]}", "Export the dataset again."
-        )
+        raise InputError(str(path), None, f"it has no column {missing[0]}", again)
     if table["key"].notna().any():
-        raise InputError(
-            str(path),
-            None,
-            "the images are in shards",
-            "Export the dataset as imagefolder, or give the dataset itself.",
-        )
-    frame = pd.DataFrame(
-        {
-            "image": table["image_id"],
-            "class_name": table["label"],
-            "concepts": [list(names) for names in table["concepts"]],
-            "split": table["split"],
-            "uri": table["uri"],
-            "synthetic": table["synthetic"].astype(bool),
-            "source": table["source"],
-        }
-    )
+        remedy = "Export the dataset as imagefolder, or give the dataset itself."
+        raise InputError(str(path), None, "the images are in shards", remedy)
+    frame = table.rename(columns={"image_id": "image", "label": "class_name"})[list(COLUMNS)]
+    frame["concepts"] = [list(names) for names in table["concepts"]]
+    frame["synthetic"] = table["synthetic"].astype(bool)
     if "changed" in table.columns:
         frame["changed"] = table["changed"].astype(object)
     if "captions" in table.columns:

@@ -110,35 +110,37 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
     synthetic = test.frame["image"][_synthetic(test)].tolist()
     if synthetic:
         raise LeakError(
-            f"{_count(len(synthetic))} of the test images are synthetic: {_list_ids(synthetic)}. "
+            f"{len(synthetic):,} of the test images are synthetic: {_list_ids(synthetic)}. "
             "Test on real images."
         )
-    tested = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
-    trained = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
-    both = tested.keys() & trained.keys()
-    same = sorted(image for image in both if _same_place(trained[image], tested[image]))
+    both, same = _find_shared(training, test)
     if same:
         raise LeakError(
-            f"{_count(len(same))} of the training images are test images, too: {_list_ids(same)}. "
+            f"{len(same):,} of the training images are test images, too: {_list_ids(same)}. "
             "Leave them out of one, for example by their split."
         )
-    derived = training.frame["image"][made_from(training, tested.keys() - both)].tolist()
+    derived = training.frame["image"][made_from(training, {*test.frame["image"]} - both)].tolist()
     if derived:
         source_of = dict(zip(training.frame["image"], training.frame["source"], strict=True))
         pairs = [f"{image} from {source_of[image]}" for image in derived]
         raise LeakError(
-            f"{_count(len(derived))} of the training images were made from test images: "
+            f"{len(derived):,} of the training images were made from test images: "
             f"{_list_ids(pairs)}. Leave them out, or test on other images."
         )
+
+
+def _find_shared(one: LabelledImages, other: LabelledImages) -> tuple[set[str], list[str]]:
+    """Ids that two sets share, and those of them whose file may be the same."""
+    places, others = (
+        dict(zip(part.frame["image"], part.frame["uri"], strict=True)) for part in (one, other)
+    )
+    both = places.keys() & others.keys()
+    return both, sorted(image for image in both if _same_place(places[image], others[image]))
 
 
 def _same_place(one: object, other: object) -> bool:
     """Whether two addresses may be the same; an unknown one may be any."""
     return not (isinstance(one, str) and isinstance(other, str)) or one == other
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
 
 
 def _list_ids(ids: list[str]) -> str:
@@ -212,14 +214,9 @@ def check_held_out(training: LabelledImages, validation: LabelledImages) -> None
     LeakError
         Some are.
     """
-    places = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
-    both = [
-        image
-        for image, uri in zip(validation.frame["image"], validation.frame["uri"], strict=True)
-        if image in places and uri == places[image]
-    ]
-    if both:
+    _, same = _find_shared(training, validation)
+    if same:
         raise LeakError(
-            f"{len(both):,} of the validation images are training images, too, such as "
-            f"{both[0]!r}. Select by other images."
+            f"{len(same):,} of the validation images are training images, too, such as "
+            f"{same[0]!r}. Select by other images."
         )

@@ -9,7 +9,7 @@ FEATURES: Plugins[Features] = Plugins(
         "pixels": "cobalance.evaluation.training.features.pixels",
         "dinov2": "cobalance.evaluation.training.features.dinov2",
         "clip": "cobalance.evaluation.training.features.clip",
-        "clip_336": "cobalance.evaluation.training.features.clip_336",
+        "clip_336": "cobalance.evaluation.training.features.clip",
         "inception": "cobalance.evaluation.training.features.inception",
     },
 )

@@ -1,6 +1,8 @@
 """CLIP: embeddings of images, of length 1.
 
 Radford et al., "Learning Transferable Visual Models From Natural Language Supervision" (2021).
+`clip_336` is ViT-L/14 at 336 pixels, as CMMD embeds images: each one whole, squeezed into a square,
+where `clip` crops, as CLIP does (Jayasumana et al., "Rethinking FID", CVPR 2024).
 """
 
 from typing import Any
@@ -12,6 +14,9 @@ from cobalance.graph.plugins import Plugin
 from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions
 
+_LICENCE = "none named on the hub; its code is under MIT"
+_REVISION_336 = "ce19dc912ca5cd21c8a653c79e251e808ccabcd1"
+
 
 class ClipFeatureOptions(ModelOptions):
     """Options of the features clip."""
@@ -20,18 +25,25 @@ class ClipFeatureOptions(ModelOptions):
     batch_size: int = Field(default=32, ge=1, le=1024)
 
 
-PLUGIN = Plugin(
-    "clip",
-    "Image embeddings of CLIP.",
-    "train",
-    ClipFeatureOptions,
-    licence="none named on the hub; its code is under MIT",
-)
+class Clip336Options(ModelOptions):
+    """Options of the features clip_336."""
+
+    model: str = "openai/clip-vit-large-patch14-336"
+    batch_size: int = Field(default=16, ge=1, le=1024)
 
 
-def open_features(options: ClipFeatureOptions) -> VisionFeatures:
+def open_clip(options: ClipFeatureOptions) -> VisionFeatures:
     """Load the model."""
     return VisionFeatures(load_clip(options), embed)
+
+
+def open_clip_336(options: Clip336Options) -> VisionFeatures:
+    """Load the model, to see images whole."""
+    vision = load_clip(options, _REVISION_336)
+    side = vision.model.config.vision_config.image_size
+    vision.processor.size = {"height": side, "width": side}
+    vision.processor.do_center_crop = False
+    return VisionFeatures(vision, embed)
 
 
 def embed(model: Any, pixels: Any) -> Any:
@@ -39,3 +51,23 @@ def embed(model: Any, pixels: Any) -> Any:
     from torch.nn import functional
 
     return functional.normalize(model.get_image_features(pixel_values=pixels).pooler_output)
+
+
+PLUGINS = (
+    Plugin(
+        "clip",
+        "Image embeddings of CLIP.",
+        "train",
+        ClipFeatureOptions,
+        _LICENCE,
+        open=open_clip,
+    ),
+    Plugin(
+        "clip_336",
+        "Image embeddings of CLIP ViT-L/14 at 336 pixels, as of CMMD.",
+        "train",
+        Clip336Options,
+        _LICENCE,
+        open=open_clip_336,
+    ),
+)

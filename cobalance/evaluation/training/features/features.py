@@ -2,51 +2,31 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol, Self
+from typing import ClassVar
 
 from cobalance.evaluation.training.examples import Examples, Floats
 
 
-class Features(Protocol):
-    """Frozen features of images."""
+class Features(ABC):
+    """Frozen features of images; by default a model's, which take nothing from training images."""
 
-    def fit(self, training: Examples, seed: int) -> "tuple[Features, Floats]":
-        """Fit to training images; also the features of these images.
-
-        A model takes nothing from them.
-        """
-        ...
-
-    def read(self, images: Examples) -> Floats:
-        """Features of images, shape (n_images, n_features)."""
-        ...
-
-    def arrays(self) -> Mapping[str, Floats]:
-        """State fitted to training images, by name; empty for a pretrained model."""
-        ...
-
-    def with_arrays(self, arrays: Mapping[str, Floats]) -> "Features":
-        """The features as fitted when `arrays` gave these."""
-        ...
-
-
-class FixedFeatures(ABC):
-    """Features of a model, which take nothing from training images."""
+    is_fitted: ClassVar[bool] = False
+    """Whether they are fitted to training images."""
 
     @abstractmethod
     def read(self, images: Examples) -> Floats:
         """Features of images, shape (n_images, n_features)."""
 
-    def fit(self, training: Examples, seed: int) -> tuple[Self, Floats]:
-        """Itself, and the features of the training images."""
+    def fit(self, training: Examples, seed: int) -> "tuple[Features, Floats]":
+        """Fit to training images; also the features of these images."""
         del seed
         return self, self.read(training)
 
     def arrays(self) -> Mapping[str, Floats]:
-        """Nothing."""
+        """State fitted to training images, by name; empty for a pretrained model."""
         return {}
 
-    def with_arrays(self, arrays: Mapping[str, Floats]) -> Self:
-        """These features."""
+    def with_arrays(self, arrays: Mapping[str, Floats]) -> "Features":
+        """The features as fitted when `arrays` gave these."""
         del arrays
         return self

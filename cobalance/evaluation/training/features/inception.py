@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats
-from cobalance.evaluation.training.features.features import FixedFeatures
+from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
@@ -58,7 +58,7 @@ PLUGIN = Plugin(
 
 
 @dataclass(frozen=True, eq=False)
-class InceptionFeatures(FixedFeatures):
+class InceptionFeatures(Features):
     """Features of torch-fidelity's Inception network, for images of any size."""
 
     network: Any

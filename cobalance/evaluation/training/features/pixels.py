@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray, Pixels
+from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import DataError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
@@ -35,8 +36,10 @@ PLUGIN = Plugin("pixels", "Whitened principal components of the pixels.", "evalu
 
 
 @dataclass(frozen=True, eq=False)
-class PixelFeatures:
+class PixelFeatures(Features):
     """Whitened principal components of small images."""
+
+    is_fitted = True
 
     options: PixelOptions
     analysis: Callable[..., Any]  # scikit-learn's PCA

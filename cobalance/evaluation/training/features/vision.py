@@ -9,14 +9,14 @@ import numpy as np
 
 from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.cache import FeatureCache, Singles, image_key
-from cobalance.evaluation.training.features.features import FixedFeatures
+from cobalance.evaluation.training.features.features import Features
 
 if TYPE_CHECKING:
     from cobalance.ingest.models.vision import VisionModel
 
 
 @dataclass(frozen=True, eq=False)
-class VisionFeatures(FixedFeatures):
+class VisionFeatures(Features):
     """Pooled output of a vision model.
 
     Parameters

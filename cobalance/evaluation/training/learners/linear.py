@@ -85,15 +85,13 @@ PLUGIN = LearnerPlugin(
 
 
 @dataclass(frozen=True, eq=False)
-class LinearLearner:
+class LinearLearner(Learner):
     """Fits softmax regressions on features.
 
     Parameters
     ----------
     features : Features
         What the model reads.
-    regression : callable
-        scikit-learn's LogisticRegression.
     run : Run
         Seed of the components and batches.
     reader : StandardFeatures or None
@@ -102,7 +100,6 @@ class LinearLearner:
 
     options: LinearOptions
     features: Features
-    regression: Callable[..., Any]
     run: Run
     reader: StandardFeatures | None = None
 
@@ -139,8 +136,8 @@ class LinearLearner:
         reader = self.reader or standardise(self.features, training, self.run.seed)
         method = method.prepare(training)
         of_images = method.weights(training)
-        drawn = self.draw_weights(training)
-        of_images = of_images if drawn is None else of_images * drawn
+        if (drawn := self.draw_weights(training)) is not None:
+            of_images = of_images * drawn
         heads = self._heads(reader.read(training), training, method, of_images, epochs)
         models = (
             LinearModel(head, reader, tuple(training.classes), training.several_labels)
@@ -180,7 +177,7 @@ class LinearLearner:
                 )
                 yield from descend(features, training, method, weights, settings, self.run)
             else:
-                yield solve(features, training, weights, c, self.regression)
+                yield solve(features, training, weights, c)
 
 
 def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
@@ -206,7 +203,7 @@ def bootstrap_weights(training: Examples, rng: np.random.Generator) -> Floats:
 
 def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
     """Open the learner with its features; it fits models of the run that it is called with."""
-    from sklearn.linear_model import LogisticRegression
+    import sklearn.linear_model  # noqa: F401
 
     features = FEATURES.open(options.features, options.features_options)
 
@@ -214,6 +211,6 @@ def open_learner(options: LinearOptions) -> Callable[[Run], Learner]:
         own = features
         if run.cache is not None and isinstance(features, VisionFeatures):
             own = features.with_cache(run.cache)
-        return LinearLearner(options, own, LogisticRegression, run)
+        return LinearLearner(options, own, run)
 
     return of_run

@@ -5,9 +5,8 @@ divided by C n; of two classes W is the difference of their weights, as there. W
 an image there is a logistic regression for each class.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,19 +49,17 @@ def head_probabilities(head: Head, features: Floats, several_labels: bool) -> Fl
     return shares
 
 
-def solve(
-    features: Floats, training: Examples, weights: Floats, c: float, regression: Callable[..., Any]
-) -> Head:
-    """The minimum for constant weights.
+def solve(features: Floats, training: Examples, weights: Floats, c: float) -> Head:
+    """The minimum for constant weights, by scikit-learn.
 
     Parameters
     ----------
     features : float64 array, shape (n_images, n_features)
     weights : float64 array, shape (n_images,)
-    regression : callable
-        scikit-learn's LogisticRegression.
     """
-    n_classes = len(training.classes)
+    from sklearn.linear_model import LogisticRegression
+
+    solver, n_classes = LogisticRegression(C=c, max_iter=1000), len(training.classes)
     weight, bias = np.zeros((n_classes, features.shape[1])), np.full(n_classes, float(_NEVER))
     if training.several_labels:
         for label in range(n_classes):
@@ -70,10 +67,10 @@ def solve(
             if shown.min() == shown.max():  # nothing to tell apart
                 bias[label] = -_NEVER if shown[0] else _NEVER
                 continue
-            fitted = regression(C=c, max_iter=1000).fit(features, shown, sample_weight=weights)
+            fitted = solver.fit(features, shown, sample_weight=weights)
             weight[label], bias[label] = fitted.coef_[0], fitted.intercept_[0]
         return weight, bias
-    fitted = regression(C=c, max_iter=1000).fit(features, training.labels, sample_weight=weights)
+    fitted = solver.fit(features, training.labels, sample_weight=weights)
     coefficients, intercept = fitted.coef_, fitted.intercept_
     if len(coefficients) == 1:  # of two classes scikit-learn has the difference
         coefficients = np.concatenate([-coefficients, coefficients]) / 2

@@ -12,11 +12,11 @@ import torch
 
 from cobalance.evaluation.training.examples import Examples, Floats, IntArray
 from cobalance.evaluation.training.loop import History, Loop, check_digest, reproducible
-from cobalance.evaluation.training.method import Method, Run
+from cobalance.evaluation.training.method import Learner, Method, Run
 from cobalance.evaluation.training.networks.fitting import Fitting
 from cobalance.evaluation.training.networks.model import NetworkModel, open_network
 from cobalance.evaluation.training.networks.options import NetworkOptions
-from cobalance.evaluation.training.selection import Selection, check_rule
+from cobalance.evaluation.training.selection import check_rule, describe_selection
 from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import Network, open_backbone, width_of
 from cobalance.ingest.models.devices import choose_device, choose_dtype
@@ -24,7 +24,7 @@ from cobalance.ingest.models.weight_files import MODEL_FILE
 
 
 @dataclass(frozen=True)
-class NetworkLearner:
+class NetworkLearner(Learner):
     """Fits networks; see `cobalance.evaluation.training.method.Learner`.
 
     With a folder in its run, each fit keeps there its last epoch (model, optimiser, what the method
@@ -44,18 +44,9 @@ class NetworkLearner:
     options: NetworkOptions
     run: Run
 
-    def prepare(self, training: Examples) -> "NetworkLearner":
-        """The same learner: fits share nothing."""
-        del training
-        return self
-
     def open_kept(self, folder: Path) -> NetworkModel | None:
         """The model that was saved in a folder; None where there is none."""
         return self._open(folder) if (folder / MODEL_FILE).is_file() else None
-
-    def draw_weights(self, images: Examples) -> None:
-        """No weights: initial weights and batches differ by seed as it is."""
-        del images
 
     def fit(
         self,
@@ -78,7 +69,11 @@ class NetworkLearner:
         OutOfMemoryError
             The device has too little memory.
         """
-        _check_examples(training)
+        if len(training) < 2:
+            raise DataError(
+                f"A network needs at least two training images, and there are {len(training)}. "
+                "Choose a dataset or split with more."
+            )
         check_rule(self.options.select, validation)
         training = replace(  # no last layer, no weight of its own for what no training image has
             training, groups=_ranks(training.groups), domains=_ranks(training.domains)
@@ -148,7 +143,7 @@ class NetworkLearner:
         value = history.values[history.epoch] if history.values else math.nan
         about = {
             **(fitting.settings.about or {}),
-            "selection": Selection(self.options.select, history.epoch + 1, value).describe(),
+            "selection": describe_selection(self.options.select, history.epoch + 1, value),
             "values": history.values,
             "epochs": len(history.losses),
             "seed": self.run.seed,
@@ -193,17 +188,3 @@ def _ranks(codes: IntArray) -> IntArray:
     """Codes without gaps: test images of further groups, which shift the others, change nothing."""
     _, ranks = np.unique(codes, return_inverse=True)
     return np.where(codes < 0, -1, ranks).astype(np.int64)
-
-
-def _check_examples(training: Examples) -> None:
-    if len(training) < 2:
-        raise DataError(
-            f"A network needs at least two training images, and there are {len(training)}. Choose "
-            "a dataset or split with more."
-        )
-    labels = training.labels
-    if labels.ndim == 1 and not ((labels >= 0) & (labels < len(training.classes))).all():
-        raise DataError(
-            f"Labels must be from 0 to {len(training.classes) - 1}, one for each class, and are "
-            f"from {labels.min()} to {labels.max()}."
-        )

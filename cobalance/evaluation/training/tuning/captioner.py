@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ from transformers import AutoTokenizer, BlipForConditionalGeneration, BlipImageP
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import save_parts, tune
+from cobalance.evaluation.training.tuning.fit import tune
 from cobalance.evaluation.training.tuning.options import CaptionerOptions
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -74,10 +73,6 @@ class TunedCaptioner(ABC):
 
     def after_step(self) -> None:  # noqa: B027
         """Nothing is to be kept in bounds."""
-
-    def save(self, folder: Path) -> None:
-        """Save the model in the form of transformers."""
-        save_parts(folder, self.vision.model, self.vision.processor, self.tokenizer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from transformers import CLIPTokenizer
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import save_parts, tune
+from cobalance.evaluation.training.tuning.fit import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.clip import load_clip
@@ -96,10 +95,6 @@ class ZeroShotClip:
         """Keep the scale of the logits between 1 and 100."""
         with torch.no_grad():
             self.vision.model.logit_scale.clamp_(0, _LARGEST_SCALE)
-
-    def save(self, folder: Path) -> None:
-        """Save the model in the form of transformers."""
-        save_parts(folder, self.vision.model, self.vision.processor, self.tokenizer)
 
     def _of_images(self, pixels: torch.Tensor) -> torch.Tensor:
         return functional.normalize(

@@ -5,7 +5,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,8 +29,10 @@ from cobalance.evaluation.training.loop import (
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
 from cobalance.evaluation.training.networks.pixels import read_batches
+from cobalance.evaluation.training.selection import check_rule
 from cobalance.evaluation.training.tuning.options import TuningOptions
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError
+from cobalance.graph.files import replacing
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.devices import choose_dtype, out_of_memory
 from cobalance.ingest.models.loading import load_model, quiet
@@ -58,12 +59,13 @@ class Tunable(Protocol):
         """Mean loss of a batch."""
         ...
 
-    def after_step(self) -> None:
-        """Keep parameters in bounds after a step of the optimiser."""
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of transformers, which is kept with the model."""
         ...
 
-    def save(self, folder: Path) -> None:
-        """Save weights, tokenizer and image processor, as ``save_pretrained`` does."""
+    def after_step(self) -> None:
+        """Keep parameters in bounds after a step of the optimiser."""
         ...
 
 
@@ -96,7 +98,10 @@ def tune(
         The device has too little memory for a batch.
     """
     pairs = with_captions(training, "training")
-    held = None if options.select == "last" else _held_out(validation)
+    check_rule(options.select, validation)
+    held = None
+    if options.select != "last" and validation is not None:
+        held = with_captions(validation, "validation")
     digest = _digest(model, options, pairs, held, run)
     folder = None if run.seed_folder is None else run.seed_folder / "model"
     if folder is not None and (folder / RECORD).is_file():
@@ -121,19 +126,13 @@ def tune(
     }
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        model.save(folder)
-        unfinished = folder / f"{RECORD}.unfinished"
-        unfinished.write_text(json.dumps(record, indent=2), "utf-8")
-        unfinished.replace(folder / RECORD)
+        with quiet():
+            for part in (model.vision.model, model.vision.processor, model.tokenizer):
+                part.save_pretrained(folder)
+        with replacing(folder / RECORD) as part:
+            part.write_text(json.dumps(record, indent=2), "utf-8")
         loop.delete_checkpoints()
     return record
-
-
-def save_parts(folder: Path, *parts: Any) -> None:
-    """Save models, tokenizers and image processors, as transformers loads them."""
-    with quiet():
-        for part in parts:
-            part.save_pretrained(folder)
 
 
 def with_captions(images: Examples, what: str) -> Examples:
@@ -262,15 +261,6 @@ def _load(module: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
     with torch.no_grad():
         for name, values in module.named_parameters():
             values.copy_(weights[name])
-
-
-def _held_out(validation: Examples | None) -> Examples:
-    if validation is None or not len(validation):
-        raise OptionError(
-            "The rule 'loss' selects an epoch by validation images, and there are none. Hold some "
-            "out, or select the last epoch."
-        )
-    return with_captions(validation, "validation")
 
 
 def _digest(

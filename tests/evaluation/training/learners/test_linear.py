@@ -25,18 +25,12 @@ from tests.evaluation.training.images import examples, several_labels
 PIXELS = {"features_options": {"side_px": 8, "components": 10}}
 
 
-def regression(**options):
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(**options)
-
-
 @pytest.mark.parametrize("classes", [("cat", "dog"), ("cat", "dog", "owl")], ids=len)
 def test_both_solvers_find_the_same_minimum(classes):
     images = examples((30, 8), classes=classes)
     features = np.random.default_rng(0).normal(size=(len(images), 4)) + images.labels[:, None]
     weights = np.random.default_rng(1).uniform(0.5, 2, len(images))
-    exact = solve(features, images, weights, 0.05, regression)
+    exact = solve(features, images, weights, 0.05)
     settings = Descent(0.05, 400, len(images), 0.3)
     *_, near = descend(features, images, Method(), weights, settings, Run(0))
 
@@ -57,8 +51,10 @@ def test_two_classes_have_scikit_learns_probabilities():
     images = examples((20, 20))
     features = np.random.default_rng(0).normal(size=(len(images), 3)) + images.labels[:, None]
     ones = np.ones(len(images))
-    fitted = regression(C=0.3, max_iter=1000).fit(features, images.labels)
-    found = head_probabilities(solve(features, images, ones, 0.3, regression), features, False)
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=0.3, max_iter=1000).fit(features, images.labels)
+    found = head_probabilities(solve(features, images, ones, 0.3), features, False)
     assert found == pytest.approx(fitted.predict_proba(features), abs=1e-6)
 
 

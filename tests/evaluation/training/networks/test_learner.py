@@ -67,7 +67,7 @@ class Counting(Method):
     """A method with a state, which decides the weights of images."""
 
     def prepare(self, training: Examples) -> "Counting":
-        return Counting(self.settings, {"batches": np.zeros(1)})
+        return Counting(self.options, {"batches": np.zeros(1)})
 
     def reweight(self, losses: Floats, groups: IntArray) -> Floats:
         self.state["batches"] += losses.mean()
