@@ -140,6 +140,15 @@ def names_text(names: "pd.Series[Any]") -> "pd.Series[str]":
     return text.str.replace(_POINT, "", regex=True) if whole else text
 
 
+def image_ids(frame: pd.DataFrame, source: str) -> "pd.Series[str]":
+    """The ids of a table's images as text; InputError where it has none."""
+    if "image" not in frame:
+        there = ", ".join(map(str, frame)) or "none"
+        reason = f"has no column image; its columns: {there}"
+        raise InputError(source, None, reason, "Add the ids of the images.")
+    return names_text(frame["image"])
+
+
 def text_cells(frame: pd.DataFrame, name: str, source: str) -> "pd.Series[str]":
     """A column of names as text, none of them empty."""
     column = frame[name]

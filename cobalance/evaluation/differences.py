@@ -1,7 +1,6 @@
 """Means over seeds, and differences between two models, by bootstrap."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,23 +62,6 @@ def _mean(values: "pd.Series[float]") -> float:
     return float(values.to_numpy().mean())
 
 
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """Statistics of two models, and how far the second differs from the first.
-
-    Parameters
-    ----------
-    before, after, difference, low, high : float64 arrays, shape (k,)
-        Means over seeds, after less before, and the difference's interval.
-    """
-
-    before: FloatArray
-    after: FloatArray
-    difference: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
 def bootstrap_differences(
     before: BoolArray,
     after: BoolArray,
@@ -90,7 +72,7 @@ def bootstrap_differences(
     *,
     draws: int = DRAWS,
     confidence: float = 0.95,
-) -> Differences:
+) -> dict[str, FloatArray]:
     """Differences of statistics of accuracy between two models, by a paired bootstrap.
 
     Each draw takes seeds, and within each group images, with replacement: the same ones for both
@@ -115,6 +97,12 @@ def bootstrap_differences(
     confidence : float
         Of the interval.
 
+    Returns
+    -------
+    dict of float64 arrays, shape (k,)
+        ``before`` and ``after``, means over seeds, their ``difference``, after minus before, and
+        its interval, ``low`` and ``high``.
+
     Notes
     -----
     Images of a group that every run gets equally right or wrong are interchangeable, and drawn
@@ -126,8 +114,8 @@ def bootstrap_differences(
     >>> before, after = np.array([[1, 0, 0, 0]] * 2) > 0, np.array([[1, 1, 1, 0]] * 2) > 0
     >>> mean = lambda accuracy: accuracy.mean(axis=-1, keepdims=True)
     >>> found = bootstrap_differences(before, after, np.zeros(4, int), 1, mean, rng)
-    >>> found.difference.round(2), found.low.round(2), found.high.round(2)
-    (array([0.5]), array([0.]), array([1.]))
+    >>> {name: values.round(2).tolist() for name, values in found.items()}
+    {'before': [0.25], 'after': [0.75], 'difference': [0.5], 'low': [0.0], 'high': [1.0]}
     """
     n_seeds = len(before)
     outcomes = np.vstack([before, after]).astype(np.float64)
@@ -152,7 +140,8 @@ def bootstrap_differences(
     change = np.concatenate(changes)
     tail = (1 - confidence) / 2
     low, high = np.quantile(change, [tail, 1 - tail], axis=0)
-    return Differences(means[0], means[1], means[1] - means[0], low, high)
+    found = (*means, means[1] - means[0], low, high)
+    return dict(zip(("before", "after", "difference", "low", "high"), found, strict=True))
 
 
 def _sd(values: FloatArray) -> float:

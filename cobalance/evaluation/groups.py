@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.cells import names_text
+from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
@@ -79,20 +79,38 @@ def check_groups(groups: pd.DataFrame, source: str = "groups") -> pd.DataFrame:
     InputError
         There is no column ``image`` or no other one, or an image has two rows.
     """
-    if "image" not in groups:
-        there = ", ".join(str(name) for name in groups) or "none"
-        reason = f"has no column image; its columns: {there}"
-        raise InputError(source, None, reason, "Add the ids of the images.")
+    images = image_ids(groups, source)
     names = [name for name in groups if is_shortcut(str(name))]
     if not names:
         remedy = "Add a column for each shortcut, with common, uncommon or none in it."
         raise InputError(source, None, "has no column of a shortcut", remedy)
-    images = names_text(groups["image"])
     if images.duplicated().any():
         row = int(np.flatnonzero(images.duplicated())[0])
         reason = f"the image {images.iloc[row]!r} has a second row"
         raise InputError(source, f"row {row + 1}", reason, "Keep one row for each image.")
-    return _as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
+    return as_text(groups[names]).assign(image=images)[["image", *names]].reset_index(drop=True)
+
+
+def align_groups(
+    groups: pd.DataFrame, images: "pd.Series[Any]", source: str = "predictions"
+) -> pd.DataFrame:
+    """Validated groups of some images, in their order: a column for each shortcut or attribute.
+
+    Raises
+    ------
+    InputError
+        An image has no group, or as `check_groups`.
+    """
+    checked = check_groups(groups)
+    rows = known_rows(images, checked["image"], source)
+    aligned: pd.DataFrame = checked.drop(columns="image").iloc[rows].reset_index(drop=True)
+    return aligned
+
+
+def as_text(columns: pd.DataFrame) -> pd.DataFrame:
+    """Columns as text, with ``none`` for empty cells."""
+    cells = columns.astype(object)
+    return cells.where(cells.notna() & (cells != ""), NONE).astype("str")
 
 
 def group_rows(
@@ -131,13 +149,11 @@ def group_rows(
         states = predictions[[]]
     elif groups is None:
         counted = bool((predictions["n"] != 1).any())
-        states = _as_text(
+        states = as_text(
             predictions[[name for name in predictions if _is_inline(predictions, name, counted)]]
         )
     else:
-        checked = check_groups(groups)
-        rows = known_rows(predictions["image"], checked["image"], "predictions")
-        states = checked.drop(columns="image").iloc[rows]
+        states = align_groups(groups, predictions["image"])
     if by == "shortcuts":
         states = states[[name for name in states if _has_states(states, name)]]
     classes = sorted({*predictions["class_name"], *class_columns(predictions)})
@@ -166,12 +182,6 @@ def _is_inline(predictions: pd.DataFrame, name: Any, counted: bool) -> bool:
         return _has_states(predictions, name)
     numbers = pd.to_numeric(predictions[name], errors="coerce")
     return not (numbers % 1 > 0).any()
-
-
-def _as_text(columns: pd.DataFrame) -> pd.DataFrame:
-    """Columns as text, with ``none`` for empty cells."""
-    cells = columns.astype(object)
-    return cells.where(cells.notna() & (cells != ""), NONE).astype("str")
 
 
 def _levels(column: "pd.Series[str]") -> list[str]:

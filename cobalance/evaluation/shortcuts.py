@@ -10,7 +10,6 @@ from pydantic import RootModel, ValidationError
 
 from cobalance.graph.errors import DataError, InputError, OptionError
 from cobalance.graph.options import first_fault
-from cobalance.graph.records import Annotations
 from cobalance.ingest.documents import decode_toml
 from cobalance.ingest.reader import read_text
 
@@ -151,7 +150,7 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
     ----------
     images : pandas.DataFrame
         One row an image: ``image``, ``class_name`` and ``concepts``, a collection of names or text
-        such as ``cow|road``; see `concepts_of`.
+        such as ``cow|road``.
 
     Returns
     -------
@@ -186,19 +185,3 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
             states.append(state)
         columns[name] = pd.Categorical(states, categories=STATES)
     return pd.DataFrame(columns)
-
-
-def concepts_of(annotations: Annotations) -> pd.DataFrame:
-    """Images with their classes and concepts, as `shortcut_groups` takes them."""
-    images, mentions = annotations.images, annotations.mentions
-    shown: list[set[str]] = [set() for _ in range(len(images))]
-    for row, concept in zip(mentions["image"].tolist(), mentions["concept"], strict=True):
-        shown[row].add(concept)
-    return pd.DataFrame(
-        {
-            "image": images["id"],
-            "class_name": images["class_name"].astype("str"),
-            "concepts": pd.Series([tuple(sorted(some)) for some in shown], dtype=object),
-            "synthetic": images["synthetic"],
-        }
-    )

@@ -52,17 +52,17 @@ def test_differences_are_those_of_a_plain_bootstrap():
         return np.mean(of_seeds, axis=0)
 
     everything, seeds = np.arange(90), np.arange(3)
-    assert found.before == pytest.approx(both(before, everything, seeds))
-    assert found.after == pytest.approx(both(after, everything, seeds))
-    assert found.difference == pytest.approx(found.after - found.before)
+    assert found["before"] == pytest.approx(both(before, everything, seeds))
+    assert found["after"] == pytest.approx(both(after, everything, seeds))
+    assert found["difference"] == pytest.approx(found["after"] - found["before"])
     drawn = []
     for _ in range(2_000):
         rows = np.concatenate([rng.integers(0, 60, 60), rng.integers(60, 90, 30)])
         some = rng.integers(0, 3, 3)
         drawn.append(both(after, rows, some) - both(before, rows, some))
     low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    assert found.low == pytest.approx(low, abs=0.02)
-    assert found.high == pytest.approx(high, abs=0.02)
+    assert found["low"] == pytest.approx(low, abs=0.02)
+    assert found["high"] == pytest.approx(high, abs=0.02)
 
 
 def test_equal_models_do_not_differ_and_empty_groups_are_nan():
@@ -75,8 +75,8 @@ def test_equal_models_do_not_differ_and_empty_groups_are_nan():
         lambda accuracy: accuracy,
         np.random.default_rng(0),
     )
-    assert found.difference[0] == found.low[0] == found.high[0] == 0
-    assert np.isnan(found.difference[1])
+    assert found["difference"][0] == found["low"][0] == found["high"][0] == 0
+    assert np.isnan(found["difference"][1])
 
 
 def test_the_same_generator_gives_the_same_interval():
@@ -89,5 +89,5 @@ def test_the_same_generator_gives_the_same_interval():
         )
         for seed in (0, 0, 1)
     )
-    assert (one.low == two.low).all()
-    assert (one.low != other.low).any()
+    assert (one["low"] == two["low"]).all()
+    assert (one["low"] != other["low"]).any()

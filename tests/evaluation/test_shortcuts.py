@@ -2,11 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cobalance.evaluation.shortcuts import Shortcuts, concepts_of, shortcut_groups
+from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import imbalance_table
 from cobalance.graph.errors import DataError, InputError, OptionError
-from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 TOML = """
 [background]
@@ -108,17 +107,3 @@ def test_three_classes():
 def test_balanced_concepts_are_no_shortcuts():
     with pytest.raises(DataError, match="no concept leans to a class"):
         Shortcuts.from_imbalances(imbalances([100, 100], cow=[10, 10], sky=[4, 5]))
-
-
-def test_concepts_of_annotations():
-    records = [
-        ImageRecord("x", "a", (Mention("cow"), Mention("alley"), Mention("cow"))),
-        ImageRecord("y", "b", synthetic=True),
-    ]
-    table = concepts_of(Annotations.from_records(records))
-    assert table.to_dict("list") == {
-        "image": ["x", "y"],
-        "class_name": ["a", "b"],
-        "concepts": [("alley", "cow"), ()],
-        "synthetic": [False, True],
-    }

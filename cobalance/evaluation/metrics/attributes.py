@@ -19,7 +19,7 @@ COUNTS = ("real", "generated", "n_real", "n_generated")
 def attribute_shift(counts: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """How much rarer each attribute is among generated images, in percentage points.
 
-    GELDA (section 5.3, figure 7) shows real less generated: negative where the generator makes an
+    GELDA (section 5.3, figure 7) shows real minus generated: negative where the generator makes an
     attribute more frequent than its training images have it.
 
     Parameters
@@ -127,7 +127,7 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
 PLUGINS = (
     MetricPlugin(
         "attribute_shift",
-        "Frequencies of attributes, real images less generated ones, in percentage points. A "
+        "Frequencies of attributes, real images minus generated ones, in percentage points. A "
         "table has category, attribute, real, generated, n_real and n_generated.",
         options=AccuracyOptions,
         takes=("real_attributes|table", "attributes|table"),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.markedness import unit_rows
+from cobalance.evaluation.metrics.bias.markedness import unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, captions_by_image, mean_score, score_rows
 from cobalance.evaluation.predictions import known_rows
@@ -136,17 +136,10 @@ def meteor(captions: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
 
 def _clip_score(inputs: Inputs, options: Options) -> pd.DataFrame:
     del options
-    texts, images = inputs.need("texts"), inputs.need("embeddings")
     at = known_rows(inputs.ids_of("texts"), inputs.ids_of("embeddings"), "texts", "embeddings")
-    of_texts, of_images = (
-        unit_rows(one.drop(columns="image").to_numpy(np.float64), name)
-        for one, name in ((texts, "texts"), (images, "embeddings"))
+    of_texts, of_images = unit_pair(
+        texts=inputs.vectors("texts"), embeddings=inputs.vectors("embeddings")
     )
-    if of_texts.shape[1] != of_images.shape[1]:
-        raise DataError(
-            f"texts have {of_texts.shape[1]} dimensions and embeddings {of_images.shape[1]}. Embed "
-            "both with one CLIP."
-        )
     return clip_score(np.vecdot(of_texts, of_images[at]))
 
 

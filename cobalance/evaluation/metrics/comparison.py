@@ -74,7 +74,7 @@ def compare_methods(
             draws=draws,
             confidence=confidence,
         )
-        of_method = {"method": pair.method, "baseline": baseline, **metrics, **vars(found)}
+        of_method = {"method": pair.method, "baseline": baseline, **metrics, **found}
         tables.append(pd.DataFrame({**of_method, "seeds": len(pair.seeds), "n": len(pair.images)}))
     return pd.concat(tables, ignore_index=True)
 

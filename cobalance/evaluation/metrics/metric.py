@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.cells import names_text
+from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import CobalanceError, InputError, OptionError
@@ -125,12 +125,11 @@ class Inputs:
 
     def ids_of(self, name: str) -> "pd.Series[str]":
         """The ids of the images of one of the tables; InputError where it has none."""
-        table = self.need(name)
-        if "image" not in table:
-            there = ", ".join(str(column) for column in table) or "none"
-            reason = f"has no column image; its columns: {there}"
-            raise InputError(name, None, reason, "Add the ids of the images.")
-        return names_text(table["image"])
+        return image_ids(self.need(name), name)
+
+    def vectors(self, name: str) -> FloatArray:
+        """The embeddings of one of the tables, shape (n_rows, n_dimensions)."""
+        return self.need(name).drop(columns="image", errors="ignore").to_numpy(np.float64)
 
     def generator(self) -> np.random.Generator:
         """A new generator of the seed."""

@@ -1,7 +1,7 @@
-"""Questions of a human study, and sentences with a gap where a caption names the group."""
+"""Questions of a human study, a person's tasks, and sentences with a gap for the group's name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
@@ -16,6 +16,7 @@ CANNOT_TELL = "cannot tell"
 SAME, DIFFERENT = "same", "different"
 
 Shown = Literal["pair", "original", "edited"]
+Side = Literal["original", "edited"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,71 @@ QUESTIONS = (
 )
 """Of Resampled Datasets (section 3.4 and appendix B.3). The group is asked for one image at a
 time, as GenSynth does (appendix D), and before the two are seen together."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A question about a pair, or about one of its images.
+
+    Parameters
+    ----------
+    pair : int
+        Position of the pair.
+    question : Question
+        What is asked.
+    shown : tuple of Side
+        The images beside it, from left to right.
+    """
+
+    pair: int
+    question: Question
+    shown: tuple[Side, ...]
+
+
+def tasks_of(assigned: Iterable[tuple[int, bool]]) -> list[Task]:
+    """All tasks of a person.
+
+    The group is asked for one image of each pair, then for the other one of each, so that as many
+    images as can be are between twins; only then are both seen together. The image that is on the
+    left is also the first to be seen, so that neither tells which one was edited.
+
+    Parameters
+    ----------
+    assigned : iterable of (int, bool)
+        Position of each pair, and whether its original is on the left, see
+        `cobalance.evaluation.study.sample.assign`.
+
+    Examples
+    --------
+    >>> for task in tasks_of([(7, True), (3, False)]):
+    ...     print(task.pair, task.question.key, *task.shown)
+    7 group_original original
+    3 group_edited edited
+    7 group_edited edited
+    3 group_original original
+    7 objects original edited
+    7 colours original edited
+    3 objects edited original
+    3 colours edited original
+    """
+    sides: list[tuple[int, tuple[Side, Side]]] = [
+        (pair, ("original", "edited") if original_first else ("edited", "original"))
+        for pair, original_first in assigned
+    ]
+    singles = [
+        Task(pair, question, (shown[at],))
+        for at in (0, 1)
+        for pair, shown in sides
+        for question in QUESTIONS
+        if question.shown == shown[at]
+    ]
+    together = [
+        Task(pair, question, shown)
+        for pair, shown in sides
+        for question in QUESTIONS
+        if question.shown == "pair"
+    ]
+    return singles + together
 
 
 def gap_sentence(caption: str, words: GroupWords) -> str:

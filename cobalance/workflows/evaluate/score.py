@@ -7,10 +7,9 @@ from typing import Any
 import pandas as pd
 
 from cobalance.evaluation.cells import lower_names, read_frame
-from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.groups import align_groups, check_groups
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored, stack
-from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
@@ -80,9 +79,7 @@ def with_groups(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     """
     if groups is None:
         return predictions
-    checked = check_groups(groups)
-    rows = known_rows(predictions["image"], checked["image"], "predictions")
-    states = checked.drop(columns="image").iloc[rows].reset_index(drop=True)
+    states = align_groups(groups, predictions["image"])
     own = predictions.reset_index(drop=True).drop(columns=list(states), errors="ignore")
     return own.join(states)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cobalance.annotation.auditing.consensus import ANSWERS
-from cobalance.evaluation.study.tasks import tasks_of
+from cobalance.evaluation.study.questions import tasks_of
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import DataError, OptionError, Setting, check_known
 from cobalance.graph.names import clean_name

@@ -6,7 +6,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs
-from cobalance.evaluation.metrics.recall import opportunity_gap, retrieval_ranks, retrieval_recall
+from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap
+from cobalance.evaluation.metrics.retrieval import retrieval_ranks, retrieval_recall
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError
 

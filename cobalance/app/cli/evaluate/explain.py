@@ -136,7 +136,7 @@ def clusters(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Cluster a dataset's captions; show each class's share in a cluster less its share overall.
+    """Cluster a dataset's captions; show each class's share in a cluster minus its share overall.
 
     As in GenSynth's appendix B.2: K-means of the captions' embeddings. Shifts are in percentage
     points, with 95% intervals; n is the cluster's images.

@@ -9,9 +9,9 @@ import pandas as pd
 from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
+    Side,
     by_attribute,
-    check_rows,
-    read_indicators,
+    read_sides,
 )
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, count_column, score_rows, text_column
@@ -90,38 +90,19 @@ def directional_amplification(
     """
     if predicted_labels is None and predicted_attributes is None:
         raise OptionError("Nothing is predicted. Give predicted_labels or predicted_attributes.")
-    if (training_labels is None) != (training_attributes is None):
-        raise OptionError("Give training_labels and training_attributes together.")
     check_known("ties", [ties], get_args(Ties))
-    tasks = read_indicators(
-        labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
+    tasks, members = read_sides(
+        labels=(labels, predicted_labels, training_labels),
+        attributes=(attributes, predicted_attributes, training_attributes),
     )
-    members = read_indicators(
-        attributes=attributes,
-        predicted_attributes=predicted_attributes,
-        training_attributes=training_attributes,
-    )
-    check_rows(**{k: v for k, v in (tasks | members).items() if not k.startswith("training")})
-    of_tasks = tasks.get("training_labels", tasks["labels"])
-    of_members = members.get("training_attributes", members["attributes"])
-    check_rows(training_labels=of_tasks, training_attributes=of_members)
-    signs = association_signs(of_members.to_numpy(), of_tasks.to_numpy())
+    signs = association_signs(members.training.to_numpy(), tasks.training.to_numpy())
     if ties == "negative":
         signs[signs == 0] = -1
     scores: list[Score] = []
-    for metric, given, truth, predicted, turned in (
-        ("attribute_to_task", members["attributes"], tasks["labels"], "predicted_labels", signs),
-        (
-            "task_to_attribute",
-            tasks["labels"],
-            members["attributes"],
-            "predicted_attributes",
-            signs.T,
-        ),
-    ):
-        forecast = (tasks | members).get(predicted)
-        if forecast is not None:
-            scores += _direction(metric, given, truth, forecast, turned)
+    if tasks.predicted is not None:
+        scores += _direction("attribute_to_task", members, tasks, signs)
+    if members.predicted is not None:
+        scores += _direction("task_to_attribute", tasks, members, signs.T)
     return score_rows(scores)
 
 
@@ -144,16 +125,10 @@ def association_signs(attributes: np.ndarray, tasks: np.ndarray) -> FloatArray:
     return np.asarray(np.sign(together - by_chance), dtype=np.float64)
 
 
-def _direction(
-    metric: str,
-    given: pd.DataFrame,
-    truth: pd.DataFrame,
-    predicted: pd.DataFrame,
-    signs: FloatArray,
-) -> Iterator[Score]:
-    conditions = given.to_numpy()
+def _direction(metric: str, given: Side, target: Side, signs: FloatArray) -> Iterator[Score]:
+    conditions = given.truth.to_numpy()
     sizes = conditions.sum(axis=0)
-    change = conditions.T @ (predicted.to_numpy() - truth.to_numpy())
+    change = conditions.T @ (target.predicted.to_numpy() - target.truth.to_numpy())
     delta = np.divide(
         change, sizes[:, None], out=np.full(change.shape, np.nan), where=sizes[:, None] > 0
     )
@@ -162,8 +137,8 @@ def _direction(
     n = int(known.sum())
     yield Score(metric, value=_mean(signed[known]), n=n)
     yield Score(f"{metric}_absolute", value=_mean(np.abs(delta[known])), n=n)
-    for row, name in enumerate(given):
-        for column, other in enumerate(truth):
+    for row, name in enumerate(given.truth):
+        for column, other in enumerate(target.truth):
             pair, value = f"{name} → {other}", float(signed[row, column])
             yield Score(metric, pair, value, n=int(sizes[row]))
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.groups import align_groups, as_text
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column, under
-from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, known_rows, runs
+from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
-from cobalance.graph.errors import DataError, InputError, check_known
+from cobalance.graph.errors import DataError, InputError, OptionError, check_known
 from cobalance.graph.options import Options
 
 PREDICTED = "predicted_"
@@ -94,6 +94,38 @@ def check_rows(**frames: pd.DataFrame) -> None:
                 f"{first} has {len(frames[first])} rows, and {name} has {len(frames[name])}. Give "
                 "a row for each image, in the same order."
             )
+
+
+class Side(NamedTuple):
+    """Indicators of labels, or of groups: of test images, as predicted (or None), in training."""
+
+    truth: pd.DataFrame
+    predicted: Any
+    training: pd.DataFrame
+
+
+def read_sides(**given: tuple[Labels, Labels | None, Labels | None]) -> list[Side]:
+    """Labels and groups by name: of test images, as predicted, and in training.
+
+    The ground truth of the test images stands for that in training where both leave it out.
+
+    Raises
+    ------
+    OptionError, DataError
+        One alone has labels in training, rows differ, or as `read_indicators`.
+    """
+    if len({training is None for *_, training in given.values()}) > 1:
+        raise OptionError(f"Give {' and '.join(f'training_{name}' for name in given)} together.")
+    tested, trained, sides = dict[str, pd.DataFrame](), dict[str, pd.DataFrame](), list[Side]()
+    for name, labels in given.items():
+        keys = name, f"predicted_{name}", f"training_{name}"
+        frames = read_indicators(**dict(zip(keys, labels, strict=True)))
+        trained[keys[2]] = frames.pop(keys[2], frames[name])
+        tested |= frames
+        sides.append(Side(frames[name], frames.get(keys[1]), trained[keys[2]]))
+    check_rows(**tested)
+    check_rows(**trained)
+    return sides
 
 
 class AttributeOptions(Options):
@@ -215,10 +247,7 @@ def predicted_labels(predictions: pd.DataFrame, threshold: float) -> Any:
 
 def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.DataFrame:
     if groups is not None:
-        checked = check_groups(groups)
-        at = known_rows(predictions["image"], checked["image"], "predictions")
-        rows: pd.DataFrame = checked.drop(columns="image").iloc[at]
-        return rows.set_axis(predictions.index, axis=0)
+        return align_groups(groups, predictions["image"]).set_axis(predictions.index, axis=0)
     names = [
         name
         for name in predictions
@@ -227,8 +256,7 @@ def _attributes(predictions: pd.DataFrame, groups: pd.DataFrame | None) -> pd.Da
     if not names:
         reason = "has no column of an attribute, and no groups are given"
         raise InputError("predictions", None, reason, "Give groups: image, and a column for each.")
-    attributes = predictions[names].astype(object)
-    return attributes.where(attributes.notna() & (attributes != ""), NONE).astype("str")
+    return as_text(predictions[names])
 
 
 def _repeat_rows(rows: pd.DataFrame, source: str = "predictions") -> pd.DataFrame:

@@ -36,11 +36,11 @@ def leakage(
     data: Probabilities | None = None,
     score: LeakageScore = "confidence",
 ) -> pd.DataFrame:
-    r"""Return the leakage of attackers that guess groups: from predictions less from true labels.
+    r"""Return the leakage of attackers that guess groups: from predictions minus from true labels.
 
     LK is the mean of f_g(y)·1[argmax f(y) = g]: the attacker's probability of the true group g
     where it is right, and 0 where it is wrong. The leakage is LK_M - LK_D, of an attacker that
-    sees the model's predictions less one that sees the labels of the data (Resampled Datasets,
+    sees the model's predictions minus one that sees the labels of the data (Resampled Datasets,
     section 3.1, equation 7). Attackers are trained by
     `cobalance.evaluation.metrics.bias.label_leakage.label_leakage`.
 

@@ -39,7 +39,7 @@ def lic(
     rng: np.random.Generator,
     options: AttackOptions | CaptionAttackOptions | None = None,
 ) -> pd.DataFrame:
-    """Return LIC: the leakage of generated captions less that of captions by people.
+    """Return LIC: the leakage of generated captions minus that of captions by people.
 
     An attacker guesses the image's group from its caption, in which the words that name groups are
     masked. LIC_M is its score (as `leakage`) on the model's captions. LIC_D is that of an attacker
@@ -212,7 +212,7 @@ def _lic(inputs: Inputs, options: LicOptions) -> pd.DataFrame:
 PLUGINS = (
     MetricPlugin(
         "lic",
-        "How well groups are told from captions without their words, less how well from those by "
+        "How well groups are told from captions without their words, minus how well from those by "
         "people. A table has lic_model and lic_data.",
         extra="evaluate",
         options=LicOptions,

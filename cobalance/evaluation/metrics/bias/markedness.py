@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.groups import check_groups
+from cobalance.evaluation.groups import align_groups
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import Score, by_run, score_rows, text_column, under
-from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.diagnosis.intervals import wilson
@@ -166,14 +165,27 @@ def prompt_similarities(
     0     1.0  0.0
     """
     names = list(prompts)
-    of_prompts = unit_rows(np.stack([np.asarray(prompts[name]) for name in names]), "prompts")
-    of_images = unit_rows(images, "images")
-    if of_images.shape[1] != of_prompts.shape[1]:
-        raise DataError(
-            f"images have {of_images.shape[1]} dimensions and prompts {of_prompts.shape[1]}. Embed "
-            "both with one model."
-        )
+    vectors = np.stack([np.asarray(prompts[name]) for name in names])
+    of_images, of_prompts = unit_pair(images=images, prompts=vectors)
     return pd.DataFrame(of_images @ of_prompts.T, columns=names)
+
+
+def unit_pair(**vectors: npt.ArrayLike) -> list[FloatArray]:
+    """Two sets of vectors, by the names that messages call them, divided by their lengths.
+
+    Raises
+    ------
+    DataError
+        They differ in their dimensions, or one of them is zero or not finite.
+    """
+    first, second = (unit_rows(one, name) for name, one in vectors.items())
+    if first.shape[1] != second.shape[1]:
+        one, other = vectors
+        raise DataError(
+            f"{one} have {first.shape[1]} dimensions and {other} {second.shape[1]}. Embed both "
+            "with one model."
+        )
+    return [first, second]
 
 
 def unit_rows(vectors: npt.ArrayLike, name: str) -> FloatArray:
@@ -230,8 +242,7 @@ class PreferenceOptions(Options):
 
 
 def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame:
-    embeddings = inputs.need("embeddings")
-    vectors = embeddings.drop(columns="image", errors="ignore").to_numpy(np.float64)
+    vectors = inputs.vectors("embeddings")
     if inputs.groups is None:
         return self_similarity(vectors, sampled=options.sampled)
     return stack(
@@ -242,11 +253,10 @@ def _self_similarity(inputs: Inputs, options: SimilarityOptions) -> pd.DataFrame
 
 def groups_of_embeddings(inputs: Inputs) -> dict[str, list[str | None]]:
     """The group of each image of the embeddings, None for none, by attribute."""
-    groups = check_groups(inputs.need("groups"))
-    at = known_rows(inputs.ids_of("embeddings"), groups["image"], "embeddings")
+    groups = align_groups(inputs.need("groups"), inputs.ids_of("embeddings"), "embeddings")
     return {
         str(name): [None if one == NONE else str(one) for one in column]
-        for name, column in groups.iloc[at, 1:].items()
+        for name, column in groups.items()
     }
 
 

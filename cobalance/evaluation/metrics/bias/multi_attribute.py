@@ -11,14 +11,13 @@ from cobalance.evaluation.metrics.bias.labels import (
     AttributeOptions,
     Labels,
     by_attribute,
-    check_rows,
-    read_indicators,
+    read_sides,
 )
 from cobalance.evaluation.metrics.bias.object_tables import group_shares
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import Score, score_rows
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.errors import OptionError, check_known
+from cobalance.graph.errors import check_known
 
 Against = Literal["test", "train"]
 
@@ -103,21 +102,13 @@ def multi_attribute_amplification(
     2  multi_attribute_variance  0.0056  1.0
     """
     check_known("against", [against], get_args(Against))
-    if (training_labels is None) != (training_groups is None):
-        raise OptionError("Give training_labels and training_groups together.")
-    given = read_indicators(
-        labels=labels, predicted_labels=predicted_labels, training_labels=training_labels
+    own, members = read_sides(
+        labels=(labels, predicted_labels, training_labels),
+        groups=(groups, predicted_groups, training_groups),
     )
-    members = read_indicators(
-        groups=groups, predicted_groups=predicted_groups, training_groups=training_groups
-    )
-    check_rows(**{k: v for k, v in (given | members).items() if not k.startswith("training")})
-    truth, forecast = given["labels"].to_numpy(), given["predicted_labels"].to_numpy()
-    of_truth = members["groups"].to_numpy()
-    trained = given.get("training_labels", given["labels"])
-    of_trained = members.get("training_groups", members["groups"])
-    check_rows(training_labels=trained, training_groups=of_trained)
-    seen, of_seen = trained.to_numpy(), of_trained.to_numpy()
+    truth, forecast = own.truth.to_numpy(), own.predicted.to_numpy()
+    of_truth = members.truth.to_numpy()
+    seen, of_seen = own.training.to_numpy(), members.training.to_numpy()
     kept = seen.any(axis=1) | of_seen.any(axis=1)
     seen, of_seen = seen[kept], of_seen[kept]
 
@@ -132,8 +123,8 @@ def multi_attribute_amplification(
     found = _ratio(_joint(forecast, of_truth, sets), of_truth.sum(axis=0))
     to_labels = found - _ratio(joint, of_reference.sum(axis=0))
     scores = [*_scores("multi_attribute_group_to_labels", to_labels, signs)]
-    if "predicted_groups" in members:
-        guessed = members["predicted_groups"].to_numpy()
+    if members.predicted is not None:
+        guessed = members.predicted.to_numpy()
         told = _ratio(_joint(truth, guessed, sets), _containing(truth, sets))
         to_group = told - _ratio(joint, _containing(reference, sets))
         shares, later = group_shares(before), group_shares(_joint(forecast, guessed, sets))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_rows
+from cobalance.evaluation.metrics.bias.markedness import groups_of_embeddings, unit_pair
 from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import (
     ROUNDING,
@@ -62,12 +62,7 @@ def rank_images(texts: npt.ArrayLike, images: npt.ArrayLike, groups: Sequence[An
     >>> ranked.groups, [query.tolist() for query in ranked.queries]
     (['man', 'woman'], [[1, 0]])
     """
-    of_texts, of_images = unit_rows(texts, "texts"), unit_rows(images, "images")
-    if of_texts.shape[1] != of_images.shape[1]:
-        raise DataError(
-            f"texts have {of_texts.shape[1]} dimensions and images {of_images.shape[1]}. Embed "
-            "both with one model."
-        )
+    of_texts, of_images = unit_pair(texts=texts, images=images)
     if len(groups) != len(of_images):
         raise DataError(
             f"{len(groups)} groups are given for {len(of_images)} images. Give one for each."
@@ -105,10 +100,7 @@ def by_ranking(inputs: Inputs, score: Callable[[Any], pd.DataFrame]) -> pd.DataF
     """Scores of the rankings of a table, or of all images by texts for each attribute."""
     if inputs.texts is None:
         return by_run(inputs.need("table"), lambda rows: score(groups_of_table(rows)))
-    texts, images = (
-        one.drop(columns="image", errors="ignore").to_numpy(np.float64)
-        for one in (inputs.texts, inputs.need("embeddings"))
-    )
+    texts, images = inputs.vectors("texts"), inputs.vectors("embeddings")
     return stack(
         under(name, score(rank_images(texts, images, groups)))
         for name, groups in groups_of_embeddings(inputs).items()

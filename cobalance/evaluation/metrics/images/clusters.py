@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from cobalance.evaluation.metrics.images.distances import embedding_matrix
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,
@@ -276,7 +275,7 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     column = options.column or columns[0]
     if column not in columns:
         raise OptionError(f"groups have no column {column!r}, and have {', '.join(columns)}.")
-    points = embedding_matrix(inputs.need("texts"))
+    points = inputs.vectors("texts")
     clusters = cluster_captions(captions, points, inputs.generator(), k=options.k)
     words = salient_words(captions, clusters, leave_out=group_words(options.words))
     known = groups[~groups[column].isin((NONE, ""))].dropna(subset=column)
@@ -290,7 +289,7 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
 PLUGINS = (
     MetricPlugin(
         "caption_clusters",
-        "Groups' shares in clusters of captions less their shares overall, in percentage points.",
+        "Groups' shares in clusters of captions minus their shares overall, in percentage points.",
         extra="evaluate",
         options=ClusterOptions,
         takes=("references", "texts", "groups"),

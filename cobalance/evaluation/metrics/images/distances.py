@@ -1,7 +1,6 @@
 """Distances of generated images from real ones, from their features."""
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -193,15 +192,11 @@ def _mean_gaussian(x: FloatArray, y: FloatArray, gamma: float) -> float:
     """Mean of the Gaussian kernel over all pairs, in blocks of bounded memory."""
     squares = np.square(y).sum(axis=1)
     total = 0.0
-    for block in _blocks(x):
+    for start in range(0, len(x), _BLOCK):
+        block = x[start : start + _BLOCK]
         distances = np.square(block).sum(axis=1)[:, np.newaxis] + squares - 2 * block @ y.T
         total += float(np.exp(-gamma * np.clip(distances, 0, None)).sum())
     return total / (len(x) * len(y))
-
-
-def _blocks(x: FloatArray) -> Iterator[FloatArray]:
-    for start in range(0, len(x), _BLOCK):
-        yield x[start : start + _BLOCK]
 
 
 class KernelOptions(Options):
@@ -231,17 +226,8 @@ class CmmdOptions(Options):
     sigma: float = Field(default=10, gt=0)
 
 
-def embedding_matrix(frame: pd.DataFrame) -> FloatArray:
-    """The columns of embeddings as an array, shape (n_images, n_features)."""
-    columns = [name for name in frame if name != "image"]
-    return frame[columns].to_numpy(dtype=np.float64)
-
-
 def _both(inputs: Inputs) -> tuple[FloatArray, FloatArray]:
-    return (
-        embedding_matrix(inputs.need("real_embeddings")),
-        embedding_matrix(inputs.need("embeddings")),
-    )
+    return inputs.vectors("real_embeddings"), inputs.vectors("embeddings")
 
 
 def _compute_frechet(inputs: Inputs, options: Any) -> pd.DataFrame:

@@ -4,17 +4,17 @@ The improved aesthetic predictor of LAION (`christophschuhmann/improved-aestheti
 published as ``sac+logos+ava1-l14-linearMSE.pth``.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.realism.options import linear_head, mean_of, need
-from cobalance.graph.errors import JobBlockedError, OptionError, needs_extra
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.realism.options import WeightOptions, linear_head, mean_of, need
+from cobalance.graph.errors import JobBlockedError, needs_extra
 from cobalance.ingest.models.options import ModelOptions
 
 
-class AestheticOptions(ModelOptions):
+class AestheticOptions(WeightOptions, ModelOptions):
     """Options of the aesthetic score.
 
     Parameters
@@ -23,13 +23,9 @@ class AestheticOptions(ModelOptions):
         The CLIP ViT-L/14 below the head: a folder, or openai/clip-vit-large-patch14 of the hub.
     weights : str
         Path of the head's published weights, or of the same tensors as safetensors.
-    sha256 : str or None
-        Their digest; without one only safetensors are read.
     """
 
     model: str = ""
-    weights: str = ""
-    sha256: str | None = None
 
 
 def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
@@ -42,9 +38,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         They are missing, damaged or of other models.
     """
-    images = inputs.images
-    if images is None:
-        raise OptionError("no images are given.")
+    images = cast("ImageSet", inputs.images)
     need("aesthetic", options, "model", "weights")
     with needs_extra("The metric aesthetic", "train"):
         from torch.nn import functional

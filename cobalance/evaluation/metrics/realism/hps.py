@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
-from cobalance.evaluation.metrics.realism.options import mean_of, need, prompts_of
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
+from cobalance.evaluation.metrics.realism.options import WeightOptions, mean_of, need, prompts_of
 from cobalance.generation.filters import FILTERS
-from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.errors import needs_extra
 from cobalance.ingest.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from cobalance.generation.filters.clip import ClipFilter
 
 
-class HpsOptions(ModelOptions):
+class HpsOptions(WeightOptions, ModelOptions):
     """Options of the Human Preference Score.
 
     Parameters
@@ -29,13 +29,9 @@ class HpsOptions(ModelOptions):
     weights : str
         Path of the published weights, or of the same tensors as safetensors; empty where the model
         was saved with them.
-    sha256 : str or None
-        Their digest; without one only safetensors are read.
     """
 
     model: str = ""
-    weights: str = ""
-    sha256: str | None = None
 
 
 def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
@@ -48,9 +44,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         Model or weights are missing, damaged or of other models.
     """
-    images = inputs.images
-    if images is None:
-        raise OptionError("no images are given.")
+    images = cast("ImageSet", inputs.images)
     need("hps", options, "model")
     prompts = prompts_of(inputs, images)
     with needs_extra("The metric hps", "train"):

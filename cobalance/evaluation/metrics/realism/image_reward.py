@@ -8,11 +8,11 @@ every layer, and a head reads its first token.
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin
+from cobalance.evaluation.metrics.metric import ImageSet, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.realism.options import (
     WeightOptions,
     linear_head,
@@ -20,7 +20,7 @@ from cobalance.evaluation.metrics.realism.options import (
     need,
     prompts_of,
 )
-from cobalance.graph.errors import JobBlockedError, OptionError, needs_extra
+from cobalance.graph.errors import JobBlockedError, needs_extra
 
 _MEAN, _SD = 0.16717362830052426, 1.0333394966054072  # of rewards in the authors' data
 _TOKENS = 35
@@ -130,9 +130,7 @@ def compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     JobBlockedError
         They are missing, damaged or of another model.
     """
-    images = inputs.images
-    if images is None:
-        raise OptionError("no images are given.")
+    images = cast("ImageSet", inputs.images)
     need("image_reward", options, "weights", "vocabulary")
     prompts = prompts_of(inputs, images)
     with needs_extra("The metric image_reward", "train"):

@@ -64,7 +64,7 @@ class LinearModel:
 
 @dataclass(frozen=True, eq=False)
 class StandardFeatures:
-    """Features less their mean in the training images, by their standard deviation there.
+    """Features minus their mean in the training images, over their standard deviation there.
 
     Parameters
     ----------

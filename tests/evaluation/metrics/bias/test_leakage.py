@@ -201,14 +201,6 @@ def test_splits_are_disjoint_balanced_and_of_all_groups(
                 assert len(set(np.unique(groups[rows], return_counts=True)[1])) == 1
 
 
-def test_images_that_test_are_the_ones_that_are_named() -> None:
-    groups = np.array([0, 1] * 20)
-    test = np.arange(40) >= 30
-    for split in draw_splits(groups, AttackOptions(), np.random.default_rng(0), test):
-        assert {*split.test} == {*range(30, 40)}
-        assert {*split.training} == {*range(30)}
-
-
 @pytest.mark.parametrize(
     ("predicted", "labels", "groups", "message"),
     [

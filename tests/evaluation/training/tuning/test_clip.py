@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.bias.markedness import (
     prompt_similarities,
     self_similarity,
 )
-from cobalance.evaluation.metrics.recall import opportunity_gap_of_predictions
+from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.data.examples import code_examples
 from cobalance.evaluation.training.data.reading import read_folder_images

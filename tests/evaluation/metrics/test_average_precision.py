@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.evaluation.metrics.precision import average_precision, mean_average_precision
+from cobalance.evaluation.metrics.average_precision import average_precision, mean_average_precision
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError
 
