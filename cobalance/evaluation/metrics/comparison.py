@@ -137,20 +137,11 @@ def compare_scores(scores: pd.DataFrame, baseline: str) -> pd.DataFrame:
         )
     ]
     low, high = np.array(limits).T
-    return pd.DataFrame(
-        {
-            "method": both["method"],
-            "baseline": baseline,
-            **{key: both[key] for key in keys},
-            "before": both["value_before"],
-            "after": both["value"],
-            "difference": both["value"] - both["value_before"],
-            "low": low,
-            "high": high,
-            "seeds": both["seeds"],
-            "n": both["n"],
-        }
-    )
+    found = both.rename(columns={"value": "after", "value_before": "before"})
+    difference = found["after"] - found["before"]
+    found = found.assign(baseline=baseline, difference=difference, low=low, high=high)
+    columns = ["method", "baseline", *keys, "before", "after", "difference", "low", "high"]
+    return found[[*columns, "seeds", "n"]]
 
 
 def is_paired(predictions: pd.DataFrame) -> bool:

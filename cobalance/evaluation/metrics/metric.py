@@ -228,8 +228,12 @@ class Metrics(Plugins[Metric]):
         """
         if chosen is not None:
             return Scored(stack(self.open(name, chosen[name])(inputs) for name in chosen), {})
+        return self.score_fitting(inputs, self)
+
+    def score_fitting(self, inputs: Inputs, names: Iterable[str]) -> Scored:
+        """Scores of those metrics that what is given suffices for; CobalanceError without any."""
         frames, left_out = [], {}
-        for name in self:
+        for name in names:
             if self[name].fits(inputs):
                 try:
                     frames.append(self.open(name)(inputs))

@@ -9,40 +9,12 @@ import pandas as pd
 from cobalance.evaluation.cells import lower_names, read_frame
 from cobalance.evaluation.groups import align_groups, check_groups
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs, Scored, stack
+from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
-from cobalance.graph.errors import CobalanceError, InputError, check_known
+from cobalance.graph.errors import InputError, check_known
 from cobalance.workflows.evaluate.settings import choose_shortcuts
-
-OF_PREDICTIONS = (
-    *("accuracy", "balanced_accuracy", "out_of_distribution", "worst_group", "group_accuracy"),
-    *("shortcut_gaps", "mean_average_precision"),
-)
-"""Metrics of the predictions of each evaluation, where they apply."""
-
-
-def score_run(inputs: Inputs, metrics: Sequence[str] = OF_PREDICTIONS) -> Scored:
-    """Score one evaluation's predictions with the metrics that apply.
-
-    Raises
-    ------
-    CobalanceError
-        None of them does.
-    """
-    frames, left_out = list[pd.DataFrame](), dict[str, str]()
-    last: CobalanceError | None = None
-    for name in metrics:
-        if not METRICS[name].fits(inputs):
-            continue
-        try:
-            frames.append(METRICS.open(name)(inputs))
-        except CobalanceError as error:
-            left_out[name], last = str(error), error
-    if not frames and last is not None:
-        raise last
-    return Scored(stack(frames), left_out)
 
 
 def score_tables(

@@ -33,10 +33,16 @@ from cobalance.workflows.evaluate.images import (
     dataset_reader,
     evaluation_images,
 )
-from cobalance.workflows.evaluate.score import score_run, with_groups
+from cobalance.workflows.evaluate.score import with_groups
 from cobalance.workflows.evaluate.settings import RunSettings
 from cobalance.workflows.evaluate.stored import checkpoints_folder, write_predictions
 from cobalance.workflows.folders import Folders
+
+OF_PREDICTIONS = (
+    *("accuracy", "balanced_accuracy", "out_of_distribution", "worst_group", "group_accuracy"),
+    *("shortcut_gaps", "mean_average_precision"),
+)
+"""Metrics of the predictions of each evaluation, where they apply."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +172,7 @@ def _score(done: TrainedEvaluation) -> Scored:
     if isinstance(done.model, Captioner):
         return _score_captions(done.predictions, images.test, options)
     inputs = Inputs(done.predictions, groups=images.groups, training=images.training_groups)
-    scored = score_run(inputs)
+    scored = METRICS.score_fitting(inputs, OF_PREDICTIONS)
     if isinstance(done.model, TextModel):
         scored = _join_scores(scored, _score_clip(done.model, images.test, options))
     return scored

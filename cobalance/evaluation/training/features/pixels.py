@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from cobalance.evaluation.training.examples import Examples, Floats, IntArray, Pixels
+from cobalance.evaluation.training.examples import Examples, Floats, Pixels
 from cobalance.evaluation.training.features.features import Features
 from cobalance.graph.errors import DataError
 from cobalance.graph.options import Options
@@ -83,15 +83,13 @@ class PixelFeatures(Features):
         return replace(self, components=fitted)
 
     def _values(self, images: Examples) -> Floats:
-        rows = np.arange(len(images))
+        rows, side = np.arange(len(images)), self.options.side_px
         batches = [rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH)]
-        small = [self._small(images, batch) for batch in batches]
-        side = self.options.side_px
+        small = [
+            np.stack([scale_down(image, side).ravel() for image in images.read(batch)]) / 255
+            for batch in batches
+        ]
         return np.concatenate(small) if small else np.empty((0, side * side * 3))
-
-    def _small(self, images: Examples, rows: IntArray) -> Floats:
-        side = self.options.side_px
-        return np.stack([scale_down(image, side).ravel() for image in images.read(rows)]) / 255
 
 
 def scale_down(image: Pixels, side_px: int) -> Floats:

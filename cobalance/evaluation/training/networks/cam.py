@@ -70,33 +70,17 @@ def grad_cam(
     Raises
     ------
     DataError
-        A label is none of the model's classes, or the model has no feature maps.
+        The model has no feature maps.
 
     References
     ----------
     Selvaraju, R. R. et al., *Grad-CAM: Visual Explanations from Deep Networks via Gradient-based
     Localization* (ICCV 2017), section 3.
     """
-    settings = model.classifier.settings
-    if labels is None:
-        labels = model.probabilities(images).argmax(axis=1)
-    if labels.ndim != 1:
-        raise DataError(
-            "GradCAM is of one class an image, and these labels have several. Leave them out for "
-            "the most probable class, or give the index of one."
-        )
-    wrong = labels[(labels < 0) | (labels >= len(settings.classes))]
-    if len(wrong) or len(labels) != len(images):
-        raise DataError(
-            f"GradCAM needs the index of one of {len(settings.classes)} classes for each of "
-            f"{len(images)} images, not {int(wrong[0]) if len(wrong) else f'{len(labels)} labels'}."
-        )
-    return _maps(model, images, labels)
-
-
-def _maps(model: NetworkModel, images: Examples, labels: IntArray) -> Iterator[Map]:
     from pytorch_grad_cam import GradCAM
 
+    if labels is None:
+        labels = model.probabilities(images).argmax(axis=1)
     classifier = model.classifier
     settings = classifier.settings
     network = classifier.network.eval()

@@ -10,7 +10,6 @@ import torch
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.networks.cam import grad_cam
 from cobalance.evaluation.training.networks.model import NetworkModel
-from cobalance.graph.errors import DataError
 from cobalance.ingest.models.classifiers import Classifier, Network, open_backbone, width_of
 from cobalance.ingest.models.options import ModelOptions
 from tests.tiny.labelled import tiny_examples
@@ -125,13 +124,3 @@ def test_finds_the_only_thing_there() -> None:
     rows, columns = maps.shape[1:]
     row, column = np.unravel_index(int(maps[channel].argmax()), (rows, columns))
     assert (peak[0] * rows // 128, peak[1] * columns // 128) == (row, column)
-
-
-def test_refusals() -> None:
-    model, images = untrained("test_resnet"), tiny_examples(2)
-    with pytest.raises(DataError, match="one of 2 classes for each of 2 images, not 5"):
-        grad_cam(model, images, np.array([5, 0]))
-    with pytest.raises(DataError, match="not 1 labels"):
-        grad_cam(model, images, np.array([0]))
-    with pytest.raises(DataError, match="of one class an image"):
-        grad_cam(model, images, np.array([[1, 0], [1, 1]]))
