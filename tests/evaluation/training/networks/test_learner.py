@@ -254,9 +254,6 @@ def test_refusals() -> None:
         learner.fit(images, None, Method())
     with pytest.raises(DataError, match="at least two training images"):
         learner.fit(images.take(np.array([0])), images, Method())
-    wrong = replace(images, classes=["red"])
-    with pytest.raises(DataError, match="from 0 to 0, one for each class, and are from 0 to 1"):
-        learner.fit(wrong, wrong, Method())
     high = NetworkLearner(NetworkOptions(**{**TINY, "learning_rate": 1e30}), Run(0))
     with pytest.raises(DivergedError, match="Lower the learning rate"):
         high.fit(images, images, Method())
