@@ -106,9 +106,6 @@ def _group_names(
         return unknown, unknown
     shortcuts = [name for name in groups.columns if name != "image"]
     values = groups.set_index("image")[shortcuts]
-    if not values.index.is_unique:
-        twice = values.index[values.index.duplicated()][0]
-        raise DataError(f"The image {twice!r} is in two rows of the groups. Keep one.")
     classes = sorted({name for images in parts.values() for name in images.frame["class_name"]})
     of_groups: Names = {}
     of_domains: Names = {}

@@ -34,9 +34,6 @@ class LabelledImages:
     read: Callable[[str, bool], bytes]
 
     def __post_init__(self) -> None:
-        missing = [name for name in COLUMNS if name not in self.frame.columns]
-        if missing:
-            raise DataError(f"The images of {self.name!r} have no {', '.join(missing)}. Add it.")
         twice = self.frame["image"].duplicated()
         if twice.any():
             raise DataError(

@@ -6,9 +6,8 @@ import pytest
 
 from cobalance.evaluation.shortcuts import STATES
 from cobalance.evaluation.training.data.examples import code_examples
-from cobalance.evaluation.training.data.images import LabelledImages
 from cobalance.graph.errors import DataError, OptionError
-from tests.evaluation.training.images import labelled, table
+from tests.evaluation.training.images import labelled
 
 TRAINING = labelled([("a", "three", None), ("bb", "eight", None), ("ccc", "three", "a")])
 TEST = labelled([("tttt", "three", None), ("u", "three", None)], "held")
@@ -87,11 +86,7 @@ def test_a_class_that_is_not_trained_on_is_refused_and_one_absent_in_test_is_not
 
 
 def test_bad_tables_are_refused():
-    with pytest.raises(DataError, match="two rows of the groups"):
-        code_examples({"training": TRAINING}, pd.concat([GROUPS, GROUPS]))
     with pytest.raises(DataError, match="have the id 'a'"):
         labelled([("a", "x", None), ("a", "x", None)])
-    with pytest.raises(DataError, match="no concepts, uri"):
-        LabelledImages("zoo", table([("a", "x", None)]).drop(columns=["concepts", "uri"]), bytes)
     with pytest.raises(OptionError, match=r"no images of the split 'val'. Its splits: train"):
         labelled([("a", "x", None)], split=["train"]).of_split("val")
