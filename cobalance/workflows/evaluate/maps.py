@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from cobalance.evaluation.metrics.images.cam import cam_energy, cam_shares
+from cobalance.evaluation.metrics.images.cam import cam_energy
 from cobalance.evaluation.training.examples import Examples
 from cobalance.generation.sources.object_regions import (
     annotated_px,
@@ -116,7 +116,9 @@ def map_activations(
         energy = share = float("nan")
         if outline is not None:
             kept.append((seen, outline, class_name))
-            energy, share = cam_shares(seen, outline)
+            total = float(seen.sum())
+            energy = float(seen[outline].sum()) / total if total else float("nan")
+            share = float(outline.mean())
         named = images.ids[row], class_name, images.classes[int(predicted[row])]
         rows.append(dict(zip(MAP_COLUMNS, (*named, energy, share, _png(seen)), strict=True)))
     frame = pd.DataFrame(rows, columns=list(MAP_COLUMNS))

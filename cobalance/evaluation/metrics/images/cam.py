@@ -54,7 +54,7 @@ def cam_energy(
             + " are given. Give one of each for every image."
         )
     shares = np.array(
-        [cam_shares(*pair, row) for row, pair in enumerate(zip(maps, masks, strict=True))]
+        [_shares(*pair, row) for row, pair in enumerate(zip(maps, masks, strict=True))]
     )
     shares = shares.reshape(-1, 2)
     names = np.array(["" for _ in maps] if groups is None else [str(one) for one in groups])
@@ -68,8 +68,7 @@ def cam_energy(
     return score_rows(scores or [Score("cam_energy")])
 
 
-def cam_shares(activation: npt.ArrayLike, mask: npt.ArrayLike, row: int = 0) -> tuple[float, float]:
-    """Share of a map's energy inside the mask, and of its area; see `cam_energy`."""
+def _shares(activation: npt.ArrayLike, mask: npt.ArrayLike, row: int) -> tuple[float, float]:
     energy, inside = np.asarray(activation, dtype=np.float64), np.asarray(mask, dtype=np.bool_)
     if energy.shape != inside.shape or energy.ndim != 2:
         raise DataError(
