@@ -79,12 +79,8 @@ def present(scores: Floats, settings: LabelSettings) -> BoolArray:
 def read_labels(files: ScoreFiles, settings: LabelSettings) -> pd.DataFrame:
     """Read a run's labels: ``image``, ``concept`` and ``score``, each pair once.
 
-    Attributes that become the same concept count as one, with the higher score.
-
-    Raises
-    ------
-    OutputMissingError
-        Its scores are not complete.
+    Attributes that become the same concept count as one, with the higher score. Where scores are
+    missing, OutputMissingError is raised.
     """
     concepts = np.array([one.concept for one in settings.attributes], dtype=object)
     frames = [pd.DataFrame({"image": [], "concept": [], "score": []})]

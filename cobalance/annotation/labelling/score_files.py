@@ -97,13 +97,7 @@ class ScoreFiles:
             )
 
     def read_scores(self, chunks: int, texts: int) -> Iterator[tuple[list[str], Scores]]:
-        """Read the scores of some texts chunk by chunk: the images' ids, and a row for each.
-
-        Raises
-        ------
-        OutputMissingError
-            A chunk is missing.
-        """
+        """Read scores of texts by chunk: ids, and a row each; OutputMissingError without a chunk."""
         for chunk in range(chunks):
             table = self._read(_part(chunk))
             if table.schema.equals(SEEN):

@@ -65,7 +65,7 @@ class Backend(Protocol):
         Raises
         ------
         GenerationError
-            A request cannot be made.
+            A request cannot be made, such as where nothing is left of its object at the size.
         OutOfMemoryError
             The batch is too large for the device.
         """

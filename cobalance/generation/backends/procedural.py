@@ -140,24 +140,12 @@ class ProceduralBackend:
         self.needs_source = options.paint == "object"
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Generate one image per request, in the same order.
-
-        Raises
-        ------
-        GenerationError
-            An object cannot be told from the rest at the size that is set.
-        """
+        """Generate one image per request, in the same order; errors as of `Backend.generate`."""
         make = self._paint_object if self._options.paint == "object" else self._make
         return [make(request) for request in requests]
 
     def check_scales(self, variants: Sequence[Mapping[str, float]]) -> None:
-        """Check the scales of a job's variants.
-
-        Raises
-        ------
-        OptionError
-            One is not of use.
-        """
+        """Raise OptionError for a scale of a job's variants that is of no use."""
         for name, scale in (pair for variant in variants for pair in variant.items()):
             if name != "guidance_scale" or self._options.paint != "object" or scale <= 0:
                 raise OptionError(

@@ -87,13 +87,7 @@ class ObjectMasks:
         return chosen
 
     def find(self, regions: pd.DataFrame, pixels: ImageArray) -> MaskArray:
-        """Compute the object's mask from its regions.
-
-        Raises
-        ------
-        UnusableError
-            No usable mask can be computed.
-        """
+        """Compute the object's mask from its regions; UnusableError where that gives none."""
         rows = regions.to_dict("records")
         if self.settings.masks == "segmenter":
             rows = [row for row in rows if _has_box(row)]

@@ -105,13 +105,7 @@ class CaptionEditor:
         return self.edit_caption(caption, group).text
 
     def edit_caption(self, caption: str, group: str) -> EditedCaption:
-        """Rewrite a caption with the words of a group, or say why that is impossible.
-
-        Raises
-        ------
-        UnknownNameError
-            The word list has no such group.
-        """
+        """Rewrite a caption for a group, or say why not; UnknownNameError for an unknown group."""
         if group not in self.words.parts:
             raise UnknownNameError("group", group, self.groups)
         values, base = self.words.parts[group]

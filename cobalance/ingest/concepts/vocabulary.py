@@ -161,13 +161,7 @@ _FORM = "Write a concept a line, and variants after a colon: couch: sofa, settee
 
 
 def load_vocabulary(options: ReadOptions) -> Vocabulary:
-    """Load the vocabulary that the options name.
-
-    Raises
-    ------
-    InputError
-        The file, or a line in it, cannot be used.
-    """
+    """Load the vocabulary of the options; InputError if its file, or a line, cannot be used."""
     given = options.vocabulary or ()
     if isinstance(given, Path):
         where, lines, unit = str(given), read_text(given).split("\n"), "line"

@@ -114,13 +114,7 @@ class Classifier:
     batch_size: int
 
     def predict(self, images: Sequence[ImageArray]) -> npt.NDArray[np.float64]:
-        """Probability of each class, shape (n_images, n_classes).
-
-        Raises
-        ------
-        OutOfMemoryError
-            The device has too little memory for a batch.
-        """
+        """Probabilities, shape (n_images, n_classes); OutOfMemoryError where a batch is too large."""
         rows = [np.empty((0, len(self.settings.classes)))]
         for start in range(0, len(images), self.batch_size):
             some = images[start : start + self.batch_size]

@@ -32,13 +32,7 @@ class BoxDetector(ABC):
 
     @abstractmethod
     def look(self, images: Sequence[ImageArray], texts: Sequence[str]) -> Iterator[list[Found]]:
-        """Yield the boxes found for each text, image by image.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The images are too many for the device.
-        """
+        """Yield the boxes found for each text, image by image; OutOfMemoryError for too many."""
 
     def detect(self, images: Sequence[ImageArray], names: Sequence[str]) -> list[list[Mention]]:
         """Detect objects in images; their areas are unknown, as a box is not an outline.

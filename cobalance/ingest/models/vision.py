@@ -69,13 +69,7 @@ class VisionModel:
 
     @contextmanager
     def computing(self, what: str) -> Iterator[None]:
-        """Run a `with` block without gradients; its name appears in out-of-memory errors.
-
-        Raises
-        ------
-        OutOfMemoryError
-            The block has run out of memory.
-        """
+        """Run a `with` block without gradients; an OutOfMemoryError names `what` it computes."""
         with out_of_memory(what), torch.inference_mode():
             yield
 

@@ -120,13 +120,7 @@ def write_exemplars(folder: Path, concept: str, exemplars: Iterable[Exemplar]) -
 
 
 def read_exemplars(folder: Path) -> Exemplars:
-    """Read a folder of exemplars.
-
-    Raises
-    ------
-    JobBlockedError
-        There is no exemplar, or a file cannot be read.
-    """
+    """Read a folder of exemplars; JobBlockedError if it has none, or one cannot be read."""
     if not folder.is_dir():
         raise JobBlockedError(
             f"There is no folder {folder} of exemplars. Name one with a folder of PNG files for "

@@ -95,12 +95,7 @@ class DiffusionBackend:
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
         """Generate one image per request; equal model sizes and scales form a batch.
 
-        Raises
-        ------
-        GenerationError
-            A source cannot be used at its size.
-        OutOfMemoryError
-            The batch is too large for the device.
+        Errors are those of `cobalance.generation.backends.backend.Backend.generate`.
         """
         works = []
         for request in requests:

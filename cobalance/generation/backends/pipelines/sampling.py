@@ -137,13 +137,7 @@ def check_pipeline_scales(
 
 
 def check_negative_prompt(pipeline: Any, guidance_scale: float | None) -> None:
-    """Reject a negative prompt that the pipeline would ignore.
-
-    Raises
-    ------
-    OptionError
-        The pipeline takes no negative prompt, or makes nothing of it.
-    """
+    """Raise OptionError for a negative prompt that the pipeline does not take, or would ignore."""
     name = type(pipeline).__name__
     accepted = inspect.signature(type(pipeline).__call__).parameters
     if "negative_prompt" not in accepted:

@@ -43,13 +43,7 @@ class InstanceSegmenter(Protocol):
     """A segmenter that finds all instances of the object where none is annotated."""
 
     def instances(self, image: ImageArray) -> Sequence[MaskArray]:
-        """Masks of the instances, at least one.
-
-        Raises
-        ------
-        GenerationError
-            It finds none.
-        """
+        """Masks of the instances, at least one; GenerationError where it finds none."""
         ...
 
 
