@@ -97,7 +97,7 @@ class ScoreFiles:
             )
 
     def read_scores(self, chunks: int, texts: int) -> Iterator[tuple[list[str], Scores]]:
-        """Read scores of texts by chunk: ids, and a row each; OutputMissingError without a chunk."""
+        """Read scores by chunk: ids, and a row each; OutputMissingError where a chunk is missing."""
         for chunk in range(chunks):
             table = self._read(_part(chunk))
             if table.schema.equals(SEEN):

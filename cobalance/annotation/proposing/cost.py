@@ -69,12 +69,7 @@ def measure_chat(chat: ChatModel, options: ProposeOptions, caption: str, at_once
     """Seconds that proposing will take, from two questions that are asked now, one after the other.
 
     The first, for categories, warms up; all others go at the pace of the second, for attributes of
-    a category, `at_once` at a time.
-
-    Raises
-    ------
-    LanguageModelError
-        The model cannot be reached, or refuses.
+    a category, `at_once` at a time. Errors are those of `ChatModel.ask`.
     """
     values = {"n": options.categories, "m": options.attributes, "caption": caption}
     texts = (

@@ -39,13 +39,7 @@ class Extracted:
 
 
 def extract(chat: ChatModel, caption: str) -> Extracted:
-    """Ask a language model for the concepts of a caption, and check that it names them.
-
-    Raises
-    ------
-    LanguageModelError
-        The model gives no reply that can be read in three tries.
-    """
+    """Ask for the concepts of a caption, and check that it names them; errors as of `ask_for`."""
     quoted = json.dumps(caption, ensure_ascii=False)
     names = ask_for(chat, Question(QUESTION.format(caption=quoted), ITEMS), _read)
     return span_checked(caption, names)

@@ -196,13 +196,7 @@ def _ask(
     masks_of: Callable[[T], Iterable[MaskArray]],
     problem: str,
 ) -> T:
-    """Ask a segmenter; UnusableError with a problem where it finds nothing.
-
-    Raises
-    ------
-    DataError
-        A mask is not boolean, or not of the image's size.
-    """
+    """Ask a segmenter; UnusableError where it finds nothing, DataError for unfit masks."""
     try:
         found = ask(pixels)
     except (JobBlockedError, OutOfMemoryError):

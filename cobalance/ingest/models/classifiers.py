@@ -114,7 +114,7 @@ class Classifier:
     batch_size: int
 
     def predict(self, images: Sequence[ImageArray]) -> npt.NDArray[np.float64]:
-        """Probabilities, shape (n_images, n_classes); OutOfMemoryError where a batch is too large."""
+        """Probabilities, shape (n_images, n_classes); OutOfMemoryError for too large a batch."""
         rows = [np.empty((0, len(self.settings.classes)))]
         for start in range(0, len(images), self.batch_size):
             some = images[start : start + self.batch_size]

@@ -27,13 +27,7 @@ _REQUIRED: Mapping[str, tuple[object, str]] = {
 
 
 def check_base(base: Checkpoint, wanted: str) -> None:
-    """Refuse a pipeline that is no base for BrushNet, before its weights are loaded.
-
-    Raises
-    ------
-    JobBlockedError
-        It has no U-Net of Stable Diffusion 1's kind, or one for another task.
-    """
+    """Raise JobBlockedError for a base whose U-Net is not of Stable Diffusion 1's kind and task."""
     unet = base.read_config("unet/config.json")
     blocks = [
         (unet.get("down_block_types"), DOWN_BLOCKS),
@@ -53,13 +47,7 @@ def check_base(base: Checkpoint, wanted: str) -> None:
 
 
 def check_brushnet(brushnet: Checkpoint, base: Checkpoint, wanted: str) -> None:
-    """Refuse a checkpoint that is no BrushNet, or the BrushNet of another base.
-
-    Raises
-    ------
-    JobBlockedError
-        It is another model, has blocks with text, or other channels or layers than the base.
-    """
+    """Raise JobBlockedError for no BrushNet, one with blocks of text, or one of another base."""
     config = brushnet.read_config(MODEL_FILE)
     problem = _problem_of(config) or _mismatch(config, base)
     if problem:
@@ -109,13 +97,7 @@ def _in_words(value: object) -> str:
 
 
 def make_scheduler(base: Checkpoint) -> Any:
-    """UniPC with the noise levels of the base, as in the authors' example.
-
-    Raises
-    ------
-    JobBlockedError
-        The base has no settings of a scheduler, or some that UniPC cannot use.
-    """
+    """UniPC with the base's noise levels, as the authors have it; JobBlockedError if unfit."""
     config = base.read_config(SCHEDULER_FILE)
     if not config:
         raise JobBlockedError(
