@@ -97,7 +97,7 @@ class ScoreFiles:
             )
 
     def read_scores(self, chunks: int, texts: int) -> Iterator[tuple[list[str], Scores]]:
-        """Read scores by chunk: ids, and a row each; OutputMissingError where a chunk is missing."""
+        """Read scores by chunk: ids, and a row each; OutputMissingError for a missing chunk."""
         for chunk in range(chunks):
             table = self._read(_part(chunk))
             if table.schema.equals(SEEN):
