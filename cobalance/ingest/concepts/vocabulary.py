@@ -135,13 +135,7 @@ class Vocabulary:
     def find_all(
         self, captions: Sequence[str | None], problems: Problems, progress: Progress = silent
     ) -> tuple[IntArray, Coded]:
-        """Find mentions in many captions: the caption's position and the concept of each.
-
-        Raises
-        ------
-        InputError
-            There are more than the limit on mentions.
-        """
+        """Position and concept of each mention in captions; InputError for more than the limit."""
         rows: list[int] = []
         codes: list[int] = []
         for row, caption in enumerate(captions):

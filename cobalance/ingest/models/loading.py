@@ -112,13 +112,7 @@ def _refuse_gaps(checkpoint: Checkpoint, model: Any, missing: list[str]) -> None
 
 
 def load_processor(kind: Any, checkpoint: Checkpoint, **options: Any) -> Any:
-    """Load a processor or tokenizer, which has no weights.
-
-    Raises
-    ------
-    JobBlockedError
-        The library cannot load it, or it is a tokenizer without vocabulary.
-    """
+    """Load a processor, or a tokenizer with its vocabulary; JobBlockedError if that fails."""
     processor = _from_pretrained(kind, checkpoint, **options)
     config = checkpoint.read_config(MODEL_FILE)
     words = (config.get("text_config") or config).get("vocab_size")
