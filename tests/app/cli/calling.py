@@ -11,7 +11,7 @@ from subprocess import CompletedProcess
 from unittest.mock import patch
 
 from cobalance.app.__main__ import main
-from cobalance.app.cli.shared import options as common
+from cobalance.app.cli.shared import terminal
 
 EXTRAS = {
     "worker": ("dbos", "fsspec", "imagehash", "PIL"),
@@ -33,7 +33,7 @@ def call(
     As into a pipe: a line for a row, whatever ``COLUMNS`` is, unless a `width` is given. With
     `together` standard error is in standard output, where it came.
     """
-    common.out.width = width
+    terminal.out.width = width
     words = [str(argument) for argument in arguments]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with (
