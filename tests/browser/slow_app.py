@@ -14,7 +14,7 @@ from cobalance.app.web.state import session
 
 END_S = 0.5
 """How long a run is over without having said so."""
-READ_S = 2.0
+READ_S = 1.2
 """How long a run of the whole page takes to find the datasets."""
 
 

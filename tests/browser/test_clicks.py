@@ -20,7 +20,7 @@ from tests.waiting import until
 
 SLOW_APP = Path(__file__).with_name("slow_app.py")
 CLICKS = 2
-DELAYS_MS = (50, 150, 300, 800)  # of a second click after the first, whose run takes longer
+DELAYS_MS = (50, 300, 800)  # of a second click after the first, whose run takes longer
 ROW_PX = 33  # of a table's header and rows
 START_MS = 120_000  # with a new connection to the database
 STATE = "[data-testid=stApp][data-test-script-state=%s]"
