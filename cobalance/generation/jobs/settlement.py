@@ -12,7 +12,7 @@ from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import read_vectors
 from cobalance.generation.output.image_files import delete_dropped
-from cobalance.generation.output.rows import judgement_values, scores_by_name
+from cobalance.generation.output.provenance import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, SettlementRecord
 from cobalance.generation.ranking import rank_candidates, sum_ranks
 from cobalance.graph.database.store import GraphStore

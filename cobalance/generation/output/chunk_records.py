@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.filters.pool import EmbeddedImage
-from cobalance.generation.output.rows import Row
+from cobalance.generation.output.provenance import Row
+from cobalance.graph.errors import InputError
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
+
+_NEEDED = {"candidate", "query", "index", "verdict", "settings"}
 
 
 class ChunkRecord:
@@ -24,10 +27,9 @@ class ChunkRecord:
     def read(self) -> list[Row] | None:
         """Read the rows of the chunk's candidates; None until the chunk is finished."""
         try:
-            rows: list[Row] = json.loads(self._folder.read(self._name))
+            return _read(self._folder, self._name)
         except OutputMissingError:
             return None
-        return rows
 
     def write(self, rows: Sequence[Row]) -> None:
         """Write the rows of all candidates: from then on the chunk is finished."""
@@ -58,17 +60,22 @@ def read_records(folder: OutputFolder, job: str) -> Iterator[Row]:
     Each record is read twice: first for the candidate that it begins with, so that the second time
     no row is held for longer than its turn takes to come. Of a candidate that is in two records,
     such as of a chunk and of its halves, the row of the first by name is taken.
+
+    Raises
+    ------
+    InputError
+        A record is not as `ChunkRecord.write` writes it; the message names its file and row.
     """
-    starts = [
+    names = (f"{job}/chunks/{name}" for name in folder.names(f"{job}/chunks"))
+    starts = sorted(
         (min(map(_place, rows)), name)
-        for name in folder.names(f"{job}/chunks")
-        if name.endswith(".json") and (rows := _read(folder, job, name))
-    ]
-    starts.sort()
+        for name in names
+        if name.endswith(".json") and (rows := _read(folder, name))
+    )
     held: list[tuple[tuple[int, int], str, int, Row]] = []
     latest = None
     for at, (_, name) in enumerate(starts):
-        for number, row in enumerate(_read(folder, job, name)):
+        for number, row in enumerate(_read(folder, name)):
             heappush(held, (_place(row), name, number, row))
         is_last = at + 1 == len(starts)
         while held and (is_last or held[0][0] < starts[at + 1][0]):
@@ -78,8 +85,17 @@ def read_records(folder: OutputFolder, job: str) -> Iterator[Row]:
             latest = place
 
 
-def _read(folder: OutputFolder, job: str, name: str) -> list[Row]:
-    rows: list[Row] = json.loads(folder.read(f"{job}/chunks/{name}"))
+def _read(folder: OutputFolder, name: str) -> list[Row]:
+    """Read a record, of which each row has at least its place, verdict and settings."""
+    remedy = "Delete the file and retry its job, which makes these images again."
+    try:
+        rows: list[Row] = json.loads(folder.read(name))
+    except ValueError as error:
+        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else None
+        raise InputError(name, where, "it is not JSON", remedy) from error
+    for number, row in enumerate(rows, 1):
+        if missing := sorted(_NEEDED.difference(row)):
+            raise InputError(name, f"row {number}", f"it has no {', '.join(missing)}", remedy)
     return rows
 
 

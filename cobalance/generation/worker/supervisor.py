@@ -1,8 +1,6 @@
-"""Advance jobs and tasks, and requeue the chunks of dead workers."""
+"""Advance jobs and tasks: queue what is next, and end what is complete."""
 
 import contextlib
-import time
-from collections.abc import Mapping
 
 from cobalance.generation.jobs import rounds
 from cobalance.generation.jobs.chunk_queue import Queue
@@ -10,7 +8,6 @@ from cobalance.generation.jobs.chunks import cut_round
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore
-from cobalance.generation.worker.worker_id import is_dead
 from cobalance.graph.errors import (
     DataError,
     JobBlockedError,
@@ -18,7 +15,7 @@ from cobalance.graph.errors import (
     NotFoundError,
     OptionError,
 )
-from cobalance.graph.jobs.reports import end_job, fail_job, workers_alive
+from cobalance.graph.jobs.reports import end_job, fail_job
 from cobalance.graph.jobs.rounds import Round, read_query_progress, read_round
 from cobalance.graph.tasks.lifecycle import ActiveTask, fail_task
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -30,17 +27,8 @@ FAILS_A_JOB = (DataError, JobBlockedError, MachineError, OptionError)
 class JobSupervisor:
     """Advances jobs and tasks; every worker has one, and all may work at the same time."""
 
-    def __init__(
-        self,
-        worker: str,
-        store: RetryingStore,
-        queue: Queue,
-        folder: OutputFolder,
-        dead_after_s: float,
-    ) -> None:
-        self._worker, self._store, self._queue, self._folder = worker, store, queue, folder
-        self._dead_after_s = dead_after_s
-        self._lost_since: dict[str, float] = {}
+    def __init__(self, store: RetryingStore, queue: Queue, folder: OutputFolder) -> None:
+        self._store, self._queue, self._folder = store, queue, folder
 
     def advance(self, job: str) -> None:
         """Queue a job's chunks; at the end of a round begin the next one, or end the job."""
@@ -118,35 +106,6 @@ class JobSupervisor:
         return rounds.is_complete(
             current, self._store.run(lambda store: read_query_progress(store, job))
         )
-
-    def requeue_orphans(self) -> None:
-        """Requeue dead workers' chunks and tasks."""
-        running = self._queue.running()
-        lost = self._find_lost(running)
-        others = {name: worker for name, worker in running.items() if worker != self._worker}
-        orphans = []
-        if others:  # whose heartbeats are in the graph; alone, a worker asks it nothing
-            within_s = self._dead_after_s
-            found = self._store.run(lambda store: workers_alive(store, within_s=within_s))
-            alive = {worker.id for worker in found}
-            orphans = [
-                name for name, worker in others.items() if worker not in alive or is_dead(worker)
-            ]
-        self._queue.requeue(orphans + lost)
-
-    def _find_lost(self, running: Mapping[str, str]) -> list[str]:
-        """Chunks that the queue lists as this worker's, and that it has not run for long.
-
-        The queue's database was away between handing a chunk out and this worker's receipt of it.
-        """
-        now = time.monotonic()
-        own = [name for name, worker in running.items() if worker == self._worker]
-        self._lost_since = {
-            name: self._lost_since.get(name, now) for name in own if not self._queue.runs(name)
-        }
-        return [
-            name for name, since in self._lost_since.items() if now - since > self._dead_after_s
-        ]
 
 
 def fail(store: RetryingStore, job: str, error: Exception) -> None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from cobalance.generation.jobs.chunk_queue import Queue
-from cobalance.generation.worker.executor import ChunkExecutor
+from cobalance.generation.worker.chunk_executor import ChunkExecutor
+from cobalance.generation.worker.requeue import Requeuer
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.supervisor import JobSupervisor
@@ -142,19 +143,19 @@ class Worker:
             self._woken.set,
             self._tasks.execute,
         )
-        folder = self.resources.folder
-        supervisor = JobSupervisor(self.id, self._store, queue, folder, options.dead_after_s)
+        supervisor = JobSupervisor(self._store, queue, self.resources.folder)
+        requeuer = Requeuer(self.id, self._store, queue, options.dead_after_s)
         beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beating.start()
         try:
-            self._supervise(supervisor, queue)
+            self._supervise(supervisor, requeuer, queue)
         finally:
             self._stop.set()
             queue.close(wait_s=600)
             self._ended.set()  # only now: others would requeue its chunks without a heartbeat
             beating.join(20)
 
-    def _supervise(self, supervisor: JobSupervisor, queue: Queue) -> None:
+    def _supervise(self, supervisor: JobSupervisor, requeuer: Requeuer, queue: Queue) -> None:
         """Advance jobs and tasks until stopped; the queue's threads execute them meanwhile."""
         pause_s = rest_s = 0.0
         busy_at = time.monotonic()
@@ -169,7 +170,7 @@ class Worker:
                 self.jobs_seen.update(dict.fromkeys(active))
                 if self._executor.job not in active:
                     self._executor.job = None
-                supervisor.requeue_orphans()
+                requeuer.requeue_orphans()
                 for job in active:
                     supervisor.advance(job)
                 has_tasks = self._advance_tasks(supervisor)

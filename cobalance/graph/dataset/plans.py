@@ -16,7 +16,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import NodeRow, apply_change, compare
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
-from cobalance.graph.errors import Action, OptionError, Part, StaleError, UnknownNameError
+from cobalance.graph.errors import Action, NotFoundError, Part, StaleError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Edit, PlannedQuery
 
@@ -271,9 +271,9 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     Raises
     ------
     NotFoundError
-        There is no such dataset.
-    OptionError
-        The dataset has no plan of this name.
+        There is no such dataset, or it has no plan yet.
+    UnknownNameError
+        None of its plans has this name.
     StaleError
         The plan was made before the dataset was mined as it is now; or, where it edits images,
         for other images than the dataset has now.
@@ -286,7 +286,8 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         if known:
             raise UnknownNameError("plan", name, known)
         named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
-        raise OptionError(f"{dataset!r} has no plan yet. ", *replan_actions(state, named), ".")
+        remedy = (*replan_actions(state, named), ".")
+        raise NotFoundError("plan", name, f"{dataset!r} has no plan yet. ", *remedy)
     changed = find_outdated(state, known[name])
     if changed is not None:
         raise StaleError(

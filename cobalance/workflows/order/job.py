@@ -28,6 +28,7 @@ from cobalance.graph.errors import (
     Part,
     Setting,
     StaleError,
+    UnknownNameError,
     parts_of,
 )
 from cobalance.graph.jobs.lifecycle import create_job
@@ -129,7 +130,7 @@ def read_order(
     name = plan if plan is not None else recipe if own else "conbias"
     try:
         queries = read_plan(store, dataset, name)
-    except (NotFoundError, OptionError) as error:
+    except (NotFoundError, UnknownNameError) as error:
         no_dataset = isinstance(error, NotFoundError) and error.kind == "dataset"
         if not own or plan is not None or no_dataset:
             raise

@@ -32,7 +32,7 @@ def test_an_order_before_a_plan_says_to_plan(run, store, dataset, tmp_path):
     (tmp_path / "cars.csv").write_text(ROWS)
     run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
     run("mine", dataset)
-    said = run("enqueue", dataset, exit_code=2).stderr
+    said = run("enqueue", dataset, exit_code=1).stderr
     assert f"has no plan yet. Run `cobalance plan '{dataset}'`." in said
 
 

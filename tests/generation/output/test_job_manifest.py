@@ -11,6 +11,7 @@ from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records
 from cobalance.generation.output.job_manifest import stream_manifest
 from cobalance.generation.output.settlement_records import SettlementRecord, Settlements
+from cobalance.graph.errors import DataError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 JOB = "5f1c"
@@ -18,7 +19,8 @@ JOB = "5f1c"
 
 def row(query, index, **others):
     found = {"candidate": candidate_id(JOB, query, index), "query": query, "index": index}
-    return found | {"verdict": "rejected", "reason": "", "path": "a.png", "scores": "{}"} | others
+    found |= {"verdict": "rejected", "reason": "", "path": "a.png", "scores": "{}"}
+    return found | {"settings": "{}"} | others
 
 
 @pytest.fixture
@@ -82,6 +84,24 @@ def test_the_first_record_by_name_counts(folder):
     found = list(read_records(folder, JOB))
     assert [(one["index"], one["reason"]) for one in found] == [(0, "half"), (1, ""), (2, "")]
     assert list(read_records(folder, "none")) == []
+
+
+@pytest.mark.parametrize("name", ["query", "index", "candidate", "verdict", "settings"])
+def test_a_row_that_lacks_what_each_has_is_named(folder, name):
+    lacking = row(0, 1)
+    del lacking[name]
+    ChunkRecord(folder, JOB, "000-000000").write([row(0, 0), lacking])
+    told = f"{JOB}/chunks/000-000000.json, row 2: it has no {name}. Delete the file"
+    with pytest.raises(DataError, match=told):
+        list(stream_manifest(folder, JOB, lambda _: {}))
+    with pytest.raises(DataError, match=told):
+        ChunkRecord(folder, JOB, "000-000000").read()
+
+
+def test_a_record_that_is_cut_off_is_named(folder):
+    folder.write(f"{JOB}/chunks/000-000000.json", b'[\n{\n"query": 1,')
+    with pytest.raises(DataError, match=r"000-000000.json, line 3: it is not JSON. Delete"):
+        list(read_records(folder, JOB))
 
 
 @given(

@@ -13,7 +13,7 @@ from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.plans import read_plan, write_plan
 from cobalance.graph.dataset.write import write_annotations
-from cobalance.graph.errors import OptionError, StaleError, StoreError, UnknownNameError
+from cobalance.graph.errors import NotFoundError, StaleError, StoreError, UnknownNameError
 from cobalance.graph.records import Annotations, Edit, ImageRecord, Mention, PlannedQuery
 from cobalance.workflows.plan.planners import plan_dataset
 
@@ -93,10 +93,11 @@ def test_a_plan_is_made_again_with_its_options(store, load, ask, random_annotati
 def test_a_dataset_without_a_plan_says_how_to_make_one(store, load, random_annotations):
     dataset = load(random_annotations(60), MiningOptions(max_size=2))
     for name, option in (("conbias", ""), ("my own", ", name='my own'")):
-        with pytest.raises(OptionError) as caught:
+        with pytest.raises(NotFoundError) as caught:
             read_plan(store, dataset, name)
         assert str(caught.value) == (
-            f"{dataset!r} has no plan yet. Run `plan({dataset!r}{option})`."
+            f"There is no plan {name!r}. {dataset!r} has no plan yet. "
+            f"Run `plan({dataset!r}{option})`."
         )
     plan_dataset(store, dataset, "conbias", PlanOptions(1, 2))
     with pytest.raises(UnknownNameError, match=r"unknown plan 'my own'. Known: conbias.$"):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
-from cobalance.generation.output.rows import CONSENT
+from cobalance.generation.output.provenance import CONSENT
 from cobalance.graph.wording import inflect
 
 NAME = "README.md"

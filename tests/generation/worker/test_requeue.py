@@ -1,4 +1,4 @@
-"""The supervisor: chunks that nobody executes are requeued."""
+"""Chunks that nobody executes are requeued."""
 
 import contextlib
 import sqlite3
@@ -6,9 +6,8 @@ import threading
 
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.worker.requeue import Requeuer
 from cobalance.generation.worker.resources import RetryingStore
-from cobalance.generation.worker.supervisor import JobSupervisor
-from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.waiting import until
 
 
@@ -39,11 +38,10 @@ def test_a_chunk_that_the_queue_has_as_ours_and_nobody_executes_is_requeued(stor
         assert begun.wait(60)
         hand_out(tmp_path, "lost/0/000-000000", "mine")
         retrying = RetryingStore(lambda: store, threading.Event())
-        folder = OutputFolder(str(tmp_path / "made"))
-        supervisor = JobSupervisor("mine", retrying, queue, folder, dead_after_s=0.5)
-        supervisor.requeue_orphans()
+        requeuer = Requeuer("mine", retrying, queue, dead_after_s=0.5)
+        requeuer.requeue_orphans()
         assert set(queue.running()) == {"ours/0/000-000000", "lost/0/000-000000"}
-        until(lambda: supervisor.requeue_orphans() or set(queue.running()) == {"ours/0/000-000000"})
+        until(lambda: requeuer.requeue_orphans() or set(queue.running()) == {"ours/0/000-000000"})
     finally:
         go_on.set()
         queue.close(wait_s=60)
@@ -60,15 +58,14 @@ def test_the_graph_is_asked_who_is_alive_only_where_others_have_chunks(store, tm
     try:
         chunks = [Chunk(job, "000-000000", ((0, 0),)) for job in ("own", "other")]
         queue.enqueue(chunks, 0, "models")
-        folder = OutputFolder(str(tmp_path / "made"))
         retrying = RetryingStore(connect, threading.Event())
-        supervisor = JobSupervisor("mine", retrying, queue, folder, dead_after_s=600)
-        supervisor.requeue_orphans()
+        requeuer = Requeuer("mine", retrying, queue, dead_after_s=600)
+        requeuer.requeue_orphans()
         hand_out(tmp_path, "own/0/000-000000", "mine")
-        supervisor.requeue_orphans()
+        requeuer.requeue_orphans()
         assert (set(queue.running()), connections) == ({"own/0/000-000000"}, [])
         hand_out(tmp_path, "other/0/000-000000", f"{tmp_path} has no such worker")
-        supervisor.requeue_orphans()
+        requeuer.requeue_orphans()
         assert (set(queue.running()), connections) == ({"own/0/000-000000"}, [store])
     finally:
         queue.close(wait_s=60)

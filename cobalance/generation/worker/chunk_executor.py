@@ -10,7 +10,7 @@ from cobalance.generation.jobs.chunk_queue import ChunkResult
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.output.chunk_records import ChunkRecord, write_vectors
 from cobalance.generation.output.image_files import save_images
-from cobalance.generation.output.rows import Row
+from cobalance.generation.output.provenance import Row
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
