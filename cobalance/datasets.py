@@ -376,7 +376,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         planned: Mapping[str, Any]
         if isinstance(plan, Plan | CounterfactualPlan):
             name = plan.name or plan.record.planner
-            queries, planned = plan.record.rows(), plan.record.planner_options
+            queries, planned = list(plan.record.queries), plan.record.planner_options
         else:
             named = None if plan is None else clean_name(plan)
             name, queries, planned = read_order(self.graph, self.name, checked["recipe"], named)

@@ -12,7 +12,7 @@ from cobalance.data import Data
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
 from cobalance.generation.planning.effects import effect_table, touched_rows
-from cobalance.generation.planning.plan import GenerationQuery, Plan as PlanRecord, PlanOptions
+from cobalance.generation.planning.plan import Plan as PlanRecord, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
 from cobalance.generation.planning.planners import PLANNERS, plan as make_plan
 from cobalance.generation.planning.resampling import balancing_weights, image_list
@@ -21,6 +21,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import UnknownNameError, render
 from cobalance.graph.files import replacing
+from cobalance.graph.records import PlannedQuery
 from cobalance.words import in_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
@@ -98,7 +99,7 @@ class Plan(_KeptPlan):
             A query names what the dataset does not have, or asks for less than 0 images.
         """
         queries = tuple(
-            GenerationQuery(str(class_name), tuple(sorted(concepts)), int(n))
+            PlannedQuery(str(class_name), tuple(sorted(concepts)), int(n))
             for class_name, concepts, n in zip(
                 frame["class"], frame["concepts"], frame["n"], strict=True
             )

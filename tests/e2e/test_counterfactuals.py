@@ -19,7 +19,7 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job
 from cobalance.graph.jobs.status import read_job
-from cobalance.graph.records import Annotations, ImageRecord, Mention, PlannedQuery
+from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.images.regions import write_regions
 from cobalance.workflows.rebalance import rebalance_job
 from cobalance.workflows.work.run import worker_resources
@@ -82,9 +82,7 @@ def test_every_clique_is_balanced_after_kills_and_failures(
     planned = plan_counterfactuals(
         frame.assign(concepts=frame["id"].map(concepts)), GROUPS, made="all"
     )
-    queries = [
-        PlannedQuery(query.class_name, query.concepts, query.n, query.edit) for query in planned
-    ]
+    queries = list(planned)
     job = create_job(
         store,
         dataset,

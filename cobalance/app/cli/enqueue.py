@@ -1,6 +1,6 @@
 """`cobalance enqueue`: create a job that makes a plan's images."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -136,12 +136,14 @@ def enqueue(
         filter_ or (),
         setting or (),
     )
+    queries: Sequence[PlannedQuery]
     planned: Mapping[str, Any]
     with opened_store() as (store, progress):
         if plan_file is None:
             name, queries, planned = read_order(store, dataset, checked["recipe"], plan)
         else:
-            queries, name, planned = _read_plan_file(plan_file)
+            made = plan_from_json(read_file(plan_file), file=str(plan_file))
+            queries, name, planned = made.queries, made.planner, made.planner_options
         same = [one.id for one in list_jobs(store, dataset) if one.is_active and one.plan == name]
         job = order_plan(
             store,
@@ -182,8 +184,3 @@ def _warnings(ordered: JobSettings) -> Iterator[str]:
             f"This job needs the extra {ordered.extra}, which is not installed here; workers need "
             f"it: {install_command(ordered.extra)}"
         )
-
-
-def _read_plan_file(path: Path) -> tuple[list[PlannedQuery], str, Mapping[str, Any]]:
-    plan = plan_from_json(read_file(path), file=str(path))
-    return plan.rows(), plan.planner, plan.planner_options

@@ -6,9 +6,8 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from cobalance.generation.planning.plan import GenerationQuery
 from cobalance.graph.errors import OptionError, Setting, check_known
-from cobalance.graph.records import Edit
+from cobalance.graph.records import Edit, PlannedQuery
 from cobalance.ingest.names import name_fault
 
 Made = Literal["all", "others", "own"]
@@ -108,8 +107,7 @@ def check_groups(groups: Sequence[str], made: Made) -> None:
 and there is only 'woman'. Name two or more with plan.groups.
     """
     for name in groups:
-        fault = name_fault(name)
-        if fault is not None:
+        if (fault := name_fault(name)) is not None:
             raise OptionError(f"The group {name!r} {fault}. Give it a readable name.")
     if len(set(groups)) < len(groups):
         raise OptionError(f"A group is named twice: {', '.join(groups)}. Name each once.")
@@ -125,7 +123,7 @@ and there is only 'woman'. Name two or more with plan.groups.
 
 def plan_counterfactuals(
     images: pd.DataFrame, groups: Sequence[str], made: Made = "all"
-) -> tuple[GenerationQuery, ...]:
+) -> tuple[PlannedQuery, ...]:
     """Ask for each image edited to show each group.
 
     Every image gets as many queries as every other one, so that any set of concepts occurs equally
@@ -146,7 +144,7 @@ def plan_counterfactuals(
 
     Returns
     -------
-    tuple of GenerationQuery
+    tuple of PlannedQuery
         By id of the image, then in the order of the groups; each for one image.
 
     Examples
@@ -159,10 +157,8 @@ def plan_counterfactuals(
     3 man ()
     7 woman ('dog',)
     """
-    ordered = images.sort_values("id", kind="stable")
-    rows = [dict(zip(images.columns, row, strict=True)) for row in ordered.to_numpy(dtype=object)]
     queries = []
-    for row in rows:
+    for row in images.sort_values("id", kind="stable").to_dict("records"):
         own = row["class_name"]
         asked = {"all": groups, "others": [each for each in groups if each != own], "own": [own]}
         concepts = tuple(sorted(set(row["concepts"])))
@@ -170,7 +166,7 @@ def plan_counterfactuals(
             caption = _of_group(row.get("caption"), group) or ""
             captions = tuple(_of_group(row.get("captions"), group) or ())
             edit = Edit(row["id"], caption, captions, "" if made == "all" else own)
-            queries.append(GenerationQuery(group, concepts, 1, edit))
+            queries.append(PlannedQuery(group, concepts, 1, edit))
     return tuple(queries)
 
 

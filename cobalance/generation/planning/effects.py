@@ -20,9 +20,7 @@ def touched_rows(before: Cliques, after: Cliques) -> IntArray:
     Cliques with equal gaps are in the order of the table.
     """
     rows = np.flatnonzero((before.counts != after.counts).any(axis=1))
-    order = np.argsort(-before.gaps()[rows], kind="stable")
-    touched: IntArray = rows[order]
-    return touched
+    return rows[np.argsort(-before.gaps()[rows], kind="stable")]
 
 
 def widened_rows(before: Cliques, after: Cliques) -> IntArray:
@@ -41,8 +39,7 @@ def widened_rows(before: Cliques, after: Cliques) -> IntArray:
     """
     growth = after.gaps() - before.gaps()
     rows = np.flatnonzero(growth > 0)
-    widened: IntArray = rows[np.argsort(-growth[rows], kind="stable")]
-    return widened
+    return rows[np.argsort(-growth[rows], kind="stable")]
 
 
 def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Plans: generation queries, their options, and the planner protocol."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -12,7 +13,7 @@ from cobalance.generation.planning.budget import close_largest_gaps, share_budge
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.errors import OptionError
-from cobalance.graph.records import Edit, PlannedQuery
+from cobalance.graph.records import PlannedQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,7 @@ class PlanOptions:
         """
         smallest, largest = self.resolve(cliques)
         sizes = cliques.sizes()
-        rows: IntArray = np.flatnonzero((sizes >= smallest) & (sizes <= largest))
-        return rows
+        return np.flatnonzero((sizes >= smallest) & (sizes <= largest))
 
     def cap(self, images: IntArray) -> IntArray:
         """Limit the images of each query to `max_per_query`.
@@ -104,45 +104,6 @@ class PlanOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationQuery:
-    """A query for `n` images of a class that contain exactly the given concepts.
-
-    Parameters
-    ----------
-    class_name : str
-        The class of the images.
-    concepts : tuple of str
-        In ascending order, none twice; at least one, unless an image is edited.
-    n : int
-        Images, at least 1.
-    edit : Edit or None
-        The image that they are to be made from; None for any of the class.
-
-    Raises
-    ------
-    OptionError
-        `concepts` or `n` is not as above.
-    """
-
-    class_name: str
-    concepts: tuple[str, ...]
-    n: int
-    edit: Edit | None = None
-
-    def __post_init__(self) -> None:
-        if not (self.concepts or self.edit) or any(a >= b for a, b in pairwise(self.concepts)):
-            raise OptionError(
-                f"a query for {self.class_name!r} has the concepts {self.concepts}; give at least "
-                "one, in ascending order, none twice"
-            )
-        if self.n < 1:
-            raise OptionError(
-                f"a query for {self.class_name!r} with {self.concepts} asks for {self.n} images; "
-                "ask for 1 or more, or leave the query out"
-            )
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """A planner's generation queries with its options.
 
@@ -152,43 +113,46 @@ class Plan:
         The planner's name in the registry.
     options : PlanOptions
         With `max_size` filled in.
-    queries : tuple of GenerationQuery
+    queries : tuple of PlannedQuery
         In the order in which to make them: size descending, as Algorithm 1 goes, then concepts,
         then class.
     planner_options : mapping
         The planner's own options that were set.
     proven, bound, note
         As in `PlannedImages`; no part of whether plans are equal.
+
+    Raises
+    ------
+    OptionError
+        A query is not as `check_query` has it.
     """
 
     planner: str
     options: PlanOptions
-    queries: tuple[GenerationQuery, ...]
+    queries: tuple[PlannedQuery, ...]
     planner_options: Mapping[str, Any] = field(default_factory=dict)
     proven: bool | None = field(default=None, compare=False)
     bound: float | None = field(default=None, compare=False)
     note: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for query in self.queries:
+            check_query(query)
 
     @property
     def images(self) -> int:
         """Total number of images."""
         return sum(query.n for query in self.queries)
 
-    def rows(self) -> list[PlannedQuery]:
-        """The queries as the graph keeps them."""
-        return [
-            PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
-            for query in self.queries
-        ]
-
     def write_arguments(self) -> dict[str, Any]:
         """The arguments that `cobalance.graph.dataset.plans.write_plan` takes of a plan."""
         own, limits = dict(self.planner_options), asdict(self.options)
-        return {"queries": self.rows(), "planner": self.planner, "planner_options": own, **limits}
+        return {"queries": self.queries, "planner": self.planner, "planner_options": own, **limits}
 
     def frame(self) -> pd.DataFrame:
         """A row a query: class, concepts, n; also source_image and caption where one is edited."""
-        frame = pd.DataFrame([row[:3] for row in self.rows()], columns=["class", "concepts", "n"])
+        columns = ["class", "concepts", "n"]
+        frame = pd.DataFrame([query[:3] for query in self.queries], columns=columns)
         edits = [query.edit for query in self.queries]
         if any(edits):
             frame["source_image"] = [None if one is None else one.source_image for one in edits]
@@ -197,10 +161,25 @@ class Plan:
 
     def images_by_class(self) -> dict[str, int]:
         """Count the plan's images per class, by class name; classes without images are left out."""
-        totals: dict[str, int] = {}
+        totals = Counter[str]()
         for query in self.queries:
-            totals[query.class_name] = totals.get(query.class_name, 0) + query.n
+            totals[query.class_name] += query.n
         return dict(sorted(totals.items()))
+
+
+def check_query(query: PlannedQuery) -> None:
+    """Raise OptionError unless a query asks for images, of concepts in order or of an edit."""
+    class_name, concepts, n, edit = query
+    if not (concepts or edit) or any(a >= b for a, b in pairwise(concepts)):
+        raise OptionError(
+            f"a query for {class_name!r} has the concepts {concepts}; give at least one, in "
+            "ascending order, none twice"
+        )
+    if n < 1:
+        raise OptionError(
+            f"a query for {class_name!r} with {concepts} asks for {n} images; ask for 1 or more, "
+            "or leave the query out"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +246,7 @@ def run_planner(cliques: Cliques, planner: Planner, options: PlanOptions) -> Pla
     return replace(result, images=share_budget(images, budget))
 
 
-def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...]:
+def queries_of(cliques: Cliques, images: IntArray) -> tuple[PlannedQuery, ...]:
     """Convert image counts to queries, ordered by size descending, then concepts, then class.
 
     Parameters
@@ -283,36 +262,6 @@ def queries_of(cliques: Cliques, images: IntArray) -> tuple[GenerationQuery, ...
     rows, codes = rows[order], codes[order]
     names = cliques.take(rows).names()
     return tuple(
-        GenerationQuery(cliques.classes[code], clique, n)
+        PlannedQuery(cliques.classes[code], clique, n)
         for clique, code, n in zip(names, codes.tolist(), images[rows, codes].tolist(), strict=True)
     )
-
-
-def make_plan(
-    cliques: Cliques,
-    planner: Planner,
-    name: str,
-    options: PlanOptions,
-    planner_options: Mapping[str, Any] | None = None,
-) -> Plan:
-    """Run a planner and return its plan.
-
-    Parameters
-    ----------
-    cliques : Cliques
-        The cliques to balance: the common ones for the paper's plan, or some of them. Every class
-        gets queries in all of them, even one that shares no image with one of their concepts.
-    planner : Planner
-        What decides on the images.
-    name : str
-        Its name in the registry.
-    options : PlanOptions
-        Passed to the planner.
-    planner_options : mapping, optional
-        The planner's own options, with which it was opened.
-    """
-    min_size, max_size = options.resolve(cliques)
-    found = run_planner(cliques, planner, options)
-    resolved = replace(options, min_size=min_size, max_size=max_size)
-    queries, own = queries_of(cliques, found.images), dict(planner_options or {})
-    return Plan(name, resolved, queries, own, found.proven, found.bound, found.note)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions, check_query
 from cobalance.graph.errors import Action, InputError, OptionError
 from cobalance.graph.options import first_fault
-from cobalance.graph.records import Edit
+from cobalance.graph.records import Edit, PlannedQuery
 
 FORMAT = "cobalance-plan"
 VERSION = 1
@@ -75,7 +75,7 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
 
     Examples
     --------
-    >>> plan = Plan("conbias", PlanOptions(2, 2), (GenerationQuery("urban", ("cow", "road"), 3),))
+    >>> plan = Plan("conbias", PlanOptions(2, 2), (PlannedQuery("urban", ("cow", "road"), 3),))
     >>> print(plan_to_json(plan).decode(), end="")
     {"format": "cobalance-plan", "version": 1, "planner": "conbias",
     "options": {"min_size": 2, "max_size": 2},
@@ -97,9 +97,10 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     return text.encode()
 
 
-def _query_values(query: GenerationQuery) -> dict[str, Any]:
-    values = {"class": query.class_name, "concepts": query.concepts, "n": query.n}
-    edited = {} if query.edit is None else asdict(query.edit)
+def _query_values(query: PlannedQuery) -> dict[str, Any]:
+    class_name, concepts, n, edit = query
+    edited = {} if edit is None else asdict(edit)
+    values = {"class": class_name, "concepts": concepts, "n": n}
     return values | {name: value for name, value in edited.items() if value}
 
 
@@ -134,8 +135,10 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
         raw = _PlanFile.model_validate_json(content)
     except ValidationError as error:
         raise _input_error(file, error) from error
-    if not raw.queries or any(query.source_image is None for query in raw.queries):
-        _require_sizes(file, raw.options)
+    is_of_cliques = not raw.queries or any(query.source_image is None for query in raw.queries)
+    if is_of_cliques and (raw.options is None or raw.options.max_size is None):
+        place = "options" if raw.options is None else "options.max_size"
+        raise InputError(file, place, "field required", REMEDY)
     seen: dict[tuple[str, tuple[str, ...] | str], int] = {}
     queries = []
     for position, query in enumerate(raw.queries):
@@ -143,8 +146,9 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
         if not query.concepts and query.edit is None:
             reason = "tuple should have at least 1 item where no source_image is edited"
             raise InputError(file, f"{record}.concepts", reason, REMEDY)
+        queries.append(PlannedQuery(query.class_name, query.concepts, query.n, query.edit))
         try:
-            queries.append(GenerationQuery(query.class_name, query.concepts, query.n, query.edit))
+            check_query(queries[-1])
         except OptionError as error:
             raise InputError(file, record, str(error), REMEDY) from error
         if query.edit is None and (query.caption or query.captions or query.own_group):
@@ -162,13 +166,6 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
         raise InputError(file, "options", str(error), REMEDY) from error
     said = (raw.proven, raw.bound, raw.note)
     return Plan(raw.planner, options, tuple(queries), raw.planner_options, *said)
-
-
-def _require_sizes(file: str, options: _Options | None) -> None:
-    """Raise InputError unless the options say which cliques a plan is for."""
-    if options is None or options.max_size is None:
-        place = "options" if options is None else "options.max_size"
-        raise InputError(file, place, "field required", REMEDY)
 
 
 def _dump(value: object) -> str:

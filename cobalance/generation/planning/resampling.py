@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from cobalance.generation.planning.simulation import PADDING, add_to_counts
@@ -62,9 +62,7 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
     codes = recode[incidence.indices] if len(incidence.indices) else np.zeros(0, dtype=np.int64)
     found: dict[bytes, int] = {}
     of_image = np.full(len(classes), -1, dtype=np.int64)
-    for image, (start, end) in enumerate(
-        zip(incidence.indptr[:-1].tolist(), incidence.indptr[1:].tolist(), strict=True)
-    ):
+    for image, (start, end) in enumerate(pairwise(incidence.indptr.tolist())):
         if classes[image] >= 0:
             held = codes[start:end]
             key = held[held != PADDING].tobytes()
@@ -108,21 +106,17 @@ def resample_counts(images: IntArray, baseline: str) -> FloatArray:
         level = np.where(has, images, images.max(initial=0)).min(axis=1, initial=2**62)
     else:
         level = images.sum(axis=1) / np.maximum(has.sum(axis=1), 1)
-    after: FloatArray = np.where(has, np.asarray(level, dtype=np.float64)[:, None], 0.0)
-    return after
+    return np.where(has, np.asarray(level, dtype=np.float64)[:, None], 0.0)
 
 
 def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Cliques:
     """The counts of all cliques after a baseline: exact; with weights sums of them.
 
-    Returns
-    -------
-    Cliques
-        The same cliques; `counts` and `class_sizes` are float64.
+    `counts` and `class_sizes` of the result are float64.
     """
     more = resample_counts(groups.images, baseline) - groups.images
-    counts: npt.NDArray[np.float64] = cliques.counts.astype(np.float64)
     rows = np.flatnonzero(more.any(axis=1))
+    counts = cliques.counts.astype(np.float64)
     index = SubsetIndex(cliques.members)
     add_to_counts(index, counts, groups.members[rows], more[rows])  # type: ignore[arg-type]
     sizes = cliques.class_sizes + more.sum(axis=0)
@@ -169,7 +163,7 @@ def image_list(
 
 
 def image_multiples(
-    groups: Groups, baseline: str, rng: np.random.Generator, order: IntArray | None = None
+    groups: Groups, baseline: str, rng: np.random.Generator, order: IntArray
 ) -> FloatArray:
     """How often each image is taken, or its weight: shape (n_images,), 1 for those left out.
 
@@ -178,17 +172,16 @@ def image_multiples(
 
     Parameters
     ----------
-    order : int array, shape (n_images,), optional
-        The images in the order in which they are drawn from; by default their own.
+    order : int array, shape (n_images,)
+        The images in the order in which they are drawn from.
     """
     after = resample_counts(groups.images, baseline)
     multiples = np.ones(len(groups.of_image))
-    kept = np.arange(len(groups.of_image)) if order is None else order
-    kept = kept[groups.of_image[kept] >= 0]
+    kept = order[groups.of_image[order] >= 0]
     kept = kept[rng.permutation(len(kept))]
     cell = groups.of_image[kept] * groups.images.shape[1] + groups.classes[kept]
-    order = np.argsort(cell, kind="stable")
-    kept, cell = kept[order], cell[order]
+    by_cell = np.argsort(cell, kind="stable")
+    kept, cell = kept[by_cell], cell[by_cell]
     wanted, there = after.ravel()[cell], groups.images.ravel()[cell]
     if baseline == "weights":
         multiples[kept] = wanted / there

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan
+from cobalance.generation.planning.plan import Plan
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.records import PlannedQuery
 
 PADDING = -1  # behind the last member of a clique
 
@@ -35,7 +36,7 @@ def add_to_counts(
         np.add.at(counts, rows, images[positions])
 
 
-def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
+def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
     """Compute the exact counts after a plan's queries.
 
     An image made for (class, concepts) contains exactly these concepts: it adds 1 to its class and
@@ -45,7 +46,7 @@ def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
     ----------
     cliques : Cliques
         The counts before.
-    queries : iterable of GenerationQuery
+    queries : iterable of PlannedQuery
         Any queries, of cliques in the table or not.
 
     Returns
@@ -63,13 +64,13 @@ def simulate(cliques: Cliques, queries: Iterable[GenerationQuery]) -> Cliques:
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> after = simulate(cliques, [GenerationQuery("country", ("cow", "road"), 2)])
+    >>> after = simulate(cliques, [PlannedQuery("country", ("cow", "road"), 2)])
     >>> after.counts.tolist(), after.class_sizes.tolist()
     ([[7, 7], [7, 5], [3, 3]], [11, 9])
     """
     concept_codes = {name: code for code, name in enumerate(cliques.concepts)}
     class_codes = {name: code for code, name in enumerate(cliques.classes)}
-    queries = list(queries)
+    queries = tuple(queries)
     width = max((len(query.concepts) for query in queries), default=1)
     members = np.full((len(queries), width), PADDING, dtype=np.int64)
     images = np.zeros((len(queries), len(class_codes)), dtype=np.int64)
@@ -93,14 +94,6 @@ def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
         The counts before.
     images : int array, shape (n_cliques, n_classes)
         Images of each class that contain exactly each clique.
-
-    Examples
-    --------
-    >>> cliques = Cliques(
-    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
-    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> simulate_images(cliques, np.array([[0, 0], [0, 0], [2, 0]])).counts.tolist()
-    [[7, 7], [7, 5], [3, 3]]
     """
     images = np.asarray(images, dtype=np.int64)
     rows = np.flatnonzero(images.any(axis=1))
@@ -143,7 +136,7 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> queries = (GenerationQuery("country", ("cow", "road"), 2),)
+    >>> queries = (PlannedQuery("country", ("cow", "road"), 2),)
     >>> from cobalance.generation.planning.plan import PlanOptions
     >>> summarize_plan(cliques, Plan("conbias", PlanOptions(2, 2), queries)).loc[2].to_dict()
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -155,7 +148,7 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "size": cliques.sizes(),
-            "cliques": np.ones(len(cliques), dtype=np.int64),
+            "cliques": 1,
             "imbalanced_before": (gaps[0] > 0).astype(np.int64),
             "imbalanced_after": (gaps[1] > 0).astype(np.int64),
             "total_gap_before": gaps[0],

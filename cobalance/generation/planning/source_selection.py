@@ -93,7 +93,7 @@ def select_sources(
     for names in (options.concepts, *options.cliques):
         check_known("concept", names, shown)
     split = choose_split(set(images["split"]), options)
-    known = {row["id"]: row for row in _records(texts)}
+    known = {row["id"]: row for row in texts.to_dict("records")}
     captions = None
     if options.captions != "none" and words is not None:
         captions = CaptionEdits(words, tuple(groups), options)
@@ -108,7 +108,7 @@ def select_sources(
     of_classes = set(groups) if options.made != "own" and set(groups) <= classes else classes
     left_out = Counter[str]()
     rows: list[dict[str, Any]] = []
-    for row in _records(images):
+    for row in images.to_dict("records"):
         text = known.get(row["id"], {})
         written = text.get("captions") or ()
         reason = _reason(row, text, split, of_classes, options)
@@ -212,8 +212,8 @@ def forbids_derivatives(license_name: str | None, license_url: str | None) -> bo
 
 
 def _reason(
-    row: Mapping[str, Any],
-    text: Mapping[str, Any],
+    row: Mapping[Any, Any],
+    text: Mapping[Any, Any],
     split: str | None,
     classes: Collection[str],
     options: CounterfactualOptions,
@@ -234,10 +234,6 @@ def _reason(
     ):
         return NO_DERIVATIVES
     return None
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(dtype=object)]
 
 
 def _check_are_classes(groups: Sequence[str], classes: Collection[str]) -> None:

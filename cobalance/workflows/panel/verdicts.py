@@ -10,12 +10,12 @@ from cobalance.annotation.auditing.consensus import select_agreed
 from cobalance.annotation.auditing.correction import corrected_counts, rates
 from cobalance.annotation.auditing.imbalance import Verdict, clique_verdicts, corrected_imbalances
 from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.generation.planning.plan import GenerationQuery
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels, read_answers
+from cobalance.graph.records import PlannedQuery
 from cobalance.graph.wording import inflect
 
 
@@ -47,7 +47,7 @@ def audit_imbalances(store: GraphStore, audit: Audit) -> pd.DataFrame:
 
 
 def query_verdicts(
-    store: GraphStore, dataset: str, cliques: Cliques, queries: Sequence[GenerationQuery]
+    store: GraphStore, dataset: str, cliques: Cliques, queries: Sequence[PlannedQuery]
 ) -> list[Verdict | None] | None:
     """Verdicts of audits on the imbalance that each query closes.
 
@@ -84,13 +84,13 @@ def is_supported(verdict: Verdict | None) -> bool:
 
 
 def warn_unsupported(
-    queries: Sequence[GenerationQuery], verdicts: Sequence[Verdict | None] | None
+    queries: Sequence[PlannedQuery], verdicts: Sequence[Verdict | None] | None
 ) -> str:
     """Warn of queries that no audit supports; empty where all are, or nothing is audited.
 
     Examples
     --------
-    >>> queries = [GenerationQuery("owl", ("sky",), 30), GenerationQuery("owl", ("sea",), 5)]
+    >>> queries = [PlannedQuery("owl", ("sky",), 30), PlannedQuery("owl", ("sea",), 5)]
     >>> warn_unsupported(queries, ["not supported", "supported"])
     'No audit supports the imbalances of 1 query of 2 (30 images): 1 not supported.'
     >>> warn_unsupported(queries, ["supported", None]), warn_unsupported(queries, None)

@@ -70,7 +70,7 @@ def compare_all(
     baselines = BASELINES if incidence is not None else {}
     check_known("planner", names, [*PLANNERS, *baselines])
     wanted = names or [*PLANNERS, *baselines]
-    within = _within(cliques, chosen, options)
+    within = np.intersect1d(chosen, options.rows(cliques))
     images = int(cliques.class_sizes.sum())
     rows: dict[str, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
@@ -117,7 +117,7 @@ def budget_curve(
         first of each planner has no image.
     """
     free = replace(options, budget=None, largest_first=False)
-    within = _within(cliques, chosen, options)
+    within = np.intersect1d(chosen, options.rows(cliques))
     most = measure_planner(cliques, within, PLANNERS.open("conbias"), free)["images"]
     budgets = sorted({max(round(most * share), 1) for share in BUDGET_SHARES}) if most else []
     none = measure(cliques, cliques, np.zeros_like(cliques.counts), within)
@@ -147,7 +147,7 @@ def tolerance_curve(
         tolerances that the caps forbid are left out.
     """
     free, rows = replace(options, budget=None, largest_first=False), []
-    within = _within(cliques, chosen, options)
+    within = np.intersect1d(chosen, options.rows(cliques))
     kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
     for tolerance in (0.0, *TOLERANCES):
         planner = PLANNERS.open("minimal", _quick("minimal", kept) | {"tolerance": tolerance})
@@ -203,13 +203,6 @@ def compare_dataset(
     frame[whole] = frame[whole].astype("Int64")
     shown = ["planner", "setting", "images", "remaining", "gap_after", "widest_gap", "widened"]
     return frame[shown + [name for name in frame.columns if name not in shown]]
-
-
-def _within(cliques: Cliques, chosen: IntArray, options: PlanOptions) -> IntArray:
-    """The chosen rows whose cliques are of the sizes to balance."""
-    smallest, largest = options.resolve(cliques)
-    sizes = cliques.sizes()[chosen]
-    return chosen[(sizes >= smallest) & (sizes <= largest)]
 
 
 def _quick(name: str, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.simulation import summarize_plan
 from cobalance.graph.annotations.runs import has_accepted
 from cobalance.graph.database.query import Statement
@@ -284,7 +284,7 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
         made = Plan(
             told["planner"],
             PlanOptions(told["min_size"] or 1),
-            tuple(GenerationQuery(one.class_name, one.concepts, one.n) for one in queries),
+            tuple(queries),
             json.loads(told["planner_options"]),
         )
         cliques = load_cliques(store, dataset)

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.jobs.lifecycle import cancel_job
+from cobalance.graph.records import PlannedQuery
 from cobalance.ingest.annotators.linear_probe import LinearProbe
 
 SMALL = ("--set", "making.width_px=48", "--set", "making.height_px=48", "--filter", "none")
@@ -65,7 +66,7 @@ def order(run, tmp_path):
     """Order some images of a class, and give the job's id."""
 
     def enqueue(dataset, class_name, concepts, n):
-        plan = Plan("conbias", PlanOptions(1, 1), (GenerationQuery(class_name, concepts, n),))
+        plan = Plan("conbias", PlanOptions(1, 1), (PlannedQuery(class_name, concepts, n),))
         (tmp_path / "plan.json").write_bytes(plan_to_json(plan))
         done = run("enqueue", dataset, "--plan-file", tmp_path / "plan.json", *SMALL)
         return done.stdout.strip()

@@ -1,26 +1,27 @@
 import pytest
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.graph.errors import OptionError
+from cobalance.graph.records import PlannedQuery
 
 
 @pytest.mark.parametrize("concepts", [(), ("b", "a"), ("a", "a")])
 def test_concepts_of_a_query_ascend(concepts):
     with pytest.raises(OptionError, match="in ascending order, none twice"):
-        GenerationQuery("x", concepts, 1)
+        Plan("conbias", PlanOptions(), (PlannedQuery("x", concepts, 1),))
 
 
 @pytest.mark.parametrize("n", [0, -3])
 def test_a_query_asks_for_images(n):
     with pytest.raises(OptionError, match=f"asks for {n} images"):
-        GenerationQuery("x", ("a",), n)
+        Plan("conbias", PlanOptions(), (PlannedQuery("x", ("a",), n),))
 
 
 def test_images_by_class():
     queries = (
-        GenerationQuery("y", ("a", "b"), 3),
-        GenerationQuery("x", ("a", "b"), 1),
-        GenerationQuery("y", ("a", "c"), 4),
+        PlannedQuery("y", ("a", "b"), 3),
+        PlannedQuery("x", ("a", "b"), 1),
+        PlannedQuery("y", ("a", "c"), 4),
     )
     made = Plan("conbias", PlanOptions(2, 2), queries)
     assert made.images == 8

@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
 from cobalance.graph.errors import InputError
-from cobalance.graph.records import Edit
+from cobalance.graph.records import Edit, PlannedQuery
 
 name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 
@@ -17,7 +17,7 @@ name = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 def plans(draw):
     keys = st.tuples(name, st.frozensets(name, min_size=1, max_size=3))
     wanted = draw(st.dictionaries(keys, st.integers(1, 10**12), max_size=5))
-    queries = tuple(GenerationQuery(c, tuple(sorted(k)), n) for (c, k), n in wanted.items())
+    queries = tuple(PlannedQuery(c, tuple(sorted(k)), n) for (c, k), n in wanted.items())
     low, high = sorted(draw(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     limit = st.none() | st.integers(1, 10**12)
     return Plan(draw(name), PlanOptions(low, high, draw(limit), draw(limit)), queries)
@@ -45,7 +45,7 @@ def edits(draw):
     wanted = draw(st.dictionaries(keys, st.frozensets(name, max_size=3), min_size=1, max_size=5))
     captions = st.lists(st.text(st.characters(codec="utf-8"), max_size=9), max_size=3).map(tuple)
     queries = tuple(
-        GenerationQuery(c, tuple(sorted(k)), 1, Edit(image, draw(name), draw(captions), draw(name)))
+        PlannedQuery(c, tuple(sorted(k)), 1, Edit(image, draw(name), draw(captions), draw(name)))
         for (c, image), k in wanted.items()
     )
     own = draw(st.sampled_from([{}, {"groups": ["woman", "man"], "limit": 3}]))
@@ -62,7 +62,7 @@ def test_write_then_read(plan):
 
 
 def test_bytes_are_stable():
-    plan = Plan("conbias", PlanOptions(1, 2), (GenerationQuery("café", ("kuh", "straße"), 3),))
+    plan = Plan("conbias", PlanOptions(1, 2), (PlannedQuery("café", ("kuh", "straße"), 3),))
     assert plan_to_json(plan).decode() == (
         '{"format": "cobalance-plan", "version": 1, "planner": "conbias",\n'
         '"options": {"min_size": 1, "max_size": 2},\n'
@@ -74,7 +74,7 @@ def test_bytes_are_stable():
 
 def test_a_query_that_edits_an_image_says_which():
     edit = Edit("img 7", "a woman rides", ("a woman rides", "on a horse"))
-    plan = Plan("resampled", PlanOptions(), (GenerationQuery("woman", (), 1, edit),))
+    plan = Plan("resampled", PlanOptions(), (PlannedQuery("woman", (), 1, edit),))
     assert plan_to_json(plan).decode() == (
         '{"format": "cobalance-plan", "version": 1, "planner": "resampled",\n'
         '"queries": [\n'
@@ -85,7 +85,7 @@ def test_a_query_that_edits_an_image_says_which():
 
 
 def test_limits_are_written_where_there_are_any():
-    query = GenerationQuery("urban", ("cow",), 3)
+    query = PlannedQuery("urban", ("cow",), 3)
     limited = plan_to_json(Plan("conbias", PlanOptions(1, 2, 5, 100), (query,))).decode()
     assert (
         '"options": {"min_size": 1, "max_size": 2, "max_per_query": 5, "budget": 100},' in limited
@@ -161,7 +161,7 @@ def test_not_utf_8():
 
 
 def test_options_of_the_planner_go_with_the_plan():
-    query = GenerationQuery("urban", ("cow", "road"), 3)
+    query = PlannedQuery("urban", ("cow", "road"), 3)
     made = Plan("mine", PlanOptions(2, 2), (query,), {"share": 0.5, "of": "gap"})
     content = plan_to_json(made)
     assert b'"planner_options": {"share": 0.5, "of": "gap"},' in content
@@ -173,7 +173,7 @@ def test_options_of_the_planner_go_with_the_plan():
     [(True, 2.0, ""), (False, 0.0, "Not proven: “a”, 3."), (None,) * 2 + ("",)],
 )
 def test_what_is_known_of_a_plan_goes_with_it(proven, bound, note):
-    query = GenerationQuery("urban", ("cow",), 3)
+    query = PlannedQuery("urban", ("cow",), 3)
     made = Plan("minimal", PlanOptions(1, 2), (query,), {}, proven, bound, note)
     read = plan_from_json(plan_to_json(made))
     assert (read.proven, read.bound, read.note) == (proven, bound, note)

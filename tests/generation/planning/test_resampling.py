@@ -37,7 +37,8 @@ def test_the_simulation_is_a_recount_of_the_resampled_images(baseline, images, s
     cliques = mine_cliques(incidence, max_size=span, common=())
     groups = group_images(cliques, incidence)
     after = simulate_baseline(cliques, groups, baseline)
-    times = image_multiples(groups, baseline, np.random.default_rng(seed))
+    order = np.arange(len(images))
+    times = image_multiples(groups, baseline, np.random.default_rng(seed), order)
     expected = Counter()
     for (name, held), often in zip(images, times.tolist(), strict=True):
         for clique in cliques.names():

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.records import PlannedQuery
 
 IMAGES = {
     ("x", frozenset("abc")): 4,
@@ -16,7 +17,7 @@ IMAGES = {
 
 def test_simulation_counts_only_mined_subsets(count):
     cliques = count(IMAGES, 2)
-    after = simulate(cliques, [GenerationQuery("x", ("a", "b", "c"), 10)])  # larger than mined
+    after = simulate(cliques, [PlannedQuery("x", ("a", "b", "c"), 10)])  # larger than mined
     assert after.names() == cliques.names()
     assert (after.counts - cliques.counts).tolist() == [[10, 0]] * 6
     assert after.class_sizes.tolist() == [17, 3]
@@ -24,7 +25,7 @@ def test_simulation_counts_only_mined_subsets(count):
 
 def test_simulation_of_several_queries_for_one_clique(count):
     cliques = count(IMAGES, 3)
-    queries = [GenerationQuery(name, ("a", "b"), n) for name, n in [("x", 1), ("y", 2), ("x", 3)]]
+    queries = [PlannedQuery(name, ("a", "b"), n) for name, n in [("x", 1), ("y", 2), ("x", 3)]]
     added = simulate(cliques, queries).counts - cliques.counts
     expected = {("a",): [4, 2], ("b",): [4, 2], ("a", "b"): [4, 2]}
     for names, row in zip(cliques.names(), added.tolist(), strict=True):
@@ -41,8 +42,8 @@ def test_simulation_of_nothing(count):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (GenerationQuery("w", ("a",), 1), "unknown class 'w'. Known: x, y."),
-        (GenerationQuery("x", ("a", "d"), 1), "unknown concept 'd'. Known: a, b, c."),
+        (PlannedQuery("w", ("a",), 1), "unknown class 'w'. Known: x, y."),
+        (PlannedQuery("x", ("a", "d"), 1), "unknown concept 'd'. Known: a, b, c."),
     ],
 )
 def test_simulation_of_unknown_names(count, query, message):
@@ -72,7 +73,7 @@ def row(*values: int) -> dict[str, int]:
 
 def test_summary_of_a_plan_for_larger_cliques(count):
     """A plan read from a file may be older than the cliques."""
-    queries = (GenerationQuery("y", ("a", "b", "c"), 2),)
+    queries = (PlannedQuery("y", ("a", "b", "c"), 2),)
     summary = summarize_plan(count(IMAGES, 1), Plan("conbias", PlanOptions(3, 3), queries))
     assert summary.index.tolist() == [1, 2, 3]
     assert summary["images_y"].tolist() == [0, 0, 2]

@@ -13,10 +13,11 @@ from cobalance.app.web.state.url import named_in_url
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import shorten
-from cobalance.generation.planning.plan import GenerationQuery, Plan, PlanOptions
+from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import Job, list_jobs
+from cobalance.graph.records import PlannedQuery
 
 SIDE_BY_SIDE, REVIEW, ALL = "Images side by side", "Review by keyboard", "All candidates"
 _VIEW = "images_view"
@@ -69,7 +70,7 @@ def _download(current: CurrentDataset, job: Job) -> None:
 
     def plan() -> bytes:
         queries = tuple(
-            GenerationQuery(query.class_name, query.concepts, query.n, query.edit)
+            PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
             for query in read_query_progress(store, job.id)
         )
         sizes = [len(query.concepts) for query in queries if query.edit is None]

@@ -164,11 +164,7 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
 @st.cache_data(show_spinner=False, max_entries=32)
 def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
     """Rows of the cliques to rebalance."""
-    rows = request.choice.rows(_cliques)
-    sizes = _cliques.sizes()[rows]
-    smallest, largest = request.options.resolve(_cliques)
-    within: IntArray = rows[(sizes >= smallest) & (sizes <= largest)]
-    return within
+    return np.intersect1d(request.choice.rows(_cliques), request.options.rows(_cliques))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

@@ -237,7 +237,7 @@ def start_job(
             store,
             dataset,
             name,
-            made.rows(),
+            made.queries,
             settings,
             progress,
             places=places,

@@ -1,9 +1,10 @@
 """One module per planner, and the registry of them all."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from cobalance.generation.planning.plan import Plan, Planner, PlanOptions, make_plan
+from cobalance.generation.planning.plan import Plan, Planner, PlanOptions, queries_of, run_planner
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.plugins import Plugins
 
@@ -28,7 +29,9 @@ def plan(
     Parameters
     ----------
     cliques : Cliques
-        The cliques to balance, with their counts; the common ones for the paper's plan.
+        The cliques to balance, with their counts: the common ones for the paper's plan, or some of
+        them. Every class gets queries in all of them, even one that shares no image with one of
+        their concepts.
     planner : str
         A name in `PLANNERS`.
     options : PlanOptions, optional
@@ -49,9 +52,13 @@ def plan(
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> plan(cliques).rows()
-    [PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None)]
+    >>> plan(cliques).queries
+    (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None),)
     """
     own = dict(planner_options or {})
-    opened = PLANNERS.open(planner, own)
-    return make_plan(cliques, opened, planner, options or PlanOptions(), own)
+    limits = options or PlanOptions()
+    min_size, max_size = limits.resolve(cliques)
+    found = run_planner(cliques, PLANNERS.open(planner, own), limits)
+    resolved = replace(limits, min_size=min_size, max_size=max_size)
+    queries = queries_of(cliques, found.images)
+    return Plan(planner, resolved, queries, own, found.proven, found.bound, found.note)

@@ -62,8 +62,7 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
            [0, 0],
            [2, 0]])
     """
-    min_size, max_size = options.resolve(cliques)
-    sizes = cliques.sizes()
-    treated = (sizes >= min_size) & (sizes <= max_size)
-    missing = cliques.counts.max(axis=1, keepdims=True) - cliques.counts
-    return options.cap(np.where(treated[:, None], missing, 0).astype(np.int64))
+    rows, counts = options.rows(cliques), cliques.counts.astype(np.int64)
+    images = np.zeros_like(counts)
+    images[rows] = options.cap(counts.max(axis=1, keepdims=True) - counts)[rows]
+    return images

@@ -29,12 +29,16 @@ class Answer:
 class Programme:
     """Images of every class for every clique such that gaps stay within a tolerance.
 
-    With x[q, c] images of class c that contain exactly clique q, clique t has n[t, c] + the sum of
-    x[q, c] over all q that contain t. Times `scale`[c], these lie between (1 - share) M - slack and
-    M, with M[t] free: the largest of them. This is linear for any number of classes. Of two classes
-    each is compared with the other one, which takes fewer rows and no M. Where whole images can
-    do no better than a line above those, `whole_line`, that is required, too: it leaves no plan
-    out, and brings the linear relaxation close to whole images.
+    *Unknowns*: x[q, c] images of class c that contain exactly clique q. Clique t then has
+    n[t, c] + the sum of x[q, c] over all q that contain t.
+
+    *Tolerance*: times `scale`[c], these counts lie between (1 - share) M - slack and M, where M[t],
+    the largest of them, is a further unknown. This is linear for any number of classes. Of two
+    classes each is compared with the other one, which takes fewer rows and no M.
+
+    *Lines*: where counts are whole, they lie on or above a line that is above the lower limit,
+    see `whole_line`. That is required, too: it leaves no plan out, and brings the linear
+    relaxation close to whole images.
 
     Parameters
     ----------
@@ -92,6 +96,20 @@ class Programme:
         cost = np.full(self.cliques.counts.size, self.image_cost)
         return self._solve(cost, self.tolerance.weights, whole=whole, seconds=seconds, gap=gap)
 
+    def euler_weights(self) -> FloatArray:
+        """Weights that add up to 1 over all cliques within any set of concepts."""
+        sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
+        for size in sorted(set(sizes.tolist())):
+            weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
+        return weights
+
+    def least_images(self) -> FloatArray:
+        """Lower bound of the images of each query: the gaps of the largest cliques."""
+        counts, sizes = self.cliques.counts.astype(np.float64), self.cliques.sizes()
+        lowest = np.ceil(self.tolerance.lowest_counts(counts) - ROUNDING)
+        largest = (sizes == sizes.max())[:, None]
+        return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
+
     def _solve(
         self,
         cost: FloatArray,
@@ -101,27 +119,29 @@ class Programme:
         seconds: float,
         gap: float,
     ) -> Answer:
-        n_images, by_line = cost.size, excess is None and bool((self.scale == 1).all())
-        bound = np.flatnonzero(self.tolerance.weights > 0)
+        """Solve for the least `cost` of images, and of `excess`, where gaps may be too wide."""
+        n_images, in_counts = cost.size, bool((self.scale == 1).all())
+        is_strict = excess is None and in_counts
+        balanced = np.flatnonzero(self.tolerance.weights > 0)
         rows = _Rows(self.cliques.counts.shape[1], excess is not None)
-        self._add_tolerance(rows, bound, by_line=by_line and n_images <= MOST_LINES)
+        self._add_tolerance(rows, balanced, with_lines=is_strict and n_images <= MOST_LINES)
         self._add_totals(rows)
-        costs = [cost, np.zeros(len(bound) * rows.has_largest)]
+        costs = [cost, np.zeros(len(balanced) * rows.has_largest)]
         if excess is not None:
-            costs.append(excess[bound])
-        costs_of = np.concatenate(costs)
-        lower, upper = np.zeros(len(costs_of)), np.full(len(costs_of), np.inf)
+            costs.append(excess[balanced])
+        all_costs = np.concatenate(costs)
+        lower, upper = np.zeros(len(all_costs)), np.full(len(all_costs), np.inf)
         upper[:n_images] = np.inf if self.caps.query is None else self.caps.query
         if self.most is not None:
             upper[:n_images] = self.most.T.ravel()
-        if by_line:
+        if is_strict:
             lower[:n_images] = self.least_images().T.ravel()
             lower = np.minimum(lower, upper)  # what caps forbid, the rows forbid
         found = milp(
-            costs_of,
+            all_costs,
             constraints=rows.constraint(),
             bounds=Bounds(lower, upper),
-            integrality=((np.arange(len(costs_of)) < n_images) & whole).astype(np.int64),
+            integrality=((np.arange(len(all_costs)) < n_images) & whole).astype(np.int64),
             options={"time_limit": seconds, "mip_rel_gap": gap},
         )
         least = found.mip_dual_bound if whole else found.fun
@@ -131,41 +151,47 @@ class Programme:
         known = found.status == OPTIMAL or whole
         return Answer(images, float(least or 0) if known else 0.0, int(found.status))
 
-    def _add_tolerance(self, rows: "_Rows", bound: IntArray, *, by_line: bool) -> None:
-        """Require of each class that the `bound` cliques are within the tolerance, and its caps."""
-        counts, covers = self.cliques.counts.astype(np.float64), self.covers
-        picked, one_each = covers[bound], sparse.eye_array(len(bound))
-        share = 1 - self.tolerance.share[bound]
-        slack = self.tolerance.slack_of(counts.shape[1])[bound]
-        every = sparse.csr_array(np.ones((1, len(counts))))
+    def _add_tolerance(self, rows: "_Rows", balanced: IntArray, *, with_lines: bool) -> None:
+        """Keep each class within its caps, and of the `balanced` cliques within the tolerance."""
+        counts = self.cliques.counts[balanced].astype(np.float64)
+        covers, identity = self.covers[balanced], sparse.eye_array(len(balanced)).tocsr()
+        share = 1 - self.tolerance.share[balanced]
+        slack = self.tolerance.slack_of(counts.shape[1])[balanced]
         for code, scale in enumerate(self.scale):
-            scaled = scale * counts[bound, code]
-            if rows.has_largest:
-                rows.add({code: scale * picked}, -one_each, 0 * one_each, -scaled)
+            scaled = scale * counts[:, code]
+            if rows.has_largest:  # at most that, and at least its share less the slack
+                rows.add({code: scale * covers}, -identity, 0 * identity, -scaled)
                 kept = sparse.diags_array(share)
-                rows.add({code: -scale * picked}, kept, -one_each, slack[:, code] + scaled)
-            else:
+                rows.add({code: -scale * covers}, kept, -identity, slack[:, code] + scaled)
+            else:  # at least the share of the other class less the slack
                 other = 1 - code
                 kept = sparse.diags_array(share * self.scale[other])
-                lead = scaled - share * self.scale[other] * counts[bound, other]
-                held = {code: -scale * picked, other: kept @ picked}
-                rows.add(held, None, -one_each, slack[:, code] + lead)
-            if by_line:
-                start = counts[bound].max(axis=1) if rows.has_largest else counts[bound, 1 - code]
+                lead = scaled - share * self.scale[other] * counts[:, other]
+                on_images = {code: -scale * covers, other: kept @ covers}
+                rows.add(on_images, None, -identity, slack[:, code] + lead)
+            if with_lines:
+                start = counts.max(axis=1) if rows.has_largest else counts[:, 1 - code]
                 first, slope = whole_line(share, slack[:, code], start)
                 tighter = np.flatnonzero(first > np.maximum(share * start - slack[:, code], 0))
                 first, slope, start = first[tighter], slope[tighter], start[tighter]
-                missing, kept = first - counts[bound[tighter], code], sparse.diags_array(slope)
-                held, part = {code: -picked[tighter]}, one_each.tocsr()[tighter]
+                missing, kept = first - counts[tighter, code], sparse.diags_array(slope)
+                on_images = {code: -covers[tighter]}
                 if rows.has_largest:
-                    rows.add(held, kept @ part, None, slope * start - missing)
+                    rows.add(on_images, kept @ identity[tighter], None, slope * start - missing)
                 else:
-                    rows.add(held | {1 - code: kept @ picked[tighter]}, None, None, -missing)
-            if self.caps.overshoot is not None:
-                room = counts.max(axis=1) - counts[:, code] + self.caps.overshoot
-                rows.add({code: covers}, None, None, np.maximum(room, 0))
-            if self.caps.per_class is not None:
-                rows.add({code: every}, None, None, np.array([float(self.caps.per_class)]))
+                    on_images[1 - code] = kept @ covers[tighter]
+                    rows.add(on_images, None, None, -missing)
+            self._add_caps(rows, code)
+
+    def _add_caps(self, rows: "_Rows", code: int) -> None:
+        """Keep a class within the caps on overshoot and on the class."""
+        counts = self.cliques.counts.astype(np.float64)
+        if self.caps.overshoot is not None:
+            room = counts.max(axis=1) - counts[:, code] + self.caps.overshoot
+            rows.add({code: self.covers}, None, None, np.maximum(room, 0))
+        if self.caps.per_class is not None:
+            every = sparse.csr_array(np.ones((1, len(counts))))
+            rows.add({code: every}, None, None, np.array([float(self.caps.per_class)]))
 
     def _add_totals(self, rows: "_Rows") -> None:
         """Require class sizes that are equal where `most` is given, and the budget."""
@@ -180,20 +206,6 @@ class Programme:
         if self.caps.budget is not None:
             in_all = dict.fromkeys(range(n_classes), every)
             rows.add(in_all, None, None, np.array([float(self.caps.budget)]))
-
-    def euler_weights(self) -> FloatArray:
-        """Weights that add up to 1 over all cliques within any set of concepts."""
-        sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
-        for size in sorted(set(sizes.tolist())):
-            weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
-        return weights
-
-    def least_images(self) -> FloatArray:
-        """Lower bound of the images of each query: the gaps of the largest cliques."""
-        counts, sizes = self.cliques.counts.astype(np.float64), self.cliques.sizes()
-        lowest = np.ceil(self.tolerance.lowest_counts(counts) - ROUNDING)
-        largest = (sizes == sizes.max())[:, None]
-        return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
 
 
 class _Rows:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy.optimize import linprog
 
-from cobalance.generation.planning.plan import GenerationQuery, PlanOptions
+from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS, plan
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.records import PlannedQuery
 
 CONCEPTS = "abcde"
 
@@ -46,7 +47,7 @@ def by_definition(images, cliques: Cliques, min_size: int, max_size: int, *, upd
             }
             for name, count in n.items():
                 if count < max(n.values()):
-                    queries.append(GenerationQuery(name, clique, max(n.values()) - count))
+                    queries.append(PlannedQuery(name, clique, max(n.values()) - count))
                     made[name, frozenset(clique)] += max(n.values()) - count
         if update:
             images += made
@@ -154,7 +155,7 @@ def test_planner_leaves_the_counts_alone(planner, count):
 def test_update_saves_images(count):
     """Three images with all of a, b, c settle its three pairs as well."""
     cliques = count({("x", frozenset("abc")): 4, ("y", frozenset("abc")): 1}, 3)
-    assert plan(cliques, "conbias").queries == (GenerationQuery("y", ("a", "b", "c"), 3),)
+    assert plan(cliques, "conbias").queries == (PlannedQuery("y", ("a", "b", "c"), 3),)
     published = plan(cliques, "published")
     assert published.images == 12
     assert simulate(cliques, published.queries).counts[3:6].tolist() == [[4, 7]] * 3
