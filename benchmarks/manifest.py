@@ -24,7 +24,7 @@ from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.generation.output.job_manifest import manifest_name, stream_manifest
 from cobalance.generation.output.manifest import write_rows
 from cobalance.generation.output.provenance import Row, new_row
-from cobalance.generation.output.settlement_records import SettlementRecord
+from cobalance.generation.output.settlement_records import add_settled
 from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.ingest.stored.output_folder import OutputFolder
 from tests.memory import peak_mb
@@ -83,7 +83,11 @@ def write_records(folder: OutputFolder, queries: int, best_of: int) -> None:
             ChunkRecord(folder, JOB, chunk.id).write(rows)
         for start in range(ours.start, ours.stop, QUERIES):
             some = range(start, min(start + QUERIES, ours.stop))
-            SettlementRecord(folder, JOB, number, start).add(
+            add_settled(
+                folder,
+                JOB,
+                number,
+                start,
                 {
                     candidate_id(JOB, query, index): {
                         "verdict": "rejected",
@@ -93,7 +97,7 @@ def write_records(folder: OutputFolder, queries: int, best_of: int) -> None:
                     }
                     for query in some
                     for index in range(best_of)
-                }
+                },
             )
 
 

@@ -16,8 +16,6 @@ _PARTS = frozenset(
     {*("arm", "arms", "body", "crowd", "face", "faces", "hair", "hand", "hands", "head", "heads")}
     | {"leg", "legs", "skin"}
 )
-
-
 _CHANGES_OBJECTS = frozenset({"brushnet", "instruct", "patch"})
 _KEEPS_PARTS = frozenset({"instruct", "patch"})
 

@@ -106,10 +106,6 @@ def register_queues(
 
     Parameters
     ----------
-    url : str
-        As `check_url` returns it.
-    application : str
-        Name of the application whose queues these are.
     concurrency : mapping of str to int
         How many workflows of each queue a worker executes at once.
     poll_s : float

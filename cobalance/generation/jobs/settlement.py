@@ -1,5 +1,6 @@
 """Settle complete queries of a job: rank their candidates, and choose the best."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import read_vectors
 from cobalance.generation.output.image_files import delete_dropped
 from cobalance.generation.output.provenance import judgement_values, scores_by_name
-from cobalance.generation.output.settlement_records import Settled, SettlementRecord
+from cobalance.generation.output.settlement_records import Settled, add_settled
 from cobalance.generation.ranking import rank_candidates, sum_ranks
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.lifecycle import query_id
@@ -43,79 +43,42 @@ def is_unsettled(query: QueryProgress, best_of: int) -> bool:
     return query.is_open and has_all and query.settled < query.made
 
 
-def has_pool(settings: JobSettings) -> bool:
-    """Whether a filter of a job looks at all of its images."""
-    return any(FILTERS[name].judge_pool is not None for name in settings.filter_options())
+Judged = Mapping[str, Mapping[str, Any]]
+"""Judgements of one candidate by filter, as the manifest has them; JSON values."""
 
 
-@dataclass(frozen=True)
-class PoolJudgements:
-    """Judgements of candidates by filters that look at all images of a job.
-
-    Parameters
-    ----------
-    by_filter : mapping of str to mapping of str to Judgement
-        By filter, then by candidate.
-    """
-
-    by_filter: Mapping[str, Mapping[str, Judgement]]
-
-    def of(self, candidate: str) -> dict[str, Judgement]:
-        """Scores of a candidate, by filter."""
-        return {
-            name: judged[candidate]
-            for name, judged in self.by_filter.items()
-            if candidate in judged
-        }
-
-    def apply(self, candidate: MadeCandidate) -> MadeCandidate:
-        """A candidate with the scores, and no longer eligible where one rejects it.
-
-        What people have decided stays.
-        """
-        found = self.of(candidate.id)
-        values = {name: judgement_values(judgement) for name, judgement in found.items()}
-        others = {
-            name: score
-            for name, score in candidate.scores.items()
-            if name.partition(" ")[0] not in values
-        }
-        against = [one.reason for one in found.values() if not one.accepted]
-        judged = replace(candidate, scores=others | scores_by_name(values))
-        if not against or not candidate.eligible or candidate.decided_by is not None:
-            return judged
-        return replace(judged, eligible=False, reason=" ".join(against))
-
-    def scores_of(self, candidate: str) -> dict[str, Any]:
-        """The judgements of a candidate as the manifest has them, by filter; JSON values."""
-        return {name: judgement_values(one) for name, one in self.of(candidate).items()}
-
-
-def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> PoolJudgements:
-    """Judge all images of a job that have vectors.
+def judge_pool(folder: OutputFolder, job: str, settings: JobSettings) -> dict[str, Judged]:
+    """Judge all images of a job by the filters that look at all of them; by candidate.
 
     The vectors of a filter are all in memory at once, in 32 bits: 20,000 images of 512 numbers, and
     as many sources, take 80 MB twice.
     """
-    by_filter = {}
+    judged: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, options in settings.filter_options().items():
         judge = FILTERS[name].judge_pool
         if judge is not None:
             pool = Pool.of(read_vectors(folder, job, name))
-            if pool.candidates:
-                by_filter[name] = judge(pool, FILTERS.check(name, options))
-    return PoolJudgements(by_filter)
+            found = judge(pool, FILTERS.check(name, options)) if pool.candidates else {}
+            for candidate, judgement in found.items():
+                judged[candidate][name] = judgement_values(judgement)
+    return dict(judged)
 
 
-def changed_candidates(
-    before: Sequence[MadeCandidate], after: Sequence[MadeCandidate]
-) -> dict[str, tuple[Mapping[str, float], str]]:
-    """Changes for `graph.jobs.settlement.judge_made`: scores and reasons for rejection."""
-    return {
-        new.id: (new.scores, new.reason if old.eligible and not new.eligible else "")
-        for old, new in zip(before, after, strict=True)
-        if new != old
+def apply_judgements(candidate: MadeCandidate, judged: Judged) -> MadeCandidate:
+    """A candidate with the scores, and no longer eligible where a filter rejects it.
+
+    What people have decided stays.
+    """
+    others = {
+        name: score
+        for name, score in candidate.scores.items()
+        if name.partition(" ")[0] not in judged
     }
+    against = [values["reason"] for values in judged.values() if not values["accepted"]]
+    found = replace(candidate, scores=others | scores_by_name(judged))
+    if not against or not candidate.eligible or candidate.decided_by is not None:
+        return found
+    return replace(found, eligible=False, reason=" ".join(against))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +107,9 @@ class Settler:
         """
         best_of = self.settings.best_of
         complete = [query for query in progress if is_unsettled(query, best_of)]
-        judged = None
-        if complete and has_pool(self.settings):
+        judged: dict[str, Judged] = {}
+        filters = self.settings.filter_options()
+        if complete and any(FILTERS[name].judge_pool is not None for name in filters):
             if any(
                 query.is_open and query.made < candidates_wanted(query, best_of)
                 for query in progress
@@ -162,35 +126,38 @@ class Settler:
     def _settle(
         self,
         queries: Sequence[QueryProgress],
-        judged: PoolJudgements | None,
+        judged: Mapping[str, Judged],
         round_number: int,
     ) -> None:
         ids = [query_id(self.job, query.position) for query in queries]
         made = read_made(self.store, ids)
-        if judged is not None:
-            before = made
-            made = {query: [judged.apply(one) for one in found] for query, found in before.items()}
-            for query in made:
-                judge_made(self.store, self.job, changed_candidates(before[query], made[query]))
+        if judged:
+            for query, before in made.items():
+                after = [apply_judgements(one, judged.get(one.id, {})) for one in before]
+                changes = {
+                    new.id: (new.scores, new.reason if old.eligible and not new.eligible else "")
+                    for old, new in zip(before, after, strict=True)
+                    if new != old
+                }
+                judge_made(self.store, self.job, changes)
+                made[query] = after
         settlements = [
             rank_query(identity, query.made, query.n, made.get(identity, []), self.settings.rank_by)
             for identity, query in zip(ids, queries, strict=True)
         ]
         ranked = {one.id: one for settlement in settlements for one in settlement.ranked}
-        record = SettlementRecord(self.folder, self.job, round_number, queries[0].position)
-        record.add(
-            {
-                candidate.id: _settled_row(candidate, ranked.get(candidate.id), judged)
-                for of_query in made.values()
-                for candidate in of_query
-            }
-        )
+        settled = {
+            candidate.id: _settled_row(candidate, ranked.get(candidate.id), judged)
+            for of_query in made.values()
+            for candidate in of_query
+        }
+        add_settled(self.folder, self.job, round_number, queries[0].position, settled)
         keep = self.settings.keep_losers
         settle_queries(self.store, self.job, settlements, keep_losers=keep)
 
 
 def _settled_row(
-    candidate: MadeCandidate, ranked: RankedCandidate | None, judged: PoolJudgements | None
+    candidate: MadeCandidate, ranked: RankedCandidate | None, judged: Mapping[str, Judged]
 ) -> Settled:
     found: Settled = {
         "verdict": "rejected",
@@ -199,8 +166,8 @@ def _settled_row(
     }
     if candidate.decided_by is not None:
         found["decided_by"] = candidate.decided_by
-    if judged is not None and (scores := judged.scores_of(candidate.id)):
-        found["judged"] = scores
+    if candidate.id in judged:
+        found["judged"] = judged[candidate.id]
     return found
 
 

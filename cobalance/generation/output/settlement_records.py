@@ -20,24 +20,20 @@ that look at all images of the job.
 """
 
 
-class SettlementRecord:
-    """The record of some queries of a job, from `first` on, that a round has completed."""
+def add_settled(
+    folder: OutputFolder, job: str, round_number: int, first: int, settled: Mapping[str, Settled]
+) -> None:
+    """Add candidates by id to the record of a round's queries from `first` on.
 
-    def __init__(self, folder: OutputFolder, job: str, round_number: int, first: int) -> None:
-        self._folder = folder
-        self._name = f"{job}/settled/{round_number:06d}-{first:06d}.json"
-
-    def add(self, settled: Mapping[str, Settled]) -> None:
-        """Add candidates by id, replacing those of an interrupted settlement.
-
-        Queries that it did settle are in it already, and stay.
-        """
-        try:
-            before: dict[str, Settled] = json.loads(self._folder.read(self._name))
-        except OutputMissingError:
-            before = {}
-        text = json.dumps(before | dict(settled), ensure_ascii=False, sort_keys=True, indent=0)
-        self._folder.write(self._name, text.encode())
+    They replace those of an interrupted settlement; queries that it did settle stay.
+    """
+    name = f"{job}/settled/{round_number:06d}-{first:06d}.json"
+    try:
+        before: dict[str, Settled] = json.loads(folder.read(name))
+    except OutputMissingError:
+        before = {}
+    text = json.dumps(before | dict(settled), ensure_ascii=False, sort_keys=True, indent=0)
+    folder.write(name, text.encode())
 
 
 class Settlements:

@@ -56,8 +56,10 @@ class ChunkExecutor:
     def execute(self, chunk: Chunk, attempt: int) -> ChunkResult:
         """Execute a chunk for an attempt of its job; a job that cannot go on fails."""
         try:
-            dataset = self._start(chunk, attempt)
-            if dataset is None:
+            queries = list(dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items))
+            start = partial(start_queries, job=chunk.job, attempt=attempt, queries=queries)
+            dataset = self._store.run(start)
+            if dataset is None:  # no longer wanted
                 return "skipped"
             self.job = chunk.job
             return self._execute(chunk, attempt, dataset)
@@ -85,16 +87,8 @@ class ChunkExecutor:
             if rows is None:
                 return "skipped"
             record.clear_starts()
-        report = partial(rounds.report_chunk, job=chunk.job, rows=rows)
-        self._store.run(report)
+        self._store.run(partial(rounds.report_chunk, job=chunk.job, rows=rows))
         return "done"
-
-    def _start(self, chunk: Chunk, attempt: int) -> str | None:
-        """Start the chunk's queries; give their dataset, None if the chunk is no longer wanted."""
-        queries = dict.fromkeys(query_id(chunk.job, query) for query, _ in chunk.items)
-        return self._store.run(
-            lambda store: start_queries(store, chunk.job, attempt, list(queries))
-        )
 
     def _record(self, chunk: Chunk) -> ChunkRecord:
         return ChunkRecord(self._resources.folder, chunk.job, chunk.id)
@@ -121,7 +115,11 @@ class ChunkExecutor:
             reason = str(error)
         ((query, _),) = chunk.items
         if runner.failures.count(query, reason) >= _REPEATS:
-            runner.failures.fail([query], _describe_repeat(reason))
+            told = (
+                f"{_REPEATS} images in a row could not be generated, for the same reason: "
+                f"{reason.rstrip('.')}. Put that right, then retry the job."
+            )
+            runner.failures.fail([query], told)
             record.clear_starts()
             return None
         rows = runner.reject(chunk, rounds.NOT_GENERATED + reason)
@@ -152,14 +150,10 @@ class ChunkExecutor:
         images = runner.run(chunk)
         rows = record.read()  # finished by another worker that took this one for dead
         if rows is None:
-            settings = runner.settings
-            embedded = (image.embedded for image in images)
-            write_vectors(self._resources.folder, chunk.job, chunk.id, embedded)
+            settings, folder = runner.settings, self._resources.folder
+            write_vectors(folder, chunk.job, chunk.id, (image.embedded for image in images))
             rows = save_images(
-                self._resources.folder,
-                images,
-                settings.image_format,
-                keep_rejected=settings.keep_rejected,
+                folder, images, settings.image_format, keep_rejected=settings.keep_rejected
             )
             record.write(rows)
         return rows
@@ -175,10 +169,3 @@ class ChunkExecutor:
                 message=message,
             )
             self._store.run(report)
-
-
-def _describe_repeat(reason: str) -> str:
-    return (
-        f"{_REPEATS} images in a row could not be generated, for the same reason: "
-        f"{reason.rstrip('.')}. Put that right, then retry the job."
-    )

@@ -12,6 +12,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.worker.chunk_executor import ChunkExecutor
@@ -159,6 +160,7 @@ class Worker:
         """Advance jobs and tasks until stopped; the queue's threads execute them meanwhile."""
         pause_s = rest_s = 0.0
         busy_at = time.monotonic()
+        idle_s = inf if self.options.idle_s is None else self.options.idle_s
         while True:
             if self._woken.wait(pause_s):
                 rest_s = _AFTER_CHUNK_S
@@ -185,12 +187,8 @@ class Worker:
             pause_s = _BUSY_POLL_S if queue.is_executing() else rest_s
             if active or has_tasks:
                 busy_at = time.monotonic()
-            elif self.options.until_idle or self._is_tired(busy_at):
+            elif self.options.until_idle or time.monotonic() - busy_at >= idle_s:
                 return
-
-    def _is_tired(self, busy_at: float) -> bool:
-        idle_s = self.options.idle_s
-        return idle_s is not None and time.monotonic() - busy_at >= idle_s
 
     def _advance_tasks(self, supervisor: JobSupervisor) -> bool:
         """Advance all tasks that this worker may run; whether the queue has any."""

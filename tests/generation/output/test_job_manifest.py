@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.output.chunk_records import ChunkRecord, read_records
 from cobalance.generation.output.job_manifest import stream_manifest
-from cobalance.generation.output.settlement_records import SettlementRecord, Settlements
+from cobalance.generation.output.settlement_records import Settlements, add_settled
 from cobalance.graph.errors import DataError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
@@ -119,7 +119,7 @@ def test_the_last_settlement_of_a_query_counts(places, settled):
     for at, (number, queries) in enumerate(settled):
         ordered = sorted(queries)
         record = {candidate_id(JOB, query, 0): {"rank": at} for query in ordered}
-        SettlementRecord(folder, JOB, number, ordered[0]).add(record)
+        add_settled(folder, JOB, number, ordered[0], record)
         for query in ordered:
             key = (number, ordered[0])
             expected[query] = max(expected.get(query, (key, at)), (key, at))
@@ -137,7 +137,7 @@ def test_what_was_dropped_is_as_its_settlement_has_it(folder):
     lost = {"verdict": "rejected", "rank": 2, "reason": "Rank 2 of 2.", "judged": {"near": {}}}
     chosen = {"verdict": "rejected", "rank": 1, "reason": "Rank 1 of 2."}
     settled = {candidate_id(JOB, 0, 0): lost, candidate_id(JOB, 0, 1): chosen}
-    SettlementRecord(folder, JOB, 0, 0).add(settled)
+    add_settled(folder, JOB, 0, 0, settled)
     current = {
         candidate_id(JOB, 0, 1): {"verdict": "accepted", "reason": "", "decided_by": "ann"},
         candidate_id(JOB, 0, 2): {"verdict": "rejected", "reason": "Blank.", "decided_by": None},
@@ -164,7 +164,7 @@ def test_memory_does_not_grow_with_the_job(folder):
                     for one in many
                     for at in range(8)
                 }
-                SettlementRecord(folder, JOB, 1, query).add(lost)
+                add_settled(folder, JOB, 1, query, lost)
 
     def peak():
         tracemalloc.start()
