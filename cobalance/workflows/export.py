@@ -164,8 +164,6 @@ def _check_target(folders: Folders, folder: Path) -> None:
 MOST_ZIP_MB = 200
 """Larger exports have no ZIP file: a download passes through the memory of the app."""
 
-_NOT_IN_FOLDERS = re.compile(r"[^\w.-]+")
-
 
 def folder_stem(dataset: str) -> str:
     """A dataset's name in characters that any shell and file system takes.
@@ -175,7 +173,7 @@ def folder_stem(dataset: str) -> str:
     >>> folder_stem("my cars; rm"), folder_stem("...")
     ('my-cars-rm', 'dataset')
     """
-    return _NOT_IN_FOLDERS.sub("-", dataset).strip("-.")[:80] or "dataset"
+    return re.sub(r"[^\w.-]+", "-", dataset).strip("-.")[:80] or "dataset"
 
 
 @dataclass(frozen=True)

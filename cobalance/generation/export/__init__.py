@@ -1,11 +1,26 @@
-"""Exports of rebalanced datasets: one module per format, and the registry of them all."""
+"""Exports of rebalanced datasets: the registry of formats, and an export from end to end."""
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from cobalance.generation.export.exporter import Exporters
+from cobalance.generation.export.describing import card, croissant
+from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
+from cobalance.generation.export.describing.texts import TextCounts
+from cobalance.generation.export.exporter import Exporters, Writer
 from cobalance.generation.export.images.dataset import ExportDataset
+from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
-from cobalance.generation.export.run import run_export
+from cobalance.generation.export.tables import Column, TableFile, table_writer
+from cobalance.generation.export.writing.staging import Staging, open_staging
+from cobalance.generation.output.manifest import (
+    MANIFEST_SCHEMA,
+    manifest_frame,
+    manifest_table,
+    write_table,
+)
+from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.progress import Progress, silent
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
@@ -20,6 +35,21 @@ EXPORTERS = Exporters(
         "weights": "cobalance.generation.export.formats.sample_weights",
     },
 )
+
+GENERATED = TableFile(
+    "generated.parquet",
+    "How the generated images were made; path is the file in this folder.",
+    {
+        field.name: Column(field.type, "See cobalance.generation.output.manifest of cobalance.")
+        for field in MANIFEST_SCHEMA
+    },
+    key="candidate",
+)
+_VERSION = 1
+
+
+ImageCounts = Counter[tuple[str | None, str, bool]]
+"""Images per split, class, and whether they are generated."""
 
 
 def export(
@@ -64,5 +94,90 @@ def export(
         It needs packages that are not installed.
     """
     options = options or ExportOptions()
-    start = EXPORTERS.open(format, options.format_options)
-    return run_export(dataset, EXPORTERS[format], start, folder, options, progress)
+    start, plugin = EXPORTERS.open(format, options.format_options), EXPORTERS[format]
+    if options.reference and not plugin.can_reference:
+        raise OptionError(
+            f"The format {plugin.name} holds the images themselves, and cannot refer to their "
+            "addresses. Leave ",
+            Setting("reference"),
+            " out, or export as folder, coco or weights.",
+        )
+    stream = ImageStream(dataset, options, progress, plugin.can_reference)
+    identity = {"name": dataset.name, "format": plugin.name, "job": dataset.job}
+    with open_staging(folder, identity, overwrite=options.overwrite) as staging:
+        writer = start(stream, staging)
+        tables: list[TableFile] = []
+        rows: list[dict[str, Any]] = []
+        texts = TextCounts()
+        if plugin.has_images:
+            images, rows = _write_images(stream, staging, writer, texts, shuffled=plugin.shuffled)
+            tables.append(IMAGE_TABLE)
+        else:
+            real = (image for image in stream.listed if not image.synthetic)
+            images = ImageCounts((image.split, image.class_name, False) for image in real)
+        report = writer.finish()
+        tables += report.tables
+        generated = manifest_frame(rows)
+        if rows:
+            with staging.open(GENERATED.name) as file:
+                write_table(manifest_table(generated), file)
+        counts = _counts(images, stream, report.counts)
+        facts = card.CardFacts(
+            name=dataset.name,
+            format=plugin.name,
+            layout=plugin.layout,
+            images=images,
+            counts=counts,
+            copied=plugin.has_images and not options.reference,
+            generated=generated,
+            tables=tables,
+            patterns=report.patterns,
+            texts=texts,
+        )
+        _describe(staging, facts, [*tables, *([GENERATED] if rows else [])])
+        staging.seal(
+            {"cobalance_export": _VERSION, **identity, "counts": dict(sorted(counts.items()))}
+        )
+        n_bytes = sum(size for _, size in staging.files.values())
+    return ExportReport(counts, len(staging.files), n_bytes)
+
+
+def _write_images(
+    stream: ImageStream, staging: Staging, writer: Writer, texts: TextCounts, *, shuffled: bool
+) -> tuple[ImageCounts, list[dict[str, Any]]]:
+    """Write all images and the table of them; return their counts, and rows of generated ones."""
+    counts, rows = ImageCounts(), []
+    with table_writer(staging, IMAGE_TABLE) as table:
+        for image in stream.images(shuffled=shuffled):
+            location = writer.add(image)
+            table.add(image_row(image, location))
+            counts[image.split, image.class_name, image.synthetic] += 1
+            texts.add(image)
+            if image.provenance is not None:
+                path = "/".join(filter(None, (location.file, location.key)))
+                rows.append({**image.provenance, "path": path, "mask_path": location.mask})
+        if not counts:
+            raise ExportError(
+                "None of the images can be read, so there is nothing to export. Name the "
+                "folder or the store that they are in."
+            )
+    return counts, rows
+
+
+def _counts(images: ImageCounts, stream: ImageStream, written: Mapping[str, int]) -> dict[str, int]:
+    counts = dict.fromkeys(["real images", "generated images"], 0)
+    counts |= {f"{name} left out": 0 for name in counts}
+    for (_, _, synthetic), n in images.items():
+        counts["generated images" if synthetic else "real images"] += n
+    return counts | stream.left_out | {key: n for key, n in written.items() if key not in counts}
+
+
+def _describe(staging: Staging, facts: card.CardFacts, tables: list[TableFile]) -> None:
+    rai = {
+        "dataCollection": " ".join([card.summary(facts), *facts.texts.sentences()]),
+        "dataBiases": card.LIMITS[2],
+        "dataLimitations": " ".join(card.LIMITS if len(facts.generated) else card.LIMITS[2:]),
+    }
+    about = croissant.croissant(facts.name, card.summary(facts), staging.files, tables, rai)
+    staging.write(croissant.NAME, about)
+    staging.write(card.NAME, card.data_card(facts))

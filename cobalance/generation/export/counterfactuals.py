@@ -13,8 +13,6 @@ from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.jobs.rebalance import generated_id, read_counterfactuals
 from cobalance.graph.jobs.status import Job
 
-RESULT_OPTIONS = tuple(field.name for field in fields(ResultOptions))
-
 
 def compose_job(
     store: GraphStore,
@@ -50,7 +48,7 @@ def compose_job(
         return None
     given = dict(given or {})
     recipe = given.pop("recipe", None) or job.settings.get("recipe") or DEFAULT
-    check_known("option of the result", given, RESULT_OPTIONS)
+    check_known("option of the result", given, [field.name for field in fields(ResultOptions)])
     options = replace(RECIPES[str(recipe)].result or ResultOptions(), **given)
     images = read_images()
     own = {generated_id(candidate) for one in asked for candidate in one.images}

@@ -1,7 +1,5 @@
 """Manifest rows of generated images that a dataset has from earlier jobs."""
 
-from typing import Any
-
 import pandas as pd
 
 from cobalance.generation.export.options import ExportError
@@ -13,8 +11,6 @@ from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.wording import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
-
-_PREFIX = generated_id("")
 
 
 def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -> pd.DataFrame:
@@ -46,11 +42,18 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
     )
     by_job: dict[str, set[str]] = {}
     for image in labels:
-        candidate = str(image).removeprefix(_PREFIX)
+        candidate = str(image).removeprefix(generated_id(""))
         by_job.setdefault(candidate.rpartition("/")[0].rpartition("/")[0], set()).add(candidate)
     rows = []
     for job, candidates in sorted(by_job.items()):
-        found = _rows(store, folder, job, candidates) if job else []
+        found = []
+        if job:
+            verdicts = read_verdicts(store, job, sorted(candidates))
+            found = [
+                row | verdicts.get(row["candidate"], {})
+                for row in read_records(folder, job)
+                if row["candidate"] in candidates and row["path"] is not None
+            ]
         if len(found) < len(candidates):
             raise ExportError(
                 f"{folder.place} has {len(found):,} of the "
@@ -63,14 +66,3 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
     for row in rows:
         row["class"], row["concepts"] = labels[generated_id(row["candidate"])]
     return manifest_frame(rows)
-
-
-def _rows(
-    store: GraphStore, folder: OutputFolder, job: str, candidates: set[str]
-) -> list[dict[str, Any]]:
-    verdicts = read_verdicts(store, job, sorted(candidates))
-    return [
-        row | verdicts.get(row["candidate"], {})
-        for row in read_records(folder, job)
-        if row["candidate"] in candidates and row["path"] is not None
-    ]

@@ -1,9 +1,9 @@
 """Parquet tables of an export, with the meaning of each column for the data card and Croissant."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,18 +64,12 @@ class TableFile:
     columns: Mapping[str, Column]
     key: str = "image_id"
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns as an Arrow schema."""
-        return pa.schema([(name, column.type) for name, column in self.columns.items()])
-
 
 class TableWriter:
     """Buffers rows and writes them in groups."""
 
-    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
-        self._schema, self._rows = schema, list[Mapping[str, Any]]()
-        self._parquet = pq.ParquetWriter(file, schema, compression="zstd")
+    def __init__(self, parquet: pq.ParquetWriter) -> None:
+        self._parquet, self._rows = parquet, list[Mapping[str, Any]]()
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a row: a value for each column that has one."""
@@ -86,17 +80,18 @@ class TableWriter:
     def flush(self) -> None:
         """Write the buffered rows."""
         if self._rows:
-            self._parquet.write_table(pa.Table.from_pylist(self._rows, self._schema))
+            self._parquet.write_table(pa.Table.from_pylist(self._rows, self._parquet.schema))
             self._rows = []
-
-    def close(self) -> None:
-        """Finish the file."""
-        self._parquet.close()
 
 
 @contextmanager
 def table_writer(staging: Staging, table: TableFile) -> Iterator[TableWriter]:
     """Open a table of an export for writing."""
-    with staging.open(table.name) as file, closing(TableWriter(file, table.schema)) as writer:
+    schema = pa.schema([(name, column.type) for name, column in table.columns.items()])
+    with (
+        staging.open(table.name) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as parquet,
+    ):
+        writer = TableWriter(parquet)
         yield writer
         writer.flush()

@@ -1,6 +1,6 @@
 """Convert regions and masks to COCO annotations with box, area and outline."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,19 +18,8 @@ from cobalance.ingest.images.masks import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CocoRegion:
-    """Box, area and outline of a COCO annotation.
-
-    Parameters
-    ----------
-    box : tuple of four floats
-        x, y, width and height in pixels.
-    area_px2 : float
-        Area of the outline in square pixels.
-    segmentation : bytes
-        The outline in JSON: polygons, or a run-length encoding.
-    """
+class CocoRegion(NamedTuple):
+    """A COCO annotation's box, area of the outline, and outline in JSON, as polygons or runs."""
 
     box: Box
     area_px2: float

@@ -30,7 +30,7 @@ def file_stem(image_id: str) -> str:
     >>> file_stem("شارع")
     'image-40c0f8d20ae8c548'
     """
-    return f"{_slug(image_id) or 'image'}-{_digest(image_id)[:16]}"
+    return f"{_slug(image_id) or 'image'}-{digest(image_id)[:16]}"
 
 
 def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
@@ -57,7 +57,7 @@ def split_names(splits: Iterable[str | None]) -> dict[str | None, str]:
     for name in named:
         slug = slugs[name]
         plain = slug == name and times[slug.lower()] == 1 and slug.lower() not in _RESERVED
-        names[name] = slug if plain else f"{slug or 'split'}_{_digest(name)[:8]}"
+        names[name] = slug if plain else f"{slug or 'split'}_{digest(name)[:8]}"
     return names
 
 
@@ -65,7 +65,8 @@ def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text[: 2 * _LONGEST])[:_LONGEST].strip("_")
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """SHA-256 of a text, such as an id, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -17,6 +17,7 @@ from cobalance.generation.export.images.image import (
     ImageText,
     UnreadableError,
     WrongSizeError,
+    digest,
     split_names,
     with_content,
 )
@@ -91,7 +92,7 @@ class ImageStream:
         """
         images = self.listed
         if shuffled:
-            images = sorted(images, key=lambda image: hashlib.sha256(_encode(image.id)).digest())
+            images = sorted(images, key=lambda image: digest(image.id))
         self.progress("export", 0, len(images))
         for start in range(0, len(images), _BATCH):
             batch = images[start : start + _BATCH]
@@ -252,10 +253,6 @@ def _mention(region: Mapping[Any, Any]) -> Mention:
 
 def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _reason(error: BaseException) -> str:
