@@ -85,19 +85,15 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             **choice_in_url("planner"),
             width=170,
             help="\n".join(
-                [
+                (
                     f"{meaning('planner')}\n",
                     *(f"- **{name}**: {one.purpose}" for name, one in PLANNERS.items()),
-                ]
+                )
             ),
         )
         kind = PLANNERS[planner].options
         own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
-        budget = _limit(
-            "Budget",
-            "budget",
-            "Images in all.",
-        )
+        budget = _limit("Budget", "budget", "Images in all.")
         largest_first = budget is not None and _choose_largest_first()
         cap = _limit("Most per query", "cap", "Images of one class for one clique.")
     options = PlanOptions(*sizes, cap, budget, largest_first)

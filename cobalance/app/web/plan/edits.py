@@ -108,16 +108,26 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
     changes |= {"limit": limit} if limit != usual.limit else {}
     if chosen == SELECTED:
         if not selected:
-            if empty_state(
-                "No clique selected",
-                "Tick cliques on the **Diagnose** page, or edit all images.",
-                action=("Go to Diagnose", "_edits_to_diagnose"),
-            ):
-                url.go_to("diagnose")
+            offer_diagnose("edit all images", "_edits_to_diagnose")
             return None
         st.caption(f"{inflect(len(selected), 'cliques')} selected.")
         changes["cliques"] = selected
     return changes
+
+
+def offer_diagnose(otherwise: str, key: str) -> None:
+    """Say that no clique is selected, and draw the way to where they are."""
+    text = f"Tick cliques on the **Diagnose** page, or {otherwise}."
+    if empty_state("No clique selected", text, action=("Go to Diagnose", key)):
+        url.go_to("diagnose")
+
+
+def type_name(usual: str) -> str:
+    """Draw the plan's name; return it, or the usual one where none is typed."""
+    typed = st.text_input(
+        "Name of the plan", placeholder=usual, max_chars=200, **in_url("plan_name"), width=260
+    )
+    return clean_name(typed) or usual
 
 
 def _group_names(current: CurrentDataset, usual: CounterfactualOptions) -> list[str]:
@@ -129,10 +139,8 @@ def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -
     folder = session.settings().folders().captions
     path = caption_files(folder).path(current.name)
     written = path.stat().st_mtime_ns if path.exists() else None
-    found: dict[str, Any] = _summarise(
-        current.store, folder, current.state, written, recipe, tuple(changes.items())
-    )
-    return found
+    given = tuple(changes.items())
+    return _summarise(current.store, folder, current.state, written, recipe, given)
 
 
 # Kept under the dataset's state and its captions' time: from these all else follows.
@@ -198,18 +206,12 @@ def _order(
 
     with st.container(border=True, key="_edits_job"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            typed = st.text_input(
-                "Name of the plan",
-                placeholder=recipe,
-                max_chars=200,
-                **in_url("plan_name"),
-                width=260,
-            )
+            name = type_name(recipe)
             create = st.button(
                 "Create job", type="primary", key="_edits_create", disabled=settings is None
             )
             if create and settings is not None:
-                start_job(current, clean_name(typed) or recipe, settings, plan)
+                start_job(current, name, settings, plan)
                 st.rerun()
         show_job(current, "_edits_to_jobs")
 

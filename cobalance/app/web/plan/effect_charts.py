@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.widgets.tables import count_column, draw_table
@@ -169,12 +168,7 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
 def planners(compared: pd.DataFrame, current: str) -> None:
     """Draw the cost and the effect of each planner.
 
-    Parameters
-    ----------
-    compared : pandas.DataFrame
-        Index planner, columns of `cobalance.generation.planning.effects.measure`.
-    current : str
-        The one that the plan is from.
+    `compared` is from `cobalance.workflows.plan.compare.compare_all`; the plan is from `current`.
     """
     config = st.column_config
     shown = compared.reset_index()
@@ -215,12 +209,7 @@ def planners(compared: pd.DataFrame, current: str) -> None:
 def budgets(curve: pd.DataFrame, budget: int | None) -> None:
     """Draw remaining gaps and cliques by number of images, with the current budget as a rule.
 
-    Parameters
-    ----------
-    curve : pandas.DataFrame
-        From `cobalance.workflows.plan.compare.budget_curve`.
-    budget : int or None
-        The budget in use.
+    `curve` is from `cobalance.workflows.plan.compare.budget_curve`.
     """
     for place, measured, title in zip(
         st.columns(2),
@@ -255,24 +244,11 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
         )
 
 
-SUMMARY = "_plan_summary"
-"""The summary's key: page.css of `cobalance.app.web.server` keeps it in sight by it."""
-
-
-def place() -> DeltaGenerator:
-    """The place of the summary, to be filled when all of it is known."""
-    return st.container(key=SUMMARY, gap="xsmall")
-
-
 def draw_cost(measured: Mapping[str, int], length: str) -> None:
     """Draw the plan's images, remaining gaps and time.
 
-    Parameters
-    ----------
-    measured : mapping
-        From `cobalance.generation.planning.effects.measure`.
-    length : str
-        How long one worker takes.
+    `measured` is from `cobalance.generation.planning.effects.measure`; `length` says how long one
+    worker takes.
     """
     st.metric("Images to make", f"{measured['images']:,}")
     st.metric(

@@ -1,7 +1,7 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -22,10 +22,10 @@ from cobalance.app.web.plan.choice import (
     planners_compared,
 )
 from cobalance.app.web.plan.estimate import draw_estimate
-from cobalance.app.web.state import session, url
+from cobalance.app.web.state import session
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
-from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
+from cobalance.app.web.state.url import choice_in_url, number_in_url
 from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.theme import escape
@@ -39,7 +39,6 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.errors import CobalanceError, render
-from cobalance.graph.names import clean_name
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.diagnose.findings import no_clique
@@ -84,7 +83,7 @@ def page() -> None:
         icon = ":material/check_circle:"
         empty_state("Nothing to make", escape(render(why, in_app)), icon=icon)
         return
-    head = effect_charts.place()
+    head = st.container(key="_plan_summary", gap="xsmall")  # which page.css keeps in sight
     told = st.container()
     left, right = st.columns([6, 7])
     with left:
@@ -95,8 +94,7 @@ def page() -> None:
     measured = measure(cliques, after, images, chosen)
     touched = touched_rows(cliques, after)
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
-    made = PlanInHand(cliques, images, request, planner, None if edited.images else found)
-    plan = made.plan()
+    plan = assemble_plan(cliques, images, request, planner, None if edited.images else found)
     with told:
         effect_charts.draw_effects(measured, len(touched))
         effect_charts.warn(cliques, after, measured["images"], request.options.min_size)
@@ -109,7 +107,7 @@ def page() -> None:
     with right:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
-    _take_away(current, made, measured, head)
+    _take_away(current, plan, request.planner, measured, head)
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
@@ -121,9 +119,9 @@ def page() -> None:
     compared = planners_compared(current, cliques, request)
     left_out = compared.attrs["left_out"]
     if edited.images:
-        own = pd.DataFrame([measured], index=pd.Index([made.planner], name="planner"))
+        own = pd.DataFrame([measured], index=pd.Index([planner], name="planner"))
         compared = pd.concat([own, compared])
-    effect_charts.planners(compared, made.planner)
+    effect_charts.planners(compared, planner)
     for name, why in left_out.items():
         st.caption(escape(f"{name} is left out: {why}"))
     offer_lists(current, cliques, chosen)
@@ -158,54 +156,45 @@ def _nothing_chosen(request: PlanRequest) -> None:
     if request.choice.cliques is None:
         empty_state("No clique fits", "Loosen a filter above.")
         return
-    if empty_state(
-        "No clique selected",
-        "Tick cliques on the **Diagnose** page, or plan for all that a filter names, above.",
-        action=("Go to Diagnose", "_plan_to_diagnose"),
-    ):
-        url.go_to("diagnose")
+    edits.offer_diagnose("plan for all that a filter names, above", "_plan_to_diagnose")
 
 
-@dataclass(frozen=True, eq=False)
-class PlanInHand:
+def assemble_plan(
+    cliques: Cliques,
+    images: IntArray,
+    request: PlanRequest,
+    planner: str,
+    found: PlannedImages | None = None,
+) -> Plan:
     """The plan on the page, edits included.
 
-    `images`, of shape (n_cliques, n_classes), are those of each class to make for each clique;
-    `found` is what the planner says of them, unless they were edited.
+    Parameters
+    ----------
+    images : int array, shape (n_cliques, n_classes)
+        Images of each class to make for each clique.
+    found : PlannedImages or None
+        What the planner says of them, unless they were edited.
     """
-
-    cliques: Cliques
-    images: IntArray
-    request: PlanRequest
-    planner: str
-    found: PlannedImages | None = None
-
-    def plan(self) -> Plan:
-        """The plan with its queries."""
-        queries, known = queries_of(self.cliques, self.images), self.found
-        own = dict(self.request.planner_options)
-        made = Plan(self.planner, self.request.options, queries, own)
-        if known is None:
-            return made
-        return replace(made, proven=known.proven, bound=known.bound, note=known.note)
-
-    def described(self) -> tuple[Plan, str]:
-        """The plan, and how many queries its images are in."""
-        plan = self.plan()
-        return plan, f"in {inflect(len(plan.queries), 'queries')}"
-
-    def json(self) -> bytes:
-        """The plan as a file, as `cobalance plan --format json` writes it."""
-        return plan_to_json(self.plan())
+    queries, own = queries_of(cliques, images), dict(request.planner_options)
+    made = Plan(planner, request.options, queries, own)
+    if found is None:
+        return made
+    return replace(made, proven=found.proven, bound=found.bound, note=found.note)
 
 
 def _take_away(
-    current: CurrentDataset, made: PlanInHand, measured: Mapping[str, int], head: DeltaGenerator
+    current: CurrentDataset,
+    plan: Plan,
+    planner: str,
+    measured: Mapping[str, int],
+    head: DeltaGenerator,
 ) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan.
 
     Parameters
     ----------
+    planner : str
+        The plan's name where none is typed.
     head : DeltaGenerator
         Where the summary is, with the button that creates the job.
     """
@@ -214,17 +203,14 @@ def _take_away(
         length = draw_estimate(current, images, job_form.chosen_recipe())
         settings = job_form.choose(current) if may_edit() else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            name = made.request.planner
-            typed = st.text_input(
-                "Name of the plan",
-                placeholder=name,
-                max_chars=200,
-                **in_url("plan_name"),
-                width=260,
+            name = edits.type_name(planner)
+            download(
+                "Download as JSON",
+                lambda: plan_to_json(plan),
+                f"{current.name}-{name}.json",
+                key="_plan_json",
+                disabled=not images,
             )
-            name = clean_name(typed) or name
-            file = f"{current.name}-{name}.json"
-            download("Download as JSON", made.json, file, key="_plan_json", disabled=not images)
     with head:
         with st.container(horizontal=True, vertical_alignment="center"):
             effect_charts.draw_cost(measured, length)
@@ -237,7 +223,8 @@ def _take_away(
                     disabled=not images or settings is None,
                 )
                 if create and settings is not None:
-                    edits.start_job(current, name, settings, lambda _: made.described())
+                    of = f"in {inflect(len(plan.queries), 'queries')}"
+                    edits.start_job(current, name, settings, lambda _: (plan, of))
                     st.rerun()
         edits.show_job(current, "_plan_to_jobs")
 

@@ -55,10 +55,10 @@ def plan(
     >>> plan(cliques).queries
     (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None),)
     """
-    own = dict(planner_options or {})
-    limits = options or PlanOptions()
+    own, limits = dict(planner_options or {}), options or PlanOptions()
+    opened = PLANNERS.open(planner, own)
     min_size, max_size = limits.resolve(cliques)
-    found = run_planner(cliques, PLANNERS.open(planner, own), limits)
+    found = run_planner(cliques, opened, limits)
     resolved = replace(limits, min_size=min_size, max_size=max_size)
     queries = queries_of(cliques, found.images)
     return Plan(planner, resolved, queries, own, found.proven, found.bound, found.note)

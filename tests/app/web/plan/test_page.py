@@ -574,15 +574,17 @@ def test_hostile_names(open_page: OpenPage, dataset: str, write_dataset: WriteDa
 def test_the_file_is_the_command_line_s(store: GraphStore, cars: str) -> None:
     """For the same request; the browser's own download is compared in the browser tests."""
     from cobalance.app.web.plan.choice import plan_found
-    from cobalance.app.web.plan.page import PlanInHand
+    from cobalance.app.web.plan.page import assemble_plan
     from cobalance.graph.dataset.cliques import load_cliques
 
     cliques = load_cliques(store, cars)
     for options in (PlanOptions(2, 3), PlanOptions(1, 2), PlanOptions(1, 3, 2, 7)):
         for planner in ("conbias", "published"):
             request = PlanRequest(dataset_state(store, cars), Choice(None), planner, options)
-            made = PlanInHand(cliques, plan_found(cliques, request).images, request, planner)
-            assert made.json() == plan_to_json(plan_dataset(store, cars, planner, options).plan)
+            made = assemble_plan(cliques, plan_found(cliques, request).images, request, planner)
+            assert plan_to_json(made) == plan_to_json(
+                plan_dataset(store, cars, planner, options).plan
+            )
 
 
 def test_gaps_that_the_plan_widens_are_told(
