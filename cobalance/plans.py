@@ -19,7 +19,7 @@ from cobalance.generation.planning.resampling import balancing_weights, image_li
 from cobalance.generation.planning.simulation import simulate, summarize_plan
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.errors import UnknownNameError, render
+from cobalance.graph.errors import check_known, render
 from cobalance.graph.files import replacing
 from cobalance.graph.records import PlannedQuery
 from cobalance.words import in_python
@@ -317,9 +317,7 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
     """
     mentions = data.mentions[["image", "concept"]].astype({"concept": object})
     known = set(mentions["concept"])
-    for name in concepts or ():
-        if name not in known:
-            raise UnknownNameError("concept", name, known)
+    check_known("concept", concepts or (), known)
     if concepts is not None:
         mentions = mentions[mentions["concept"].isin(list(concepts))]
     held = mentions.drop_duplicates().sort_values("concept").groupby("image")["concept"].agg(tuple)
@@ -349,8 +347,9 @@ def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        A row an image, indexed by its id: ``class`` and ``times``, how often it is taken (0 where
-        it is dropped), or ``weight``. The same for a seed whatever the order of the images.
+        A row an image, in the order given, indexed by its id: ``class`` and ``times``, how often it
+        is taken (int64, 0 where it is dropped), or ``weight`` (float64). The same for a seed
+        whatever the order of the images.
 
     Raises
     ------

@@ -39,10 +39,9 @@ def cell_text(value: Any, most: int | None = None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        if value != 0 and abs(value) < 1e-3:
-            return f"{value:.1e}"
-        return f"{value:,.3f}"
-    return _cut(safe_text(str(value)), most)
+        return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:,.3f}"
+    text = safe_text(str(value))
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
 def is_interval(value: Any) -> bool:
@@ -57,10 +56,6 @@ def is_interval(value: Any) -> bool:
 def is_missing(value: Any) -> bool:
     """Whether a cell has no value: None, NA or NaN."""
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
-
-
-def _cut(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
 def change_text(before: Any, after: Any) -> str:

@@ -10,7 +10,7 @@ from cobalance.generation.planning.plan import Plan
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.errors import check_known
 from cobalance.graph.records import PlannedQuery
 
 PADDING = -1  # behind the last member of a clique
@@ -107,9 +107,7 @@ def _with_images(cliques: Cliques, members: IntArray, images: IntArray) -> Cliqu
 
 
 def _look_up(kind: str, codes: dict[str, int], names: Sequence[str]) -> list[int]:
-    for name in names:
-        if name not in codes:
-            raise UnknownNameError(kind, name, list(codes))
+    check_known(kind, names, codes)
     return [codes[name] for name in names]
 
 

@@ -57,10 +57,10 @@ def compare_all(
     Returns
     -------
     pandas.DataFrame
-        Index ``planner``; ``images`` to make, and ``dataset``, all images afterwards; the other
-        columns of `cobalance.generation.planning.effects.measure`; ``seconds``. A planner whose
-        options leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with settings
-        as `words` puts them.
+        As `cobalance.compare_planners` returns it; columns are those of
+        `cobalance.generation.planning.effects.measure`, ``dataset`` and ``seconds``. A planner
+        whose options leave it no plan is left out; ``attrs["left_out"]`` says why, by name, with
+        settings as `words` puts them.
 
     Raises
     ------
@@ -107,14 +107,8 @@ def budget_curve(
 ) -> pd.DataFrame:
     """Remaining imbalance by number of images, for planners within several budgets.
 
-    Where the options spend budgets on the largest gaps first, each planner's own way is there, too.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each planner and budget: ``planner``, which may say `LARGEST_FIRST` too,
-        ``budget``, ``images``, ``remaining``, ``gap_after``, ``widest_gap``, ``widened``; the
-        first of each planner has no image.
+    The result is that of `cobalance.budget_curve`. ``planner`` says `LARGEST_FIRST`, too, where
+    budgets are spent like that; the first row of each planner has no image.
     """
     free = replace(options, budget=None, largest_first=False)
     within = np.intersect1d(chosen, options.rows(cliques))

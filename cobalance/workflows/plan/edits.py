@@ -58,7 +58,7 @@ class CounterfactualPlan:
 
     def frame(self) -> pd.DataFrame:
         """The summary as a table: ``images`` (edited, to make, left out) and ``number``."""
-        rows = [("edited", self.selection.sources.shape[0])]
+        rows = [("edited", len(self.selection.sources))]
         rows += [(f"to make: {name}", n) for name, n in self.plan.images_by_class().items()]
         rows += [(f"left out: {reason}", n) for reason, n in self.selection.left_out.items()]
         return pd.DataFrame(rows, columns=["images", "number"])

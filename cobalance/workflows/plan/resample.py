@@ -25,8 +25,8 @@ class Resampled:
     Parameters
     ----------
     images : pandas.DataFrame
-        A row an image, by id: ``image``, ``class``, ``split`` (None for none), and ``times``, how
-        often it is taken (int64, 0 where it is dropped), or for weights ``weight`` (float64).
+        A row an image, by id: ``image``, ``split`` (None for none), and the columns of
+        `cobalance.resample`.
     effect : pandas.DataFrame
         One row, as `cobalance.workflows.plan.compare.compare_all` has it.
     """

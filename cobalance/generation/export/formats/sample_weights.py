@@ -17,7 +17,7 @@ from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.tables import Column, TableFile, table_writer
 from cobalance.generation.export.writing.staging import Staging
 from cobalance.generation.planning.resampling import balancing_weights
-from cobalance.graph.errors import OptionError, UnknownNameError
+from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.options import Options
 
 _TABLE = TableFile(
@@ -123,7 +123,5 @@ def open_export_format(options: WeightsOptions) -> StartExport:
 def _start(options: WeightsOptions, stream: ImageStream, staging: Staging) -> _WeightsWriter:
     if stream.dataset.real is None or stream.dataset.real.empty:
         raise OptionError("Sample weights need real images. Export those, too.")
-    for name in options.group_concepts or ():
-        if name not in stream.concepts:
-            raise UnknownNameError("concept", name, stream.concepts)
+    check_known("concept", options.group_concepts or (), stream.concepts)
     return _WeightsWriter(stream, staging, options.group_concepts)

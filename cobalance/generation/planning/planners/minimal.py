@@ -146,9 +146,13 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     if not weights.any() or len(cliques.classes) < 2:
         return PlannedImages(images, proven=True, bound=0.0)
     chosen = cliques.take(rows)
+    slack = np.full(len(chosen), float(own.gap))
+    if own.significance is not None:
+        most = chosen.counts.max(axis=1).astype(np.float64)
+        slack = insignificant_gaps(most, len(chosen.classes), own.significance)
     found = Search(
         chosen,
-        tolerance_of(chosen, own, weights),
+        Tolerance(np.full(len(chosen), own.tolerance), slack, weights),
         Caps(options.max_per_query, own.max_per_class, own.overshoot, options.budget),
         exact=plan_exactly(chosen, PlanOptions(1)),
         rates=own.rates,
@@ -157,15 +161,6 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     ).run()
     images[rows] = found.images
     return PlannedImages(images, found.proven, found.bound, found.note)
-
-
-def tolerance_of(cliques: Cliques, options: MinimalOptions, weights: FloatArray) -> Tolerance:
-    """Gap that each clique may keep, as arrays."""
-    most = cliques.counts.max(axis=1).astype(np.float64)
-    slack = np.full(len(cliques), float(options.gap))
-    if options.significance is not None:
-        slack = insignificant_gaps(most, len(cliques.classes), options.significance)
-    return Tolerance(np.full(len(cliques), float(options.tolerance)), slack, weights)
 
 
 def _weights(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:
