@@ -39,8 +39,6 @@ class SourceImage:
 
     Parameters
     ----------
-    image_id : str
-        The image's id in its dataset.
     uri : str
         Address of its file, as in the annotations.
     image : uint8 array, shape (height, width, 3)
@@ -80,12 +78,8 @@ class ImageRequest:
     ----------
     id : str
         The candidate's id: the query's, and the number of the candidate within the query.
-    class_name : str
-        Class of the image.
     concepts : tuple of str
         Concepts to show beside the object, in ascending order.
-    prompt : str
-        Prompt for the model.
     seed : int
         Seed of this image's random draws, from 0 to 2**63 - 1.
     source : SourceImage or None

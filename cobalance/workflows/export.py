@@ -182,14 +182,10 @@ class WrittenExport:
 
     Parameters
     ----------
-    folder : Path
-        Where it is.
     zip_file : Path or None
         The same as one file; None where it would be too large.
     counts : mapping of str to int
         As in `cobalance.generation.export.ExportReport`.
-    bytes : int
-        Size of its files.
     written_at : datetime
         In UTC.
     """

@@ -66,15 +66,11 @@ def export(
 
     Parameters
     ----------
-    dataset : ExportDataset
-        What to write.
     format : str
         A name in `EXPORTERS`.
     folder : Path
         The folder to create. It may hold an unchanged export of the same job in the same format,
         which is replaced; with ``overwrite`` anything else.
-    options : ExportOptions or None
-        None for the defaults.
     progress : callable
         Called with a stage, how many images are done and how many there are.
 

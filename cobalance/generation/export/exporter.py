@@ -48,10 +48,6 @@ class WriterReport:
 
     Parameters
     ----------
-    counts : mapping of str to int
-        What it counted.
-    tables : tuple of TableFile
-        Its tables.
     patterns : mapping of str to str
         For each split a glob of its files, for loaders that need one.
     """

@@ -21,8 +21,6 @@ def read_merged(store: GraphStore, folder: OutputFolder, images: pd.DataFrame) -
 
     Parameters
     ----------
-    folder : OutputFolder
-        Where the jobs' workers wrote.
     images : pandas.DataFrame
         ``id``, ``class`` and ``concepts`` (a list of str).
 

@@ -52,10 +52,6 @@ class ExportReport:
     counts : mapping of str to int
         ``real images``, ``generated images``, ``real images left out`` and ``generated images left
         out``, which add up to all images, and others, such as ``masks that cannot be read``.
-    files : int
-        Number of files.
-    bytes : int
-        Their total size.
     """
 
     counts: Mapping[str, int]

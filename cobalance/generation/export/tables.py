@@ -53,8 +53,6 @@ class TableFile:
         Its path in the folder.
     meaning : str
         What it contains, as a sentence.
-    columns : mapping of str to Column
-        Its columns.
     key : str
         The column that identifies a row.
     """

@@ -12,8 +12,6 @@ class Chunk:
 
     Parameters
     ----------
-    job : str
-        The job's id.
     id : str
         Unique within the job: round and number, then ``.0`` or ``.1`` for each halving.
     items : tuple of (int, int)

@@ -36,8 +36,6 @@ def check_consent(settings: JobSettings, groups: Collection[str], *, is_edit: bo
 
     Parameters
     ----------
-    settings : JobSettings
-        The job's.
     groups : collection of str
         The classes of its queries.
     is_edit : bool

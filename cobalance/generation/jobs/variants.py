@@ -59,12 +59,8 @@ def check_scales(variants: Sequence[Variant], backend: Backend, name: str) -> No
 
     Parameters
     ----------
-    variants : sequence of Variant
-        The job's.
     backend : Backend
         Opened for the job.
-    name : str
-        The backend's, for the message.
 
     Raises
     ------

@@ -45,8 +45,6 @@ def stream_manifest(
     ----------
     verdicts : callable
         Asked for each batch.
-    most : int
-        Rows of a batch.
     """
     for batch in _batches(folder, job, most):
         current = verdicts([row["candidate"] for row, _ in batch])

@@ -47,8 +47,6 @@ def new_row(
 
     Parameters
     ----------
-    request : ImageRequest
-        The image's.
     job, chunk : str
         Ids of the job and of the chunk that the image is generated in.
     chunk_items : sequence of str

@@ -135,8 +135,6 @@ def plan_for(
 
     Parameters
     ----------
-    cliques : Cliques
-        All mined cliques.
     chosen : int array
         Rows of those to balance, ascending. The planner sees no others.
     """

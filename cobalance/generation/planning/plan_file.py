@@ -109,8 +109,6 @@ def plan_from_json(content: bytes | str, *, file: str = "plan") -> Plan:
 
     Parameters
     ----------
-    content : bytes or str
-        The file's content.
     file : str
         Its name, for messages.
 

@@ -23,8 +23,6 @@ def add_to_counts(
 
     Parameters
     ----------
-    index : SubsetIndex
-        Of the table that `counts` belongs to.
     counts : int64 array, shape (n_cliques, n_classes)
         Changed in place.
     members : int array, shape (n_sets, any width)
@@ -44,8 +42,6 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
 
     Parameters
     ----------
-    cliques : Cliques
-        The counts before.
     queries : iterable of PlannedQuery
         Any queries, of cliques in the table or not.
 
@@ -90,8 +86,6 @@ def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
 
     Parameters
     ----------
-    cliques : Cliques
-        The counts before.
     images : int array, shape (n_cliques, n_classes)
         Images of each class that contain exactly each clique.
     """

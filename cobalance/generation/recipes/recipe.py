@@ -22,8 +22,6 @@ class FormField:
 
     Parameters
     ----------
-    option : str
-        The option's name.
     label : str
         What the form calls it.
     help : str

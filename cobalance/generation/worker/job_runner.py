@@ -75,25 +75,14 @@ class JobRunner:
 
     Parameters
     ----------
-    job : str
-        The job's id.
-    settings : JobSettings
-        The job's.
     queries : mapping of int to PlannedQuery
         The job's, by position.
-    backend : Backend
-        Generates the images.
     filters : mapping of str to Filter
         Judge them, in order.
     sources : Sources or None
         The dataset's images; None where it has no image files.
     device : context manager
         Held while backend and filters compute; other threads may read and write files meanwhile.
-
-    Attributes
-    ----------
-    failures : QueryFailures
-        Of this job's queries.
     """
 
     job: str

@@ -36,10 +36,6 @@ class TaskRun:
 
     Parameters
     ----------
-    id : str
-        The task's.
-    dataset : str or None
-        The dataset that it belongs to.
     settings : mapping
         As given to `cobalance.graph.tasks.lifecycle.create_task`.
     graph : AskGraph
@@ -66,10 +62,6 @@ class WorkerResources:
 
     Parameters
     ----------
-    connect : callable
-        Opens the graph.
-    folder : OutputFolder
-        Where images go.
     open_sources : callable
         Opens a job's sources, given the store, the dataset's name and the job's settings; None for
         a dataset without image files.
@@ -100,8 +92,6 @@ class RetryingStore:
 
     Parameters
     ----------
-    connect : callable
-        Opens the graph.
     stopped : threading.Event
         Set when the worker is told to stop.
     """

@@ -74,8 +74,6 @@ class Worker:
     ----------
     resources : WorkerResources
         Graph, output folder, sources, and what executes tasks.
-    options : WorkerOptions
-        How it runs.
     progress : Progress
         Told the progress of each job, once a second.
 

@@ -39,8 +39,6 @@ class CounterfactualPlan:
 
     Parameters
     ----------
-    plan : Plan
-        As kept in the graph.
     selection : Selection
         The images that it edits, and why others are left out.
     """

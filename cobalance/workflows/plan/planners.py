@@ -28,12 +28,8 @@ class Planned:
 
     Parameters
     ----------
-    plan : Plan
-        As kept in the graph.
     state : DatasetState
         The dataset as it was planned for.
-    cliques : Cliques
-        Its cliques.
     audited : list of str or None
         What audits say of the imbalance of each query; see `cobalance.workflows.panel.verdicts`.
     """

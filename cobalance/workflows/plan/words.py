@@ -93,10 +93,6 @@ def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -
     ----------
     before, after : Cliques
         The counts without and with the plan's images.
-    images : int
-        Of the plan.
-    min_size : int
-        Of the smallest clique that it balances.
     """
     warnings = []
     if images > (total := int(before.class_sizes.sum())):

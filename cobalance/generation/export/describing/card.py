@@ -46,26 +46,16 @@ class CardFacts:
 
     Parameters
     ----------
-    name : str
-        The dataset's name.
-    format : str
-        The export format.
     layout : str
         What is in the folder, in Markdown.
     images : mapping of (str or None, str, bool) to int
         Number of images by split, class, and whether they are generated.
-    counts : mapping of str to int
-        Other counts.
     copied : bool
         Whether the folder contains the real images.
     generated : pandas.DataFrame
         Manifest rows of the generated images.
-    tables : sequence of TableFile
-        Tables in the folder.
     patterns : mapping of str to str
         For each split a glob of its files, for the Hugging Face Hub.
-    texts : TextCounts
-        Captions and licences of the images.
     """
 
     name: str

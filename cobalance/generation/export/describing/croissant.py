@@ -53,13 +53,9 @@ def croissant(
 
     Parameters
     ----------
-    name, description : str
-        Of the dataset.
     files : mapping of str to (str, int)
         Digest (SHA-256) and size in bytes of each file, by path. Images of one folder and
         extension are described together.
-    tables : iterable of TableFile
-        The tables among the files.
     rai : mapping of str to str
         Properties of Croissant's responsible AI vocabulary.
     """

@@ -92,12 +92,8 @@ class _CocoFile:
 
     Parameters
     ----------
-    file : binary file
-        Where to write.
     buffer : binary file
         Holds the annotations until all images are written.
-    description : str
-        What the file contains.
     """
 
     def __init__(self, file: IO[bytes], buffer: IO[bytes], description: str) -> None:

@@ -19,8 +19,6 @@ class ExportDataset:
 
     Parameters
     ----------
-    name : str
-        The dataset's name.
     real : pandas.DataFrame or None
         One row per image: ``id``, ``class``, ``split``, ``uri``, ``width_px``, ``height_px`` and
         ``concepts`` (a list of str); None for the generated images alone. Split, uri and size may

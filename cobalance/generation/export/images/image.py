@@ -112,8 +112,6 @@ class ExportImage:
         Its file's content; None before it is read, and for an image that is not copied.
     suffix : str or None
         The file's extension, without the dot.
-    sha256 : str or None
-        The file's digest.
     regions : tuple of Mention
         Known regions of its concepts.
     objects : tuple of Mention
@@ -121,8 +119,6 @@ class ExportImage:
         real one the annotated instances. The class is not a concept.
     mask : bytes or None
         A generated image's mask file, a PNG.
-    text : ImageText
-        Captions, licence and attribution.
     """
 
     id: str

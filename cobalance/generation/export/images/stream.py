@@ -38,8 +38,6 @@ class ImageStream:
 
     Parameters
     ----------
-    dataset : ExportDataset
-        The images.
     options : ExportOptions
         Whether files are read, and what happens if one cannot be.
     progress : callable

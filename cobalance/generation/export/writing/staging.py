@@ -28,8 +28,6 @@ class Staging:
 
     Parameters
     ----------
-    folder : Path
-        Where the files are for now.
     files : dict of str to (str, int)
         Digest (SHA-256) and size in bytes of each file, by its path in the folder.
     opened : ExitStack
@@ -106,8 +104,6 @@ def open_staging(
     ----------
     identity : mapping of str to object
         ``name``, ``format`` and ``job``, in which it equals an export that it may replace.
-    overwrite : bool
-        Replace any contents.
 
     Raises
     ------

@@ -44,10 +44,6 @@ class Programme:
     ----------
     cliques : Cliques
         The cliques to balance, which are also those that may be asked for.
-    tolerance : Tolerance
-        Tolerance of each clique.
-    caps : Caps
-        Upper limits on images.
     scale : float array, shape (n_classes,)
         1 for counts; for rates, the mean size of a class over that of each.
     most : float array, shape (n_cliques, n_classes), or None
