@@ -22,7 +22,7 @@ from cobalance.generation.export import (
 )
 from cobalance.generation.export.counterfactuals import compose_job, with_source_concepts
 from cobalance.generation.export.merged import read_merged
-from cobalance.generation.export.writing.overwriting import MARKER
+from cobalance.generation.export.overwriting import MARKER
 from cobalance.generation.output.job_manifest import read_job_manifest
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations

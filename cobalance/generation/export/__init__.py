@@ -12,8 +12,8 @@ from cobalance.generation.export.exporter import Exporters, Writer
 from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
+from cobalance.generation.export.staging import Staging, open_staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
-from cobalance.generation.export.writing.staging import Staging, open_staging
 from cobalance.generation.output.manifest import (
     MANIFEST_SCHEMA,
     manifest_frame,

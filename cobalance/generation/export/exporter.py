@@ -10,8 +10,8 @@ from typing import Any, Protocol, cast
 
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
+from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import TableFile
-from cobalance.generation.export.writing.staging import Staging
 from cobalance.graph.plugins import Plugin, Plugins
 
 _PROVENANCE = (

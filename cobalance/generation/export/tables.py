@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.generation.export.writing.staging import Staging
+from cobalance.generation.export.staging import Staging
 
 _GROUP_ROWS = 10_000
 

@@ -65,12 +65,7 @@ class SourcePicker:
         NoSourceError
             It cannot be edited.
         """
-        if self._sources is None:
-            raise NoSourceError(
-                f"The image {image_id!r} is to be edited, and the dataset names no image files. "
-                "Ingest it with them."
-            )
-        return self._sources.take(image_id, seed)
+        return self._sources_for(f"The image {image_id!r} is to be edited").take(image_id, seed)
 
     def patch(self, class_name: str, seed: int, *, without: str) -> SourceImage:
         """Pick an image of a class with a single object of it, other than the one of an id.
@@ -80,12 +75,16 @@ class SourcePicker:
         NoSourceError
             There is none.
         """
+        what = f"An object of class {class_name!r} is to be taken from another image"
+        return self._sources_for(what).sample_single(class_name, seed, without=without)
+
+    def _sources_for(self, what: str) -> Sources:
+        """The dataset's images, for what is to be done with them."""
         if self._sources is None:
             raise NoSourceError(
-                f"An object of class {class_name!r} is to be taken from another image, and the "
-                "dataset names no image files. Ingest it with them."
+                f"{what}, and the dataset names no image files. Ingest it with them."
             )
-        return self._sources.sample_single(class_name, seed, without=without)
+        return self._sources
 
     def missing(self, class_name: str) -> MissingSource | None:
         """Reason why a class has no source; None if it has one. The same in every process."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cobalance.generation.export.writing.staging import open_staging
+from cobalance.generation.export.staging import open_staging
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.errors import DataError, OptionError, Setting, UnknownNameError, needs_extra

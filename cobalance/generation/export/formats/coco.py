@@ -25,7 +25,7 @@ from cobalance.generation.export.exporter import (
 from cobalance.generation.export.images.coco_regions import coco_region
 from cobalance.generation.export.images.image import ExportImage, ImageText
 from cobalance.generation.export.images.stream import ImageStream
-from cobalance.generation.export.writing.staging import Staging
+from cobalance.generation.export.staging import Staging
 from cobalance.graph.options import Options
 from cobalance.graph.records import Mention
 

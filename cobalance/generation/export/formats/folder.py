@@ -10,7 +10,7 @@ from cobalance.generation.export.exporter import (
     write_image,
 )
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.generation.export.writing.staging import Staging
+from cobalance.generation.export.staging import Staging
 from cobalance.graph.options import Options
 
 PLUGIN = ExportPlugin(

@@ -16,6 +16,7 @@ from cobalance.generation.export.exporter import (
     write_image,
 )
 from cobalance.generation.export.images.image import ExportImage
+from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import (
     TEXT_COLUMNS,
     Column,
@@ -23,7 +24,6 @@ from cobalance.generation.export.tables import (
     TableWriter,
     table_writer,
 )
-from cobalance.generation.export.writing.staging import Staging
 from cobalance.graph.options import Options
 
 _COLUMNS = {

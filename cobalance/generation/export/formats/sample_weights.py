@@ -14,8 +14,8 @@ from cobalance.generation.export.exporter import (
 )
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
+from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import Column, TableFile, table_writer
-from cobalance.generation.export.writing.staging import Staging
 from cobalance.generation.planning.resampling import balancing_weights
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.options import Options

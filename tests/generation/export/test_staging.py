@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from cobalance.generation.export import ExportError, export
-from cobalance.generation.export.writing.staging import Staging
+from cobalance.generation.export.staging import Staging
 from tests.generation.export.conftest import contents, one_image_a_file, only
 
 
@@ -100,7 +100,7 @@ def test_a_folder_that_may_not_be_written_is_a_clear_error(sample, tmp_path, mon
     def refused(source, target):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("cobalance.generation.export.writing.staging.os.replace", refused)
+    monkeypatch.setattr("cobalance.generation.export.staging.os.replace", refused)
     with pytest.raises(ExportError, match=r"Permission denied.*Let this user write"):
         export(sample.dataset, "folder", tmp_path / "out")
     assert contents(tmp_path / "out") == before

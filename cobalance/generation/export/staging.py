@@ -19,7 +19,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from cobalance.generation.export.options import ExportError
-from cobalance.generation.export.writing.overwriting import MARKER, SUMS, check_target
+from cobalance.generation.export.overwriting import MARKER, SUMS, check_target
 
 
 @dataclass(frozen=True, eq=False)
