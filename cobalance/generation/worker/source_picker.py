@@ -79,7 +79,7 @@ class SourcePicker:
         return self._sources_for(what).sample_single(class_name, seed, without=without)
 
     def _sources_for(self, what: str) -> Sources:
-        """The dataset's images, for what is to be done with them."""
+        """The dataset's images; raise NoSourceError with the purpose if it has none."""
         if self._sources is None:
             raise NoSourceError(
                 f"{what}, and the dataset names no image files. Ingest it with them."

@@ -1,4 +1,4 @@
-"""Advance jobs and tasks: queue what is next, and end what is complete."""
+"""Advance jobs and tasks: queue the next chunks, and end complete jobs."""
 
 import contextlib
 

@@ -17,7 +17,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.state.url import in_url, named_in_url, number_in_url
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.messages import empty_state, show_error
-from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.tables import count_column, draw_columns
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.database.store import GraphStore
@@ -75,7 +75,14 @@ def page() -> None:
     totals, story = st.container(), st.container()
     left, right = st.columns([7, 5])
     with left:
-        filters |= {"statuses": _choose_statuses()}
+        chosen = st.pills(
+            "List those that are",
+            STATUSES,
+            selection_mode="multi",
+            **in_url(_STATUS),
+            label_visibility="collapsed",
+        )
+        filters["statuses"] = tuple(chosen) or STATUSES
     try:
         found: Comparison = before.read(compare_filtered, after.state, **filters, limit=ROWS)
     except (DataError, OptionError) as error:  # another choice above mends it
@@ -212,17 +219,6 @@ def _choose_cliques(before: CurrentDataset, after: CurrentDataset) -> dict[str, 
     return {"min_gap": min_gap, "min_size": size or 1, "max_size": size or largest}
 
 
-def _choose_statuses() -> tuple[str, ...]:
-    chosen = st.pills(
-        "List those that are",
-        STATUSES,
-        selection_mode="multi",
-        **in_url(_STATUS),
-        label_visibility="collapsed",
-    )
-    return tuple(chosen) or STATUSES
-
-
 def _table(
     before: CurrentDataset, after: CurrentDataset, filters: dict[str, Any], found: Comparison
 ) -> None:
@@ -236,32 +232,29 @@ def _table(
             else "Choose another status above, or none for all.",
         )
         return
-    classes = list(found.sizes_before)
-    shown = pd.DataFrame({"concepts": [list(names) for names in cliques["concepts"]]})
-    for name in ("status", "gap_before", "gap_after", "delta"):
-        shown[name] = cliques[name]
-    counted = classes[:MOST_CLASSES] if len(classes) <= MOST_CLASSES else []
-    columns = {f"class {code}": name for code, name in enumerate(counted)}
-    for column, name in columns.items():
-        shown[column] = change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name])
-    config = st.column_config
-    draw_table(
-        shown,
-        HEIGHT_PX,
+    counted = list(found.sizes_before) if len(found.sizes_before) <= MOST_CLASSES else []
+    classes = {f"class {code}": name for code, name in enumerate(counted)}
+    text = st.column_config.TextColumn
+    concepts = st.column_config.ListColumn("Concepts", width=175)
+    draw_columns(
         {
-            "concepts": config.ListColumn("Concepts", width=175),
-            "status": config.TextColumn("Status", width=80),
-            "gap_before": count_column("Gap", width=52),
-            "gap_after": count_column("Now", width=52),
-            "delta": count_column("Change", width=62),
+            "concepts": (list(map(list, cliques["concepts"])), concepts),
+            "status": (cliques["status"], text("Status", width=80)),
+            "gap_before": (cliques["gap_before"], count_column("Gap", 52)),
+            "gap_after": (cliques["gap_after"], count_column("Now", 52)),
+            "delta": (cliques["delta"], count_column("Change", 62)),
         }
         | {
-            column: config.TextColumn(shorten(name, 20), alignment="right", width=105)
-            for column, name in columns.items()
+            column: (
+                change_texts(cliques[COUNT_BEFORE + name], cliques[COUNT_AFTER + name]),
+                text(shorten(name, 20), alignment="right", width=105),
+            )
+            for column, name in classes.items()
         },
+        HEIGHT_PX,
         placeholder="-",
         alt="Cliques that are imbalanced in either dataset",
-        **details.opened_by("_compare_table", cliques["concepts"].tolist(), columns.get),
+        **details.opened_by("_compare_table", cliques["concepts"].tolist(), classes.get),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         left_out = sum(found.left_out.values())

@@ -1,13 +1,15 @@
 """Effects of a plan on cliques: a chart, a table, and a comparison of planners."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from cobalance.app.web.components.imbalances import details
-from cobalance.app.web.widgets.tables import count_column, draw_table
+from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
 from cobalance.graph.arrays import IntArray
@@ -131,30 +133,26 @@ def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> 
     """Draw every clique that the plan touches, chosen or not, before and after."""
     found = effect_table(before, after, rows[:IN_TABLE])
     config = st.column_config
-    shown = pd.DataFrame({"concepts": [list(names) for names in found["concepts"]]})
-    shown["chosen"] = found.index.isin(chosen)
-    for name in ("gap_before", "gap_after"):
-        shown[name] = found[name].to_numpy()
-    for name in ("too_few_before", "too_few_after"):
-        shown[name] = found[name].astype(object).fillna("-").to_numpy()
-    columns = {
-        "concepts": config.ListColumn("Concepts", width="medium"),
-        "chosen": config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it."),
-        "gap_before": count_column("Gap before", width=85),
-        "gap_after": count_column("Gap after", width=85),
-        "too_few_before": config.TextColumn("Too few before", width=105),
-        "too_few_after": config.TextColumn("Too few after", width=105),
+    concepts = list(map(list, found["concepts"]))
+    chosen_column = config.CheckboxColumn("Chosen", width=65, help="Whether the plan is for it.")
+    columns: dict[str, tuple[Any, ColumnConfig]] = {
+        "concepts": (concepts, config.ListColumn("Concepts", width="medium")),
+        "chosen": (found.index.isin(chosen), chosen_column),
     }
+    for time in ("before", "after"):
+        columns[f"gap_{time}"] = (found[f"gap_{time}"].to_numpy(), count_column(f"Gap {time}", 85))
+    for time in ("before", "after"):
+        few = found[f"too_few_{time}"].astype(object).fillna("-").to_numpy()
+        columns[f"too_few_{time}"] = (few, config.TextColumn(f"Too few {time}", width=105))
     of_class: dict[str, str] = {}
     if len(before.classes) <= MOST_CLASSES:
         for code, name in enumerate(before.classes):
             for time, prefix in (("before", BEFORE), ("after", AFTER)):
-                column = f"{time} {code}"
-                shown[column] = found[prefix + name].to_numpy()
-                columns[column] = count_column(f"{shorten(name, 16)} {time}", width=110)
+                column, title = f"{time} {code}", f"{shorten(name, 16)} {time}"
+                columns[column] = (found[prefix + name].to_numpy(), count_column(title, 110))
                 of_class[column] = name
     opened = details.opened_by("_plan_effects", found["concepts"].tolist(), of_class.get)
-    draw_table(shown, 320, columns, alt="Effects", **opened)
+    draw_columns(columns, 320, alt="Effects", **opened)
     rest = rows[IN_TABLE:]
     if len(rest):
         left = effect_table(before, after, rest)
