@@ -1,6 +1,7 @@
 """Filter scores of a job's candidates in words."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
@@ -39,18 +40,14 @@ class FilterWords:
     def __init__(self, settings: Mapping[str, Any], *, edits: bool = False) -> None:
         self._edits = edits
         self._options: dict[str, Any] = {}
-        self._looks_for: frozenset[Asked] | None = frozenset()
-        try:
+        self._looks_for: frozenset[Asked] | None = None
+        self.looks: bool | None = None
+        with suppress(CobalanceError):
             chosen = read_job_settings(settings).filter_options()
             self._options = {name: FILTERS.check(name, given) for name, given in chosen.items()}
-        except CobalanceError:
-            self._looks_for = None
-        else:
-            for name, given in self._options.items():
-                self._looks_for |= FILTERS[name].looks(given)
-        self.looks = None if self._looks_for is None else bool(self._looks_for)
-        if self._looks_for is not None and edits:
-            self.looks = "class" in self._looks_for
+            looks = (FILTERS[name].looks(given) for name, given in self._options.items())
+            self._looks_for = frozenset[Asked]().union(*looks)
+            self.looks = "class" in self._looks_for if edits else bool(self._looks_for)
 
     def not_looked_for(self, concepts: Sequence[str], class_name: str) -> str:
         """Name the requested concepts or class if no filter checks them; else empty."""

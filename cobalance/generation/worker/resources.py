@@ -137,10 +137,14 @@ class RetryingStore:
         """
         store = None
         try:
-            store = self._open_store()
+            with self._connecting:
+                store = self._store = self._store or self._connect()
             return task(store)
         except StoreUnavailableError:
-            self._forget(store)
+            with self._connecting:
+                if store is not None and store is self._store:
+                    self._lost.append(store)  # another thread may still be in it
+                    self._store = None
             raise
 
     def job_settings(self, job: str) -> JobSettings:
@@ -159,15 +163,3 @@ class RetryingStore:
         """Close all connections."""
         for store in (*self._lost, *([self._store] if self._store else [])):
             store.close()
-
-    def _open_store(self) -> GraphStore:
-        with self._connecting:
-            if self._store is None:
-                self._store = self._connect()
-            return self._store
-
-    def _forget(self, store: GraphStore | None) -> None:
-        with self._connecting:
-            if store is not None and store is self._store:
-                self._lost.append(store)  # another thread may still be in it
-                self._store = None

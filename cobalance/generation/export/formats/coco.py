@@ -29,7 +29,6 @@ from cobalance.generation.export.staging import Staging
 from cobalance.graph.options import Options
 from cobalance.graph.records import Mention
 
-CLASSES = "classes.csv"
 _KINDS = ("real", "generated")
 
 PLUGIN = ExportPlugin(
@@ -186,7 +185,10 @@ class _CocoWriter:
             else:
                 file.finish(self.concepts.records("concept"))
         self.opened.close()
-        self.staging.write(CLASSES, _csv([("image_id", "label"), *sorted(self.labels)]))
+        table = io.StringIO()
+        rows = [("image_id", "label"), *sorted(self.labels)]
+        csv.writer(table, lineterminator="\n").writerows(rows)
+        self.staging.write("classes.csv", table.getvalue().encode())
         return WriterReport(dict(self.counts))
 
     def _file(self, name: str) -> _CocoFile:
@@ -237,16 +239,8 @@ def _numbers(stream: ImageStream) -> dict[str, int]:
     return {name: number for number, name in enumerate([*real, *made], start=1)}
 
 
-def _csv(rows: list[Any]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
-
-
 def open_export_format(_options: Options) -> StartExport:
     """Start exports: ``images/``, ``annotations/`` and the table of classes."""
-    return _start
-
-
-def _start(stream: ImageStream, staging: Staging) -> _CocoWriter:
-    return _CocoWriter(staging, stream.splits, _numbers(stream), _Categories(stream.concepts))
+    return lambda stream, staging: _CocoWriter(
+        staging, stream.splits, _numbers(stream), _Categories(stream.concepts)
+    )

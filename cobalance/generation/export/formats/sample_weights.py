@@ -1,7 +1,6 @@
 """Sample weights of the real images: the reweighting baseline, in which no image is new."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -117,11 +116,11 @@ class _WeightsWriter:
 
 def open_export_format(options: WeightsOptions) -> StartExport:
     """Start exports of ``weights.parquet``."""
-    return partial(_start, options)
 
+    def start(stream: ImageStream, staging: Staging) -> _WeightsWriter:
+        if stream.dataset.real is None or stream.dataset.real.empty:
+            raise OptionError("Sample weights need real images. Export those, too.")
+        check_known("concept", options.group_concepts or (), stream.concepts)
+        return _WeightsWriter(stream, staging, options.group_concepts)
 
-def _start(options: WeightsOptions, stream: ImageStream, staging: Staging) -> _WeightsWriter:
-    if stream.dataset.real is None or stream.dataset.real.empty:
-        raise OptionError("Sample weights need real images. Export those, too.")
-    check_known("concept", options.group_concepts or (), stream.concepts)
-    return _WeightsWriter(stream, staging, options.group_concepts)
+    return start

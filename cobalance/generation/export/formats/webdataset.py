@@ -7,7 +7,6 @@ import tarfile
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -120,17 +119,14 @@ class _ShardWriter:
                 shard.opened.close()
                 shard = None
         if shard is None:
-            shard = self.shards[split] = self._open_shard(split)
+            name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
+            self.n_shards[split] += 1
+            opened = ExitStack()
+            self.staging.opened.push(opened)
+            file = opened.enter_context(self.staging.open(name))
+            tar = tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
+            shard = self.shards[split] = _Shard(name, opened.enter_context(tar), opened)
         return shard
-
-    def _open_shard(self, split: str) -> _Shard:
-        name = f"shards/{split}-{self.n_shards[split]:06d}.tar"
-        self.n_shards[split] += 1
-        opened = ExitStack()
-        self.staging.opened.push(opened)
-        file = opened.enter_context(self.staging.open(name))
-        tar = tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
-        return _Shard(name, opened.enter_context(tar), opened)
 
 
 def _tar_size(part: bytes) -> int:
@@ -162,10 +158,10 @@ def _region_json(region: Mention) -> dict[str, Any]:
 
 def open_export_format(options: WebDatasetOptions) -> StartExport:
     """Start exports: ``shards/``, and ``classes.json``, the names of the numbered classes."""
-    return partial(_start, options)
 
+    def start(stream: ImageStream, staging: Staging) -> _ShardWriter:
+        staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
+        numbers = {name: number for number, name in enumerate(stream.classes)}
+        return _ShardWriter(staging, options, stream.splits, numbers)
 
-def _start(options: WebDatasetOptions, stream: ImageStream, staging: Staging) -> _ShardWriter:
-    staging.write("classes.json", msgspec.json.encode(stream.classes) + b"\n")
-    numbers = {name: number for number, name in enumerate(stream.classes)}
-    return _ShardWriter(staging, options, stream.splits, numbers)
+    return start
