@@ -1,6 +1,6 @@
 """ALIA recipe: edit whole images by instructions, and drop those that a classifier is sure of."""
 
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 
 PLUGIN = Recipe(
     name="alia",
@@ -15,7 +15,6 @@ PLUGIN = Recipe(
         "confidence": {},
     },
     making={"image_guidance_scale": 1.3, "guidance_scale": 5.0},
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     choices=(
         "The instructions name the concepts of the plan. ALIA has a language model sum up captions "
         "of the dataset to a few places; give such instructions of your own as the job's variants.",

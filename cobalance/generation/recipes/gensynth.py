@@ -2,7 +2,7 @@
 
 from cobalance.generation.planning.composition import ResultOptions
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 
 ONE_PERSON = MaskSettings(
@@ -31,7 +31,6 @@ PLUGIN = Recipe(
     filters={"sanity": {"min_background": 0.0}, "safety": {}, "embedding": {}},
     making={"crop": True, "steps": 500, "image_guidance_scale": 1.5},
     masks=ONE_PERSON,
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     seconds=(20.0, 120.0),
     job={
         "best_of": 8,

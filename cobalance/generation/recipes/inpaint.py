@@ -1,6 +1,6 @@
 """Inpainting recipe: keep the object and inpaint its surroundings."""
 
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 from cobalance.ingest.models.prompts import PHOTO
 
 PLUGIN = Recipe(
@@ -9,7 +9,6 @@ PLUGIN = Recipe(
     backend="inpaint",
     prompt=PHOTO,
     filters={"sanity": {}, "blank": {}, "duplicates": {}, "clip": {}},
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     reference="ConBias, section 10, with inpainting in place of pasting, so that light and shadow "
     "fit the object. Where the paper is silent: the checkpoint is Stable Diffusion 1.5 for "
     "inpainting at full strength, and the object's pixels are put back afterwards.",

@@ -1,6 +1,6 @@
 """Instruction recipe: edit the whole image with InstructPix2Pix, as in ConBias's table 3."""
 
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 
 PLUGIN = Recipe(
     name="instruct",
@@ -9,7 +9,6 @@ PLUGIN = Recipe(
     prompt="add {concepts} to the background",
     # the object may change, which sanity would reject; an instruction describes no image
     filters={"blank": {}, "duplicates": {}, "clip": {"text": "concepts"}},
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     reference="ConBias, table 3, and ALIA: InstructPix2Pix. Where they are silent: the "
     "instruction, and CLIPScore against the paper's prompt for the concepts.",
 )

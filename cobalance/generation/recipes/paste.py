@@ -1,6 +1,6 @@
 """Paste recipe (ConBias's own): generate a background and paste the object onto it."""
 
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 from cobalance.ingest.models.prompts import PHOTO
 
 PLUGIN = Recipe(
@@ -9,7 +9,6 @@ PLUGIN = Recipe(
     backend="paste",
     prompt=PHOTO,
     filters={"sanity": {}, "blank": {}, "duplicates": {}, "clip": {}},
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     reference="ConBias, sections 4 and 10: Stable Diffusion, the prompt of section 10, the object "
     "by its mask, and CLIPScore with a threshold of 0.6. Where the paper is silent: the object "
     "stays where it is in its own image, the checkpoint is Stable Diffusion 1.5, and CLIPScore is "

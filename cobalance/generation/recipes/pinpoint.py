@@ -2,7 +2,7 @@
 
 from cobalance.generation.planning.composition import ResultOptions
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 
 SKIN = ("Face", "Left-arm", "Left-leg", "Right-arm", "Right-leg")
@@ -29,7 +29,6 @@ PLUGIN = Recipe(
         min_share=0.0,
         max_share=1.0,
     ),
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     job={
         "candidates_per_image": 1,
         "segmenter": "people",

@@ -39,67 +39,6 @@ class FormField:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recipe(Declaration):
-    """A way of making images, from the query to the accepted image.
-
-    A job may override everything but the form; it does so in a copy, as `filters` and `making` are
-    read-only.
-
-    Parameters
-    ----------
-    backend : str
-        A name in `cobalance.generation.backends.BACKENDS`.
-    prompt : str
-        Template of the prompts, see `cobalance.ingest.models.prompts`.
-    filters : mapping of str to mapping
-        The filters that judge the images, in order, each with options that differ from its
-        defaults.
-    making : mapping
-        Options of the backend that differ from its defaults.
-    masks : MaskSettings
-        Where the object's mask comes from.
-    fields : tuple of FormField
-        The backend's options that the web app offers.
-    seconds : tuple of two floats
-        Assumed time per image, at best and at worst, while no job has measured it.
-    job : mapping
-        Other settings of the job than by default; see
-        `cobalance.generation.jobs.settings.JobSettings`.
-    plan : CounterfactualOptions or None
-        Which images its plans edit; None for a recipe that makes images of classes and concepts.
-    result : ResultOptions or None
-        Which images the dataset has that its jobs lead to; None for a recipe that edits none.
-    people : {"", "paints", "alters"}
-        Whether it paints people where the object is a person, and whether a part of a real person
-        may stay in the image; either needs the consent of whoever orders it.
-    choices : tuple of str
-        What it does where the paper is silent or contradicts itself, a sentence each.
-    reference : str
-        The paper and section that it follows, and what it does where these are silent.
-    """
-
-    backend: str
-    prompt: str
-    filters: Mapping[str, Mapping[str, Any]]
-    making: Mapping[str, Any] = field(default_factory=dict)
-    masks: MaskSettings = field(default_factory=MaskSettings)
-    fields: tuple[FormField, ...] = ()
-    seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
-    job: Mapping[str, Any] = field(default_factory=dict)
-    plan: CounterfactualOptions | None = None
-    result: ResultOptions | None = None
-    people: Literal["", "paints", "alters"] = ""
-    choices: tuple[str, ...] = ()
-    reference: str
-
-    def __post_init__(self) -> None:
-        filters = {name: MappingProxyType(dict(given)) for name, given in self.filters.items()}
-        object.__setattr__(self, "filters", MappingProxyType(filters))
-        for name in ("making", "job"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-
 SIZE_FIELDS = tuple(
     FormField(
         f"{side}_px",
@@ -123,3 +62,64 @@ MODEL_FIELDS = (
         "**faithful**: as the paper and the model's card have it. **fast**: fewer steps.",
     ),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(Declaration):
+    """A way of making images, from the query to the accepted image.
+
+    A job may override everything but the form; it does so in a copy, as `filters` and `making` are
+    read-only.
+
+    Parameters
+    ----------
+    backend : str
+        A name in `cobalance.generation.backends.BACKENDS`.
+    prompt : str
+        Template of the prompts, see `cobalance.ingest.models.prompts`.
+    filters : mapping of str to mapping
+        The filters that judge the images, in order, each with options that differ from its
+        defaults.
+    making : mapping
+        Options of the backend that differ from its defaults.
+    masks : MaskSettings
+        Where the object's mask comes from.
+    fields : tuple of FormField
+        The backend's options that the web app offers; by default those of a model.
+    seconds : tuple of two floats
+        Assumed time per image, at best and at worst, while no job has measured it.
+    job : mapping
+        Other settings of the job than by default; see
+        `cobalance.generation.jobs.settings.JobSettings`.
+    plan : CounterfactualOptions or None
+        Which images its plans edit; None for a recipe that makes images of classes and concepts.
+    result : ResultOptions or None
+        Which images the dataset has that its jobs lead to; None for a recipe that edits none.
+    people : {"", "paints", "alters"}
+        Whether it paints people where the object is a person, and whether a part of a real person
+        may stay in the image; either needs the consent of whoever orders it.
+    choices : tuple of str
+        What it does where the paper is silent or contradicts itself, a sentence each.
+    reference : str
+        The paper and section that it follows, and what it does where these are silent.
+    """
+
+    backend: str
+    prompt: str
+    filters: Mapping[str, Mapping[str, Any]]
+    making: Mapping[str, Any] = field(default_factory=dict)
+    masks: MaskSettings = field(default_factory=MaskSettings)
+    fields: tuple[FormField, ...] = (*MODEL_FIELDS, *SIZE_FIELDS)
+    seconds: tuple[float, float] = SECONDS_WITH_A_MODEL
+    job: Mapping[str, Any] = field(default_factory=dict)
+    plan: CounterfactualOptions | None = None
+    result: ResultOptions | None = None
+    people: Literal["", "paints", "alters"] = ""
+    choices: tuple[str, ...] = ()
+    reference: str
+
+    def __post_init__(self) -> None:
+        filters = {name: MappingProxyType(dict(given)) for name, given in self.filters.items()}
+        object.__setattr__(self, "filters", MappingProxyType(filters))
+        for name in ("making", "job"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

@@ -2,7 +2,7 @@
 
 from cobalance.generation.planning.composition import ResultOptions
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
-from cobalance.generation.recipes.recipe import MODEL_FIELDS, SIZE_FIELDS, Recipe
+from cobalance.generation.recipes.recipe import Recipe
 from cobalance.generation.sources.mask_settings import MaskSettings
 
 PERSON_ANEW = MaskSettings(
@@ -30,7 +30,6 @@ PLUGIN = Recipe(
     },
     making={"paint": "object"},
     masks=PERSON_ANEW,
-    fields=(*MODEL_FIELDS, *SIZE_FIELDS),
     job={
         "segmenter": "sam",
         "best_of": 30,
