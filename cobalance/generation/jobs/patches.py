@@ -20,8 +20,6 @@ def check_patches(backend: str, groups: Sequence[str], classes: Collection[str])
     ----------
     backend : str
         A name in `BACKENDS`; for one that pastes nothing there is nothing to check.
-    groups : sequence of str
-        To be shown.
     classes : collection of str
         Of the images that are edited: from these alone objects are taken.
 

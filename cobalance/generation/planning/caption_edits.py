@@ -21,8 +21,6 @@ class CaptionEdits:
 
     Parameters
     ----------
-    words : GroupWords
-        Of the groups.
     groups : tuple of str
         Target groups; ignored if images keep their own.
     options : CounterfactualOptions

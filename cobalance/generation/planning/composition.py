@@ -110,8 +110,6 @@ def compose_dataset(
         The real images: ``id`` and ``class``.
     asked : sequence of Counterfactual
         One for each query of the job.
-    options : ResultOptions
-        Which images to take.
 
     Returns
     -------

@@ -109,15 +109,11 @@ class Plan:
 
     Parameters
     ----------
-    planner : str
-        The planner's name in the registry.
     options : PlanOptions
         With `max_size` filled in.
     queries : tuple of PlannedQuery
         In the order in which to make them: size descending, as Algorithm 1 goes, then concepts,
         then class.
-    planner_options : mapping
-        The planner's own options that were set.
     proven, bound, note
         As in `PlannedImages`; no part of whether plans are equal.
 

@@ -69,8 +69,6 @@ def select_sources(
     texts : pandas.DataFrame
         What is known of some of them: ``id``, ``captions`` (of str), ``license``,
         ``license_url`` (None where unknown).
-    groups : sequence of str
-        To be shown.
     options : CounterfactualOptions
         Its `groups` are not looked at.
     words : GroupWords or None

@@ -82,8 +82,6 @@ class Recipe(Declaration):
         defaults.
     making : mapping
         Options of the backend that differ from its defaults.
-    masks : MaskSettings
-        Where the object's mask comes from.
     fields : tuple of FormField
         The backend's options that the web app offers; by default those of a model.
     seconds : tuple of two floats

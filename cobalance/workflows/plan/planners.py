@@ -65,8 +65,6 @@ def plan_dataset(
         A name in `cobalance.generation.planning.planners.PLANNERS`.
     name : str or None
         The plan's name in the dataset; the planner's by default.
-    planner_options : mapping, optional
-        The planner's own options.
     supported_only : bool
         Leave out queries for imbalances that no audit supports. Those of concepts that no model
         labelled stay.

@@ -49,8 +49,6 @@ def resample_dataset(
     ----------
     baseline : str
         One of `cobalance.generation.planning.resampling.BASELINES`.
-    options : PlanOptions, optional
-        The sizes of the cliques to balance.
     seed : int
         Which images are repeated or dropped: equal seeds give equal lists.
 

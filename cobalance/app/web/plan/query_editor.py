@@ -40,8 +40,6 @@ class Edits:
         classes; 0 for a dropped one.
     drawn_with : dict of int to int
         Those that were in the table when the browser got it. Later ones the browser has itself.
-    version : int
-        Of the table in the browser.
     """
 
     request: PlanRequest

@@ -90,8 +90,6 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
 
     Parameters
     ----------
-    cliques : Cliques
-        The cliques to balance.
     options : PlanOptions
         Sizes, most images of a query, and budget.
     own : MinimalOptions
