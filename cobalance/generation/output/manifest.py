@@ -127,8 +127,7 @@ def _column(values: "pd.Series[Any]", field: pa.Field) -> pa.Array:
     items = [_plain(value) for value in values]
     try:
         if pa.types.is_timestamp(field.type):
-            times = [None if item is None else pd.Timestamp(item) for item in items]
-            items = [None if time is None else _utc(time) for time in times]
+            items = [None if item is None else _utc(pd.Timestamp(item)) for item in items]
         column = pa.array(items, field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise DataError(

@@ -81,13 +81,7 @@ class PlanOptions:
         return self.min_size, mined if self.max_size is None else self.max_size
 
     def rows(self, cliques: Cliques) -> IntArray:
-        """Find the rows of the cliques of these sizes, ascending.
-
-        Raises
-        ------
-        OptionError
-            The cliques were mined up to a smaller size.
-        """
+        """Find the rows of the cliques of these sizes, ascending; errors are those of `resolve`."""
         smallest, largest = self.resolve(cliques)
         sizes = cliques.sizes()
         return np.flatnonzero((sizes >= smallest) & (sizes <= largest))

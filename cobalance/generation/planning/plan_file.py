@@ -132,7 +132,10 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
     try:
         raw = _PlanFile.model_validate_json(content)
     except ValidationError as error:
-        raise _input_error(file, error) from error
+        fault = first_fault(error)
+        told = fault.kind not in ("missing", "json_invalid")
+        found = f" (it is {fault.value!r:.60})" if told else ""
+        raise InputError(file, fault.place or None, fault.reason + found, REMEDY) from error
     is_of_cliques = not raw.queries or any(query.source_image is None for query in raw.queries)
     if is_of_cliques and (raw.options is None or raw.options.max_size is None):
         place = "options" if raw.options is None else "options.max_size"
@@ -168,10 +171,3 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
 
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _input_error(file: str, error: ValidationError) -> InputError:
-    fault = first_fault(error)
-    value = repr(fault.value)
-    found = "" if fault.kind in ("missing", "json_invalid") else f" (it is {value:.60})"
-    return InputError(file, fault.place or None, fault.reason + found, REMEDY)

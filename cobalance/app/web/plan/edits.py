@@ -89,9 +89,10 @@ def _choose(current: CurrentDataset, recipe: str) -> dict[str, Any] | None:
             help="Chosen by a hash of their names, so that more of them include these.",
         )
     if usual.made != "own":
+        named = combine_words(usual.words).groups if usual.words else ()
         groups = st.multiselect(
             "Groups to show",
-            _group_names(current, usual),
+            list(dict.fromkeys([*named, *names_of(current, schema.CLASS)])),
             **in_url("groups"),
             placeholder="those of the words" if usual.words else "the classes",
         )
@@ -128,11 +129,6 @@ def type_name(usual: str) -> str:
         "Name of the plan", placeholder=usual, max_chars=200, **in_url("plan_name"), width=260
     )
     return clean_name(typed) or usual
-
-
-def _group_names(current: CurrentDataset, usual: CounterfactualOptions) -> list[str]:
-    named = combine_words(usual.words).groups if usual.words else ()
-    return list(dict.fromkeys([*named, *names_of(current, schema.CLASS)]))
 
 
 def _summary(current: CurrentDataset, recipe: str, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from cobalance.generation.output.provenance import CONSENT
 from cobalance.graph.wording import inflect
 
 NAME = "README.md"
+IN_TABLE = ("real images", "generated images")  # of the counts
 
 LIMITS = (
     "Generated images show how a model pictures the words of a prompt, with the biases of its "
@@ -95,7 +96,7 @@ def data_card(facts: CardFacts) -> bytes:
         escape(summary(facts)),
         "## Images",
         _images(facts),
-        _other_counts(facts),
+        _list(inflect(n, name) for name, n in sorted(facts.counts.items()) if name not in IN_TABLE),
         "## Where they come from",
         _origin(facts),
         *_texts(facts.texts),
@@ -155,12 +156,6 @@ def _images(facts: CardFacts) -> str:
     real, made = facts.total(synthetic=False), facts.total(synthetic=True)
     rows.append(("all", "", f"{real:,}", f"{made:,}", f"{real + made:,}"))
     return _table(("Split", "Class", "Real", "Generated", "Total"), rows)
-
-
-def _other_counts(facts: CardFacts) -> str:
-    in_table = {"real images", "generated images"}
-    others = (item for item in sorted(facts.counts.items()) if item[0] not in in_table)
-    return _list(inflect(n, name) for name, n in others)
 
 
 def _limits(facts: CardFacts) -> Sequence[str]:
