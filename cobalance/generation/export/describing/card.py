@@ -224,15 +224,12 @@ def _generation(generated: pd.DataFrame) -> str:
 
 def _settings(settings: list[dict[str, Any]]) -> tuple[dict[str, str], list[str]]:
     """Split settings into common values and the names of varying ones."""
-    keys = sorted(set().union(*settings))
-    same, differing = {}, []
-    for key in keys:
-        values = {json.dumps(one.get(key), sort_keys=True, ensure_ascii=False) for one in settings}
-        if len(values) == 1:
-            same[key] = values.pop()
-        else:
-            differing.append(key)
-    return same, differing
+    found = {
+        key: {json.dumps(one.get(key), sort_keys=True, ensure_ascii=False) for one in settings}
+        for key in sorted(set().union(*settings))
+    }
+    same = {key: next(iter(values)) for key, values in found.items() if len(values) == 1}
+    return same, [key for key in found if key not in same]
 
 
 def _filters(generated: pd.DataFrame) -> str:
