@@ -21,8 +21,6 @@ LACKING_SETS = "sets of images that lack a group"
 NOT_EDITED = "images that nothing was made of"
 OTHERS_OF_GROUPS = "real images of the groups that were not edited"
 
-_SHARE_BYTES = 8
-
 
 @dataclass(frozen=True, slots=True)
 class ResultOptions:
@@ -206,5 +204,4 @@ def _check_own_group(
 
 def _gives_way(source: str, share: float) -> bool:
     digest = hashlib.sha256(f"share/{source}".encode()).digest()
-    drawn = int.from_bytes(digest[:_SHARE_BYTES])
-    return bool(drawn < share * 256**_SHARE_BYTES)
+    return int.from_bytes(digest[:8]) < share * 2**64
