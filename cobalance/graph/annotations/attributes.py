@@ -10,7 +10,6 @@ from cobalance.graph.annotations import statements
 from cobalance.graph.database.annotation_nodes import ATTRIBUTE
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import ConflictError, OptionError, UnknownNameError
-from cobalance.graph.records import plain_values
 
 Level = Literal["image", "object"]
 AttributeState = Literal["proposed", "accepted", "rejected", "merged"]
@@ -127,7 +126,7 @@ def decide_attributes(
     """
     known = list_attributes(store, dataset)
     keys = list(zip(known["category"], known["proposed"], strict=True))
-    state: dict[AttributeKey, str] = dict(zip(keys, plain_values(known["state"]), strict=True))
+    state: dict[AttributeKey, str] = dict(zip(keys, known["state"], strict=True))
     state |= {one.key: one.state for one in decisions}
     names = [" / ".join(key) for key in keys]
     for one in decisions:

@@ -19,7 +19,7 @@ from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
 from cobalance.graph.jobs import reads, statements
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import Annotations, Counterfactual, ImageRecord, Mention
+from cobalance.graph.records import Annotations, Counterfactual, ImageRecord, Mention, plain_values
 
 SOURCE = "generation-query"
 """Source of an unverified mention: the image was generated to show the concept."""
@@ -192,8 +192,7 @@ def write_rebalanced(
         )
     held = read_annotations(store, dataset, progress)
     own = held.images[~held.images["synthetic"]]
-    splits = own["split"].astype(object).where(own["split"].notna(), None)
-    split_of = dict(zip(own["id"], splits, strict=True))
+    split_of = dict(zip(own["id"], plain_values(own["split"]), strict=True))
     if taken := sorted(split_of.keys() & {image.id for image in images}):
         raise ConflictError(
             f"A real image has the id {taken[0]!r} of a generated one. Give it another id and "
@@ -204,14 +203,12 @@ def write_rebalanced(
     kept = held if real is None else _only(held, {*real, *(image.id for image in images)})
     if new:
         made = _annotate_generated(new, split_of)
-        both = _join(kept, _with_inherited(made, new, held))
-    else:
-        both = kept
+        kept = _join(kept, _with_inherited(made, new, held))
     _claim_copy(store, into, job.id)
     report = write_annotations(
         store,
         into,
-        both,
+        kept,
         source=f"{dataset} and the images of job {job.id}",
         replace=True,
         progress=progress,

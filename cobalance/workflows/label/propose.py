@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobalance.annotation.language.chat import ChatModel
-from cobalance.annotation.language.endpoint_settings import read_key
+from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
 from cobalance.annotation.language.transcript import Transcript, Usage
 from cobalance.annotation.proposing.guards import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
@@ -71,14 +71,7 @@ class Proposed:
     compared_by: str
 
 
-def open_endpoint(
-    url: str,
-    model: str,
-    key_file: Path | None = None,
-    timeout_s: float = 120.0,
-    *,
-    send_images: bool = False,
-) -> "Endpoint":
+def open_endpoint(settings: EndpointSettings) -> "Endpoint":
     """Open a language model behind a URL.
 
     Raises
@@ -90,8 +83,13 @@ def open_endpoint(
     """
     with needs_extra("Asking a language model", "annotate"):
         from cobalance.annotation.language.endpoint import Endpoint
-    key = None if key_file is None else read_key(key_file)
-    return Endpoint(url, model, key=key, timeout_s=timeout_s, send_images=send_images)
+    return Endpoint(
+        settings.url,
+        settings.model,
+        key=None if settings.key_file is None else read_key(Path(settings.key_file)),
+        timeout_s=settings.timeout_s,
+        send_images=settings.send_images,
+    )
 
 
 def open_local(model: str | None = None) -> ChatModel:
@@ -310,4 +308,6 @@ def open_model(settings: Settings, which: str) -> ChatModel:
         raise OptionError(
             "COBALANCE_CHAT_URL is set without COBALANCE_CHAT_MODEL. Name the model there."
         )
-    return open_endpoint(url, model, settings.cobalance_chat_key_file)
+    file = settings.cobalance_chat_key_file
+    key_file = None if file is None else str(file)
+    return open_endpoint(EndpointSettings(url=url, model=model, key_file=key_file))

@@ -2,7 +2,6 @@
 
 import threading
 from functools import partial
-from pathlib import Path
 
 from cobalance.annotation.labelling.labels import label_summary
 from cobalance.annotation.labelling.remote import open_remote
@@ -113,14 +112,7 @@ def open_annotator(settings: LabelSettings, folder: OutputFolder, run: str) -> A
     endpoint = settings.endpoint
     if endpoint is None:
         return ANNOTATORS.open(settings.annotator, settings.options)
-    chat = open_endpoint(
-        endpoint.url,
-        endpoint.model,
-        None if endpoint.key_file is None else Path(endpoint.key_file),
-        endpoint.timeout_s,
-        send_images=endpoint.send_images,
-    )
-    kept = Transcript(chat, folder, f"annotations/{run}/replies")
+    kept = Transcript(open_endpoint(endpoint), folder, f"annotations/{run}/replies")
     return open_remote(settings.annotator, settings.options, endpoint, kept)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
+from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
@@ -185,7 +186,9 @@ def open_chat(
     if url is not None and not local:
         if model is None:
             raise OptionError("--url needs the model's name there. Give it with --model.")
-        return open_endpoint(url, model, key_file, timeout)
+        file = None if key_file is None else str(key_file)
+        settings = EndpointSettings(url=url, model=model, key_file=file, timeout_s=timeout)
+        return open_endpoint(settings)
     if local and url is None:
         return open_local(model)
     raise OptionError(
