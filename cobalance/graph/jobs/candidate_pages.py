@@ -9,7 +9,7 @@ from typing import Any
 
 from cobalance.graph.database.job_nodes import CANDIDATE
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import OptionError, check_known, require_one
+from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import CANDIDATE_STATES, CandidateState, query_id
 
@@ -86,8 +86,6 @@ def list_candidates(
         From 1.
     """
     check_known("verdict", [] if verdict is None else [verdict], CANDIDATE_STATES)
-    if page < 1 or per_page < 1:
-        raise OptionError(f"Page {page} of {per_page} candidates; give 1 or more of both.")
     (found,) = store.read(
         reads.CANDIDATES_OF_JOB if query is None else reads.CANDIDATES_OF_QUERY,
         job=job,

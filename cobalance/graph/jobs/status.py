@@ -10,7 +10,7 @@ import pandas as pd
 
 from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.errors import check_known, require_one
+from cobalance.graph.errors import require_one
 from cobalance.graph.jobs import reads
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, JobState, QueryState, query_id
 from cobalance.graph.jobs.reports import ALIVE_S
@@ -191,7 +191,6 @@ def read_queries(
         ``seconds_left``, what one worker needs for the images that are missing, at the query's own
         rate or else the job's; NaN where it has ended, and where nothing is measured yet.
     """
-    check_known("state of a query", [] if state is None else [state], QUERY_STATES)
     # Positions leave no gap, so that the ids of a page are known.
     by_id = state is None and limit is not None
     frame = store.read_frame(
