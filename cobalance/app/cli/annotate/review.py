@@ -23,7 +23,7 @@ from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport
-from cobalance.graph.errors import ConflictError, OptionError
+from cobalance.graph.errors import OptionError
 from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
@@ -216,11 +216,7 @@ def delete(
     folder = output_folder()
     with opened_store() as (store, _):
         found = read_run(store, run)
-        if found.state == "accepted":
-            raise ConflictError(
-                f"The run {run} is accepted. Reject it first: cobalance annotate reject {run}"
-            )
-        if not yes:
+        if not yes and found.state != "accepted":  # which is refused
             typer.confirm(
                 f"Delete the run {run} of {found.dataset}, with its files, and its audits with all "
                 "answers?",
