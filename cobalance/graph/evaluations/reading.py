@@ -29,10 +29,8 @@ class Evaluation:
         Which images of the training dataset.
     job : str or None
         The job whose images the training dataset has beside those of the original.
-    method : str
-        The training method.
-    seed : int or None
-        Of training; None where it is not known.
+    method, seed : str, int or None
+        The training method, and its seed where that is known.
     settings : mapping
         All else that decides its result.
     settings_list : list of str
@@ -43,14 +41,12 @@ class Evaluation:
         How many synthetic images it was trained on at most; None for all.
     predictions_uri : str or None
         A Parquet file in the output folder.
-    created_by : str
-        Who ordered it; empty without a login.
+    created_by, error : str
+        Who ordered it, empty without a login; why it failed, empty otherwise.
     created_at, scored_at : datetime or None
         In UTC; the last is when scores were written.
     state : TaskState
         Of its task; ``done`` for one without.
-    error : str
-        Why it failed; empty otherwise.
     stage, done, total : str or None, int or None, int or None
         Progress of its task.
     outdated : bool

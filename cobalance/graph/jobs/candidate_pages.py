@@ -126,14 +126,10 @@ class EditedGroup:
 
     Parameters
     ----------
-    query : str
-        Id of the query.
+    query, class_name, message : str
+        Id of the query; the group; what people should know of the query.
     position : int
         Of the query in its job.
-    class_name : str
-        The group.
-    message : str
-        What people should know of the query.
     made, pending, ranked, dropped : int
         All its candidates; those that wait for the best to be chosen; those with a rank, of those
         that are kept; those that are not kept.
@@ -165,12 +161,10 @@ class EditedImage:
     ----------
     position : int
         Of its first query in the job.
-    source_image : str
-        Its id.
+    source_image, concepts : str, tuple of str
+        Its id, and its own concepts.
     uri : str or None
         Where its file is; None where the annotations do not say so and nothing was made of it.
-    concepts : tuple of str
-        Its own.
     groups : tuple of EditedGroup
         In the order of the job's queries.
     """

@@ -159,12 +159,8 @@ def write_rebalanced(
 
     Parameters
     ----------
-    job : Job
-        The job, which the other dataset remembers.
     into : str
-        The other dataset; created if it does not exist.
-    images : sequence of AcceptedImage
-        The accepted images that it is to have.
+        The other dataset, which remembers the job; created if it does not exist.
     real : collection of str or None
         Ids of the dataset's images that it is to have; None for all.
 

@@ -23,17 +23,13 @@ class MadeCandidate:
 
     Parameters
     ----------
-    id : str
-        Its own name.
-    scores : mapping of str to float
-        The filters'.
+    id, scores : str, mapping of str to float
+        Its own name, and the filters' scores.
     eligible : bool
         Whether it may be chosen: the filters accept it and no person has rejected it, or a person
         has accepted it.
-    reason : str
-        Why it is rejected.
-    decided_by : str or None
-        Who has decided; None for the filters.
+    reason, decided_by : str, str or None
+        Why it is rejected; who has decided, None for the filters.
     """
 
     id: str
