@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -214,8 +213,7 @@ def _score_row(evaluation: str, position: int, score: Mapping[Any, Any]) -> Row:
         "n": None if pd.isna(score["n"]) else int(score["n"]),
     }
     for name in ("value", "low", "high"):
-        number = float(score[name])
-        properties[name] = number if not math.isnan(number) else None
+        properties[name] = None if pd.isna(score[name]) else float(score[name])
     return {"key": [evaluation, metric, group], "properties": SCORE.check(properties)}
 
 

@@ -91,7 +91,11 @@ def measure(
             names = None if mapping is None else read_mapping(mapping)
             run = find_id(store, which, ANNOTATION_RUN)
             found = measure_run(store, output_folder(), run, known, names)
-            frame = _frame_means(found) if summary else found.scores
+            means = [
+                {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
+                for name, of in found.macro.items()
+            ]
+            frame = pd.DataFrame(means) if summary else found.scores
             _say(found)
     write_frame(frame, format_, output)
 
@@ -117,14 +121,6 @@ def _measure_vocabulary(
     known = [str(name) for name in truth.shows.columns]
     found = measure_vocabulary(store, dataset, known, embed=embedder)
     return pd.DataFrame([{**found.__dict__, "compared_by": compared_by, "beta": BETA}])
-
-
-def _frame_means(found: "Measured") -> pd.DataFrame:
-    rows = [
-        {"metric": name, "mean": of.value, "concepts": of.n, "left_out": of.left_out}
-        for name, of in found.macro.items()
-    ]
-    return pd.DataFrame(rows)
 
 
 def _say(found: "Measured") -> None:

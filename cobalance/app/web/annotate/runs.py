@@ -94,13 +94,14 @@ def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
         if _states(found) != drawn:
             rerun_page()
             return
+        states = [f"{one.state}, outdated" if one.outdated else one.state for one in found]
         text = st.column_config.TextColumn
         draw_columns(
             {
                 "run": ([one.id[:6] for one in found], text("Run", width=70)),
                 "kind": ([one.kind for one in found], text("Kind", width=70)),
                 "model": ([one.model for one in found], text("Model", width=200)),
-                "state": ([_state(one) for one in found], text("State", width=130)),
+                "state": (states, text("State", width=130)),
                 "progress": (
                     [100 * one.done / one.chunks if one.chunks else None for one in found],
                     st.column_config.ProgressColumn(
@@ -115,10 +116,6 @@ def _draw(dataset: str, drawn: frozenset[tuple[str, str]]) -> None:
             key="_annotate_runs",
             alt="Annotation runs",
         )
-
-
-def _state(run: AnnotationRun) -> str:
-    return f"{run.state}, outdated" if run.outdated else run.state
 
 
 def _describe(run: AnnotationRun) -> None:

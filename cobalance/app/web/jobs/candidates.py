@@ -6,13 +6,7 @@ from functools import partial
 import streamlit as st
 
 from cobalance.app.web.browser.image_grid import GridImage, OpenedImage
-from cobalance.app.web.browser.review_grid import (
-    Decision,
-    ReviewImage,
-    Switch,
-    decisions,
-    review_grid,
-)
+from cobalance.app.web.browser.review_grid import ReviewImage, Switch, decisions, review_grid
 from cobalance.app.web.components.shown_images import (
     LIGHTBOX_PX,
     OPENED,
@@ -77,7 +71,10 @@ def show(job: Job) -> None:
 def _candidates(job: Job, words: FilterWords) -> None:
     with errors_in_fragment():
         for decision in decisions(GRID, lambda id_: id_.startswith(f"{job.id}/")):
-            _take(job.id, decision)
+            if decision.act == "undo":
+                undo(job.id)
+            else:
+                decide_all(job.id, decision.images, decision.act)
         show_kept_error(PROBLEM)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             verdict = st.segmented_control(
@@ -265,11 +262,3 @@ def _details(job: Job, candidates: tuple[Candidate, ...], words: FilterWords) ->
                         on_click=lambda: url.write(_DETAILS, []),
                     )
                 draw_details(job, candidate, words)
-
-
-def _take(job: str, decision: Decision) -> None:
-    """Write a decision into the graph, or take the one before back."""
-    if decision.act == "undo":
-        undo(job)
-    else:
-        decide_all(job, decision.images, decision.act)
