@@ -234,11 +234,11 @@ DROPPED = Statement(
 
 PROVENANCE = Statement(
     "Provenance of a candidate.",
-    "MATCH (c:Candidate {id: $candidate}) RETURN coalesce(c.provenance, '{}') AS provenance",
+    "MATCH (c:Candidate {id: $candidate}) RETURN c.provenance AS provenance",
 )
 
 _VERDICT = """
-RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, coalesce(c.reason, '') AS reason,
+RETURN c.id AS id, c.verdict AS verdict, c.rank AS rank, c.reason AS reason,
   c.decided_by AS decided_by"""
 
 VERDICTS = Statement(
@@ -268,7 +268,7 @@ MADE = Statement(
     """
 UNWIND $queries AS query
 MATCH (c:Candidate {query: query}) WHERE c.verdict IS NOT NULL
-RETURN query, c.id AS id, c.scores AS scores, coalesce(c.reason, '') AS reason,
+RETURN query, c.id AS id, c.scores AS scores, c.reason AS reason,
   c.decided_by AS decided_by, c.verdict IN ['accepted', 'pending']
     OR c.rank IS NOT NULL AND c.decided_at IS NULL AS eligible
 ORDER BY query, id""",
@@ -333,7 +333,7 @@ ACCEPTED_IMAGES = Statement(
 MATCH (c:Candidate {job: $job, verdict: 'accepted'}) WHERE c.uri IS NOT NULL
 MATCH (q:JobQuery {id: c.query})
 RETURN c.id AS id, c.uri AS uri, c.source_image AS source_image,
-  coalesce(c.provenance, '{}') AS provenance, q.class_name AS class_name, q.concepts AS concepts,
+  c.provenance AS provenance, q.class_name AS class_name, q.concepts AS concepts,
   q.source_image IS NOT NULL AS edited, coalesce(q.captions, []) AS captions""",
 )
 
