@@ -128,12 +128,7 @@ def rebalance_job(
     except StaleError:  # has changed since the plan; there is nothing to compare with
         return merged
     report = mine_dataset(
-        store,
-        merged.dataset,
-        mining,
-        max_cliques=MAX_CLIQUES,
-        since=job.dataset,
-        progress=progress,
+        store, merged.dataset, mining, max_cliques=MAX_CLIQUES, since=job.dataset, progress=progress
     )
     return replace(merged, counted=report.describe())
 

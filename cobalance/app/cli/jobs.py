@@ -41,8 +41,7 @@ def jobs(
         bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
     ] = False,
     dataset: Annotated[
-        str | None,
-        typer.Option("--dataset", "-d", help="Only this dataset's.", callback=cleaned),
+        str | None, typer.Option("--dataset", "-d", help="Only this dataset's.", callback=cleaned)
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
     format_: FormatOption = Format.TABLE,

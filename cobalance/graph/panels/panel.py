@@ -128,11 +128,7 @@ def create_panel(
         The dataset is being loaded, dropped or renamed.
     """
     dataset_state(store, dataset).require_complete()
-    values = {
-        **properties,
-        "people": list(people),
-        "settings": json_text(settings or {}),
-    }
+    values = {**properties, "people": list(people), "settings": json_text(settings or {})}
     panel = uuid.uuid4().hex[:16]
     row = {"key": panel, "properties": kind.about.start.check(values)}
     if not store.write(kind.create, subject=subject, row=row):

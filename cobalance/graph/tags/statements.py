@@ -224,6 +224,5 @@ RETURN v.name AS name""",
 )
 
 DELETE_VIEW = Statement(
-    "Delete a saved view.",
-    "MATCH (v:SavedView {dataset: $dataset, name: $view}) DELETE v",
+    "Delete a saved view.", "MATCH (v:SavedView {dataset: $dataset, name: $view}) DELETE v"
 )

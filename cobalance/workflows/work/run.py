@@ -300,11 +300,7 @@ def gpu_numbers(gpus: str) -> list[int]:
 
 
 def run_on_gpus(
-    numbers: Sequence[int],
-    environment: Mapping[str, str],
-    *,
-    until_idle: bool,
-    dead_after_s: float,
+    numbers: Sequence[int], environment: Mapping[str, str], *, until_idle: bool, dead_after_s: float
 ) -> None:
     """Run a worker process on each GPU, until all have ended.
 

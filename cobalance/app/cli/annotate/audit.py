@@ -44,9 +44,7 @@ _SheetOption = Annotated[
 _NOption = Annotated[
     int,
     typer.Option(
-        "--n",
-        min=1,
-        help="Images of each concept or clique, class and verdict; all where fewer.",
+        "--n", min=1, help="Images of each concept or clique, class and verdict; all where fewer."
     ),
 ]
 
@@ -74,9 +72,7 @@ def audit(
     sheet: _SheetOption = False,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            help="Take the answers of this CSV file: person, image, concept, answer.",
-        ),
+        typer.Option(help="Take the answers of this CSV file: person, image, concept, answer."),
     ] = None,
     rates: Annotated[
         bool,

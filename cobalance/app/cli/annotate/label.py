@@ -102,8 +102,7 @@ _ConceptOption = Annotated[
 _KeyFileOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE",
-        help="A file with the key of the address; workers read it at the same path.",
+        metavar="FILE", help="A file with the key of the address; workers read it at the same path."
     ),
 ]
 _ModelOption = Annotated[

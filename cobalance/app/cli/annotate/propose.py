@@ -84,8 +84,7 @@ SettingOption = Annotated[
 _PhraseOption = Annotated[
     list[str] | None,
     assignments_option(
-        "--phrase",
-        "A category's phrase for captions: is, has, with, in or from; such as color=is.",
+        "--phrase", "A category's phrase for captions: is, has, with, in or from; such as color=is."
     ),
 ]
 _SensitiveOption = Annotated[

@@ -207,8 +207,7 @@ def threshold(
 
 
 def delete(
-    run: RunId,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    run: RunId, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
 ) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
     from cobalance.workflows.label.decide import delete_annotations

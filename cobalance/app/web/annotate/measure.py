@@ -211,12 +211,7 @@ def show_compare(current: CurrentDataset) -> None:
     folder = session.settings().folders().open_output()
     try:
         found = compare_generator(
-            current.store,
-            folder,
-            current.name,
-            generated,
-            real_run=runs[0],
-            generated_run=runs[1],
+            current.store, folder, current.name, generated, real_run=runs[0], generated_run=runs[1]
         )
     except CobalanceError as error:
         show_error(error)

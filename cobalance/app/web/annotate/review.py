@@ -127,10 +127,7 @@ def _fields(
         ):
             merges = state == "merged"
             decision = Decision(
-                key,
-                state,
-                into if merges else None,
-                changes if state == "accepted" else {},
+                key, state, into if merges else None, changes if state == "accepted" else {}
             )
             st.button(
                 label,

@@ -84,11 +84,7 @@ def step_buttons(job: str, start: int, queries: int, following: list[int], step:
 
     st.button("Previous", key="_twins_back", on_click=back, disabled=start == 0)
     st.button(
-        "Next",
-        key="_twins_on",
-        on_click=go_to,
-        args=tuple(following[:1]),
-        disabled=not following,
+        "Next", key="_twins_on", on_click=go_to, args=tuple(following[:1]), disabled=not following
     )
 
 
