@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from cobalance.annotation.auditing.sample import PER_STRATUM
+from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.display import Result
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.store import GraphStore
@@ -20,9 +21,6 @@ from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, list_names
 from cobalance.words import methods_speak_python
 from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.annotation.labelling.settings import LabelSettings
 
 
 @methods_speak_python
@@ -171,9 +169,7 @@ class Labels(Result):
         )
         return self
 
-    def _settings(self) -> "LabelSettings":
-        from cobalance.annotation.labelling.settings import LabelSettings
-
+    def _settings(self) -> LabelSettings:
         return LabelSettings.read(self.record().settings)
 
     def _scores(self) -> Any:

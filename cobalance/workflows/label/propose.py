@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
@@ -36,9 +36,6 @@ from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.annotation.language.endpoint import Endpoint
 
 BY_LETTERS = "groups of letters"
 
@@ -71,7 +68,7 @@ class Proposed:
     compared_by: str
 
 
-def open_endpoint(settings: EndpointSettings) -> "Endpoint":
+def open_endpoint(settings: EndpointSettings) -> ChatModel:
     """Open a language model behind a URL.
 
     Raises

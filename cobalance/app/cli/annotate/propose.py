@@ -1,11 +1,12 @@
 """`cobalance annotate propose` and `cost`: attributes by a language model, and their cost."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import pandas as pd
 import typer
 
+from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
@@ -15,10 +16,6 @@ from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
-
-if TYPE_CHECKING:
-    from cobalance.annotation.language.chat import ChatModel
-
 
 Caption = Annotated[
     str,
@@ -178,7 +175,7 @@ def propose(
 
 def open_chat(
     url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
-) -> "ChatModel":
+) -> ChatModel:
     """Open the one language model that the options name; OptionError for none or two."""
     from cobalance.workflows.label.propose import open_endpoint, open_local
 

@@ -2,10 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
+from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.proposing.cost import chat_cost
 from cobalance.annotation.proposing.options import ProposeOptions, preset_names, read_preset
 from cobalance.app.web.components.option_fields import draw_options
@@ -37,11 +38,7 @@ from cobalance.workflows.label.propose import (
     propose_attributes,
 )
 
-if TYPE_CHECKING:
-    from cobalance.annotation.language.chat import ChatModel
-
-
-Work = Callable[["ChatModel", Progress], str]
+Work = Callable[[ChatModel, Progress], str]
 """Asks a model; returns a sentence for the user."""
 _PROBLEM = "_asking_problem"
 
@@ -181,7 +178,7 @@ def show_propose(current: CurrentDataset) -> None:
     name = user_name()
     folder = session.settings().folders().open_output()
 
-    def work(chat: "ChatModel", progress: Progress) -> str:
+    def work(chat: ChatModel, progress: Progress) -> str:
         done = propose_attributes(
             current.store,
             folder,
@@ -251,7 +248,7 @@ def show_extract(current: CurrentDataset) -> None:
     name = user_name()
     folder = session.settings().folders().open_output()
 
-    def work(chat: "ChatModel", progress: Progress) -> str:
+    def work(chat: ChatModel, progress: Progress) -> str:
         done = extract_concepts(
             current.store,
             folder,
