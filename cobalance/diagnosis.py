@@ -21,8 +21,6 @@ from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
-from cobalance.ingest.spark.counting import count_with_spark
-from cobalance.ingest.spark.images import SparkOptions
 from cobalance.words import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
@@ -33,7 +31,6 @@ from cobalance.workflows.diagnose.findings import (
     sizes_of,
 )
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
-from cobalance.workflows.spark import spark_session
 
 
 @methods_speak_python
@@ -332,6 +329,10 @@ def imbalances_with_spark(
     InputError, OptionError, TooManyCliquesError
         The files or an option cannot be used, or there are more cliques.
     """
+    from cobalance.ingest.spark.counting import count_with_spark
+    from cobalance.ingest.spark.images import SparkOptions
+    from cobalance.workflows.spark import spark_session
+
     options = SparkOptions(
         class_column=class_column, concepts_column=concepts_column, delimiter=delimiter
     )
