@@ -11,10 +11,11 @@ import pandas as pd
 
 from cobalance.generation.export import ExportError
 from cobalance.generation.export.counterfactuals import compose_job
+from cobalance.graph.database.schema import CONCEPT
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES, mine_dataset
-from cobalance.graph.dataset.names import concept_names
+from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.read import read_classes
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import StaleError
@@ -118,7 +119,7 @@ def rebalance_job(
     _check_files(output, job.id, images)
     if annotator is not None:
         annotate = ANNOTATORS.open(annotator, options).annotate
-        vocabulary = concept_names(store, job.dataset)
+        vocabulary = read_names(store, job.dataset, CONCEPT)
         images = _annotate(images, output, partial(annotate, vocabulary=vocabulary), progress)
     merged = copy_rebalanced(
         store, folders, job, into, images=images, result=result, progress=progress

@@ -15,7 +15,8 @@ from cobalance.generation.jobs.consent import check_consent
 from cobalance.generation.jobs.variants import check_scales
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources
-from cobalance.graph.dataset.names import concept_names
+from cobalance.graph.database.schema import CONCEPT
+from cobalance.graph.dataset.names import read_names
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.records import PlannedQuery
 
@@ -129,4 +130,7 @@ class RunnerSlot:
         """Add the dataset's concepts to the options of a filter that takes them."""
         if not FILTERS[name].takes_vocabulary or "vocabulary" in options:
             return options
-        return {**options, "vocabulary": self._store.run(partial(concept_names, dataset=dataset))}
+        return {
+            **options,
+            "vocabulary": self._store.run(partial(read_names, dataset=dataset, node=CONCEPT)),
+        }

@@ -1,6 +1,7 @@
 """Follow images that come and go in mined cliques, without counting the others again."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -92,9 +93,8 @@ def update_mined(
     if 4 * changed > len(after.labels) or not _adds_up(before, after, added, removed):
         return None
     frequent = after.class_concept_counts().max(axis=0, initial=0) >= min_support
-    now = {name for name, kept in zip(after.concepts, frequent, strict=True) if kept}
-    now &= _adjacent(after, common)
-    then = _adjacent(before, common)
+    now = set(compress(after.concepts, frequent & after.concepts_of_all(common)))
+    then = set(compress(before.concepts, before.concepts_of_all(common)))
     try:
         gained, lost = (
             mine_cliques(
@@ -160,8 +160,7 @@ def _with_any(
 ) -> Cliques:
     """Count the cliques of concepts in `names` that have one of `some`."""
     marked = _are(after, some)
-    shows = np.append(0, np.cumsum(marked[after.indices]))[after.indptr]
-    images = after.take(np.flatnonzero(np.diff(shows)))
+    images = after.take(np.flatnonzero(after.sum_rows(marked)))
     cliques = mine_cliques(
         images.restrict(_are(images, names)),
         max_size=max_size,
@@ -180,13 +179,6 @@ def _within(cliques: Cliques, names: Collection[str]) -> Cliques:
     return cliques.take(np.flatnonzero(kept[cliques.members].all(axis=1)))
 
 
-def _adjacent(incidence: Incidence, common: Collection[str] | None) -> set[str]:
-    """Concepts that share an image with each of these classes."""
-    named = [common is None or name in common for name in incidence.classes]
-    shared = np.flatnonzero((incidence.class_concept_counts()[named] > 0).all(axis=0))
-    return {incidence.concepts[code] for code in shared.tolist()}
-
-
 def _are(incidence: Incidence, names: Collection[str]) -> BoolArray:
     return np.array([name in names for name in incidence.concepts], dtype=np.bool_)
 
@@ -199,8 +191,7 @@ def _hashes(
         np.array([of[name] for name in names], dtype=np.int64)
         for of, names in ((of_concept, part.concepts), (of_class, part.classes))
     )
-    running = np.append(0, np.cumsum(concept[part.indices]))
-    hashed: IntArray = np.diff(running[part.indptr]) + label[part.labels]
+    hashed: IntArray = part.sum_rows(concept) + label[part.labels]
     return hashed
 
 

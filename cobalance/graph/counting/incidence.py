@@ -1,6 +1,6 @@
 """Image-by-concept incidence matrix in sparse form, the input of all counting."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,15 @@ class Incidence:
         first_of_row = np.repeat(self.labels * np.int64(shape[1]), np.diff(self.indptr))
         cells = np.bincount(first_of_row + self.indices, minlength=shape[0] * shape[1])
         return cells.reshape(shape)
+
+    def concepts_of_all(self, classes: Collection[str] | None) -> BoolArray:
+        """Whether each of these classes, None for all, shows the concept: shape (n_concepts,)."""
+        named = [classes is None or name in classes for name in self.classes]
+        return np.asarray((self.class_concept_counts()[named] > 0).all(axis=0), dtype=np.bool_)
+
+    def sum_rows(self, values: IntArray | BoolArray) -> IntArray:
+        """Sum a value of each concept over every image: int64 array, shape (n_images,)."""
+        return np.diff(np.append(0, np.cumsum(values[self.indices]))[self.indptr])  # wraps around
 
     def take(self, rows: IntArray) -> "Incidence":
         """Return the images at some positions, with the same names by code."""

@@ -1,13 +1,14 @@
 """Choose a few images of every clique, for graphs that do not hold all images."""
 
 from collections.abc import Sequence
+from functools import reduce
 from math import sqrt
 
 import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
-from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.cliques import Cliques, intersect_ascending
 from cobalance.graph.counting.incidence import Incidence
 
 
@@ -114,11 +115,5 @@ def _first(lists: Sequence[IntArray], end: int, most: int) -> IntArray:
     """The first few ranks below `end` that are in all lists, each of which ascends."""
     if not lists:
         return np.empty(0, dtype=np.int32)
-    found = lists[0][: np.searchsorted(lists[0], end)]
-    for other in lists[1:]:
-        if not len(found):
-            break
-        at = np.searchsorted(other, found)
-        at[at == len(other)] = 0
-        found = found[other[at] == found] if len(other) else found[:0]
-    return found[:most]
+    first, *others = lists
+    return reduce(intersect_ascending, others, first[: np.searchsorted(first, end)])[:most]

@@ -69,6 +69,35 @@ class SubsetIndex:
         start = np.arange(len(members))
         yield from self._walk(members, start, np.zeros_like(start), 0, 0)
 
+    def combinations(self, members: IntArray) -> IntArray:
+        """Look up every subset of sets of one size.
+
+        Parameters
+        ----------
+        members : int array, shape (n_sets, size)
+            As of `subsets`, without -1.
+
+        Returns
+        -------
+        int array, shape (n_sets, 2^size)
+            Rows of the table. Bit i of the second index says whether member i is in the subset; -1
+            for one that is not in the table, and for the empty one.
+        """
+        nodes = np.zeros((len(members), 1 << members.shape[1]), dtype=np.int64)
+        rows = np.full_like(nodes, MISSING)
+        for mask in range(1, nodes.shape[1]):
+            last, depth = mask.bit_length() - 1, mask.bit_count() - 1
+            children = self._children(nodes[:, mask ^ 1 << last], members[:, last], depth)
+            nodes[:, mask] = children
+            rows[:, mask] = np.append(self._rows[depth], MISSING)[children]
+        return rows
+
+    def _children(self, nodes: IntArray, codes: IntArray, depth: int) -> IntArray:
+        """The nodes that members lead to from others at a depth; -1 for none."""
+        known = (nodes != MISSING) & (codes >= 0) & (codes < self._base)
+        keys = np.where(known, nodes * self._base + codes, MISSING)
+        return self._keys[depth].get_indexer(pd.Index(keys))
+
     def _walk(
         self, members: IntArray, positions: IntArray, nodes: IntArray, depth: int, first: int
     ) -> Iterator[tuple[IntArray, IntArray]]:
@@ -76,15 +105,11 @@ class SubsetIndex:
         if depth == len(self._keys):
             return
         for column in range(first, members.shape[1]):
-            codes = members[positions, column]
-            inside = (codes >= 0) & (codes < self._base)
-            children = self._keys[depth].get_indexer(
-                pd.Index(nodes[inside] * self._base + codes[inside])
-            )
+            children = self._children(nodes, members[positions, column], depth)
             found = children != MISSING
             if not found.any():
                 continue
-            children, extended = children[found], positions[inside][found]
+            children, extended = children[found], positions[found]
             rows = self._rows[depth][children]
             mined = rows != MISSING
             yield extended[mined], rows[mined]

@@ -130,14 +130,7 @@ def write_statement(node: Node, *edges: Edge, replace: bool = False) -> str:
     else:
         lines.append(f"CREATE (n:{node.label} {{{', '.join([identity, *values])}}})")
     for i, edge in enumerate(edges):
-        columns = f"row[{i + 2}]"
-        values = [f"{prop}: {columns}[{j + 1}][k]" for j, prop in enumerate(edge.property_names)]
-        properties = f" {{{', '.join(values)}}}" if values else ""
-        lines += [
-            f"FOREACH (k IN range(0, size({columns}[0]) - 1) |",
-            f"  FOREACH (target IN [ends_{i}[{columns}[0][k]]] |",
-            f"    CREATE (n)-[:{edge.type}{properties}]->(target)))",
-        ]
+        lines += _create_edges(edge, f"row[{i + 2}]", f"ends_{i}")
     lines.append("RETURN count(*) AS written")
     return "\n".join(lines)
 
@@ -275,12 +268,23 @@ def _ends(node: Node, keys: str, variable: str) -> list[str]:
     ]
 
 
+def _create_edges(edge: Edge, columns: str, ends: str) -> list[str]:
+    """Clauses that create the edges of node ``n`` in columns, to a list of nodes."""
+    values = [f"{prop}: {columns}[{j + 1}][k]" for j, prop in enumerate(edge.property_names)]
+    properties = f" {{{', '.join(values)}}}" if values else ""
+    return [
+        f"FOREACH (k IN range(0, size({columns}[0]) - 1) |",
+        f"  FOREACH (target IN [{ends}[{columns}[0][k]]] |",
+        f"    CREATE (n)-[:{edge.type}{properties}]->(target)))",
+    ]
+
+
 def create_edges_statement(edge: Edge) -> str:
     """Cypher that creates edges that do not exist yet, as the dataset's writer.
 
     It takes ``$writer``; ``$ends``, the keys of the nodes that the edges lead to; and ``$rows``:
-    ``[key of the start, positions in the ends, values of the first property, ...]``. It returns
-    how many edges it created.
+    ``[key of the start, edges]``, these as columns like those of `write_statement`. It returns how
+    many edges it created.
 
     Notes
     -----
@@ -298,24 +302,20 @@ def create_edges_statement(edge: Edge) -> str:
       RETURN t ORDER BY at } AS ends
     WHERE size(ends) = size($ends)
     UNWIND $rows AS row
-    MATCH (a:Concept {dataset: $dataset, name: row[0]})
-    FOREACH (k IN range(0, size(row[1]) - 1) |
-      FOREACH (b IN [ends[row[1][k]]] |
-        CREATE (a)-[:CO_OCCURS {images: row[2][k]}]->(b)))
-    RETURN coalesce(sum(size(row[1])), 0) AS written
+    MATCH (n:Concept {dataset: $dataset, name: row[0]})
+    FOREACH (k IN range(0, size(row[1][0]) - 1) |
+      FOREACH (target IN [ends[row[1][0][k]]] |
+        CREATE (n)-[:CO_OCCURS {images: row[1][1][k]}]->(target)))
+    RETURN coalesce(sum(size(row[1][0])), 0) AS written
     """
-    values = [f"{prop}: row[{j + 2}][k]" for j, prop in enumerate(edge.property_names)]
-    properties = f" {{{', '.join(values)}}}" if values else ""
     return "\n".join(
         [
             AS_WRITER,
             *_ends(edge.end, "$ends", "ends"),
             "UNWIND $rows AS row",
-            f"MATCH (a{_one(edge.start, 'row[0]')})",
-            "FOREACH (k IN range(0, size(row[1]) - 1) |",
-            "  FOREACH (b IN [ends[row[1][k]]] |",
-            f"    CREATE (a)-[:{edge.type}{properties}]->(b)))",
-            "RETURN coalesce(sum(size(row[1])), 0) AS written",
+            f"MATCH (n{_one(edge.start, 'row[0]')})",
+            *_create_edges(edge, "row[1]", "ends"),
+            "RETURN coalesce(sum(size(row[1][0])), 0) AS written",
         ]
     )
 

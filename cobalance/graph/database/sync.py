@@ -196,7 +196,7 @@ def _by_start(
         columns = starts.setdefault(start, [[] for _ in range(1 + n_properties)])
         for column, value in zip(columns, (ends.setdefault(end, len(ends)), *values), strict=True):
             column.append(value)
-    return {"rows": [[start, *columns] for start, columns in starts.items()], "ends": list(ends)}
+    return {"rows": [*starts.items()], "ends": list(ends)}
 
 
 def batches(rows: Sequence[RowT], size: int = BATCH) -> Iterator[Sequence[RowT]]:

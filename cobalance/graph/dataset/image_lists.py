@@ -13,6 +13,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from cobalance.graph.arrays import IntArray
+from cobalance.graph.counting.cliques import intersect_ascending
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
@@ -68,7 +69,7 @@ def find_images(
     if len(found) < len(keys):
         return None
     shortest_first = sorted((_unpack_ranks(row["content"]) for row in found), key=len)
-    ranks = reduce(_both, shortest_first)[skip : skip + limit].tolist()
+    ranks = reduce(intersect_ascending, shortest_first)[skip : skip + limit].tolist()
     pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
     keys = [[_IDS, str(page)] for page in pages]
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
@@ -103,14 +104,6 @@ def _lists(
     for start in range(0, len(order), IDS_PER_PAGE):
         some = named[order[start : start + IDS_PER_PAGE]].tolist()
         yield [_IDS, str(start // IDS_PER_PAGE)], pack_texts(some)
-
-
-def _both(few: IntArray, many: IntArray) -> IntArray:
-    """Intersect two ascending lists."""
-    at = np.searchsorted(many, few)
-    at[at == len(many)] = 0
-    both: IntArray = few[many[at] == few]
-    return both
 
 
 def _unpack_ranks(packed: bytes) -> IntArray:

@@ -6,10 +6,11 @@ the digest of the images that it is of.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
@@ -51,9 +52,8 @@ class SplitIncidence:
 
     def of_split(self, split: str | None) -> Incidence:
         """Return the images of a split, or all, with the classes and concepts that they have."""
-        if split is None:
-            return _drop_unused(self.incidence)
-        return _drop_unused(self.incidence.take(self.in_split(split)))
+        whole = self.incidence
+        return _drop_unused(whole if split is None else whole.take(self.in_split(split)))
 
     def sort_images(self) -> "SplitIncidence":
         """Return the images in an order that depends on their contents alone, names ascending."""
@@ -62,15 +62,22 @@ class SplitIncidence:
         recode = {name: code for code, name in enumerate(names)}
         codes = np.array([*(recode.get(name, -1) for name in self.split_names), -1], dtype=np.int64)
         splits = codes[self.splits]  # -1 is the last
-        order = np.lexsort((_row_hashes(incidence), splits, incidence.labels))
-        return SplitIncidence(incidence.take(order), splits[order], tuple(names)).with_names(
-            self, order
-        )
+        rng = np.random.default_rng(_HASH_SEED)  # equal sums: equal concepts, but for one in 2^64
+        of_concept = rng.integers(-(2**63), 2**63 - 1, len(incidence.concepts))
+        order = np.lexsort((incidence.sum_rows(of_concept), splits, incidence.labels))
+        named = replace(self, incidence=incidence, splits=splits, split_names=tuple(names))
+        return named.take(order)
 
     def take(self, rows: IntArray) -> "SplitIncidence":
         """Return the images at some positions, with all names of concepts, classes and splits."""
-        some = self.incidence.take(rows)
-        return SplitIncidence(some, self.splits[rows], self.split_names).with_names(self, rows)
+        places = rows.tolist()
+        return replace(
+            self,
+            incidence=self.incidence.take(rows),
+            splits=self.splits[rows],
+            ids=[self.ids[row] for row in places] if self.ids else (),
+            uris=[self.uris[row] for row in places] if self.uris else (),
+        )
 
     def in_split(self, split: str | None) -> IntArray:
         """Positions of the images of a split, or of all."""
@@ -78,14 +85,6 @@ class SplitIncidence:
             return np.arange(len(self.splits))
         code = self.split_names.index(split) if split in self.split_names else -2
         return np.flatnonzero(self.splits == code)
-
-    def with_names(self, other: "SplitIncidence", rows: IntArray) -> "SplitIncidence":
-        """Return the same images with the ids and files that another has in these rows."""
-        places = rows.tolist()
-        ids = [other.ids[row] for row in places] if other.ids else ()
-        return replace(
-            self, ids=ids, uris=[other.uris[row] for row in places] if other.uris else ()
-        )
 
 
 def write_incidence_table(
@@ -157,25 +156,10 @@ def read_incidence_table(store: GraphStore, state: DatasetState) -> SplitInciden
 
 def _drop_unused(incidence: Incidence) -> Incidence:
     """Return the same images, without the classes and concepts that none of them has."""
-    concepts = np.bincount(incidence.indices, minlength=len(incidence.concepts)) > 0
+    shown = np.bincount(incidence.indices, minlength=len(incidence.concepts)) > 0
     classes = incidence.class_sizes() > 0
-    return Incidence(
-        incidence.indptr,
-        _recode(incidence.indices, concepts),
-        _recode(incidence.labels, classes),
-        tuple(incidence.concepts[code] for code in np.flatnonzero(concepts)),
-        tuple(incidence.classes[code] for code in np.flatnonzero(classes)),
+    return replace(
+        incidence.restrict(shown),
+        labels=(np.cumsum(classes) - 1).astype(np.int32)[incidence.labels],
+        classes=tuple(compress(incidence.classes, classes)),
     )
-
-
-def _recode(codes: IntArray, kept: BoolArray) -> IntArray:
-    return (np.cumsum(kept) - 1).astype(np.int32)[codes]
-
-
-def _row_hashes(incidence: Incidence) -> IntArray:
-    """Hash each image's concepts, in any order; where two hashes are equal, so are the concepts."""
-    of_concept = np.random.default_rng(_HASH_SEED).integers(
-        -(2**63), 2**63 - 1, len(incidence.concepts)
-    )
-    running = np.append(0, np.cumsum(of_concept[incidence.indices]))  # wraps around
-    return np.diff(running[incidence.indptr])

@@ -115,7 +115,8 @@ class HeldImages:
         }
         followed = self.former and update_mined(*self.former, incidence, **counting)
         cliques, changed = followed or (mine_cliques(incidence, **counting), None)
-        return Counted(cliques, _uncommon(incidence, options.common), changed)
+        left_out = int((~incidence.concepts_of_all(options.common)).sum())
+        return Counted(cliques, left_out, changed)
 
     def sample(self, cliques: Cliques, sample: Sample, split: str | None) -> SplitIncidence:
         """Choose among the images of the split."""
@@ -225,12 +226,6 @@ def _former(
     own = read_former(store, state, options)
     base = find_dataset(store, since) if own is None and since is not None else None
     return own if base is None else read_former(store, base, options)
-
-
-def _uncommon(incidence: Incidence, common: tuple[str, ...] | None) -> int:
-    """Count the concepts that some class that they should occur with never shows."""
-    asked = [common is None or name in common for name in incidence.classes]
-    return int((incidence.class_concept_counts()[asked] == 0).any(axis=0).sum())
 
 
 def _rows_to_write(

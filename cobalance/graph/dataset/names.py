@@ -1,14 +1,13 @@
 """Classes, concepts and splits of a dataset by name, with their sizes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pandas.api.extensions import ExtensionArray
 
 from cobalance.graph.database.declarations import Node
-from cobalance.graph.database.schema import CONCEPT
+from cobalance.graph.database.query import Statement
 from cobalance.graph.database.statements import names_statement, unknown_names_statement
 from cobalance.graph.database.store import GraphStore, Row
-from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.state import DatasetState, dataset_state
 from cobalance.graph.errors import DataError, UnknownNameError
@@ -63,17 +62,14 @@ def _look_up(store: GraphStore, dataset: str, names: Names) -> Row:
 def _raise_unknown(store: GraphStore, dataset: str, names: Names, found: Row) -> None:
     for node, missing in zip(names, found["unknown"], strict=True):
         if missing:
-            rows = store.read(names_statement(node), dataset=dataset)
-            raise UnknownNameError(node.label.lower(), missing[0], [row["name"] for row in rows])
+            known = read_names(store, dataset, node)
+            raise UnknownNameError(node.label.lower(), missing[0], known)
 
 
 def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
     """Raise DataError unless the dataset has all of these images."""
-    unknown: list[str] = []
-    for batch in batches(sorted(set(ids)), 10_000):
-        rows = store.read(statements.UNKNOWN_IMAGES, dataset=dataset, ids=list(batch))
-        unknown += [row["id"] for row in rows]
-    if unknown:
+    rows = _read_by_ids(store, statements.UNKNOWN_IMAGES, dataset, sorted(set(ids)))
+    if unknown := [row["id"] for row in rows]:
         others = f", and {len(unknown) - 1:,} more" if unknown[1:] else ""
         raise DataError(
             f"{dataset!r} has no image {unknown[0]!r}{others}, which is to be edited. Plan for the "
@@ -83,11 +79,8 @@ def check_images(store: GraphStore, dataset: str, ids: Sequence[str]) -> None:
 
 def splits_of(store: GraphStore, dataset: str, ids: Sequence[str]) -> set[str | None]:
     """The splits of some images; None for none."""
-    found: set[str | None] = set()
-    for batch in batches(sorted(set(ids)), 10_000):
-        rows = store.read(statements.SPLITS_OF, dataset=dataset, ids=list(batch))
-        found |= {row["split"] for row in rows}
-    return found
+    rows = _read_by_ids(store, statements.SPLITS_OF, dataset, sorted(set(ids)))
+    return {row["split"] for row in rows}
 
 
 def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
@@ -96,10 +89,9 @@ def class_sizes(store: GraphStore, dataset: str) -> dict[str, int]:
     return {row["name"]: row["images"] for row in sorted(rows, key=lambda row: str(row["name"]))}
 
 
-def concept_names(store: GraphStore, dataset: str) -> list[str]:
-    """The dataset's concepts, in ascending order."""
-    rows = store.read(names_statement(CONCEPT), dataset=dataset)
-    return sorted(row["name"] for row in rows)
+def read_names(store: GraphStore, dataset: str, node: Node) -> list[str]:
+    """Names of all classes, concepts or plans, in ascending order."""
+    return sorted(row["name"] for row in store.read(names_statement(node), dataset=dataset))
 
 
 def split_sizes(store: GraphStore, dataset: str) -> dict[str | None, int]:
@@ -115,8 +107,14 @@ def foreign_images(store: GraphStore, dataset: str, ids: Sequence[str] | Extensi
     one is found.
     """
     (counted,) = store.read(statements.COUNT_IMAGES, dataset=dataset)
-    for start in range(0, len(ids) if counted["images"] else 0, _IDS):
-        some = list(ids[start : start + _IDS])
-        if store.read(statements.KNOWN_IMAGES, dataset=dataset, ids=some)[0]["known"]:
-            return 0
-    return int(counted["images"])
+    images = int(counted["images"])
+    rows = _read_by_ids(store, statements.KNOWN_IMAGES, dataset, ids if images else [])
+    return 0 if any(row["known"] for row in rows) else images
+
+
+def _read_by_ids(
+    store: GraphStore, statement: Statement, dataset: str, ids: Sequence[str] | ExtensionArray
+) -> Iterator[Row]:
+    """Run a read that takes ``$ids``, some at a time."""
+    for start in range(0, len(ids), _IDS):
+        yield from store.read(statement, dataset=dataset, ids=list(ids[start : start + _IDS]))

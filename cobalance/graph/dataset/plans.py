@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.claim import Claim
-from cobalance.graph.database.statements import names_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import NodeRow, apply_change, compare
 from cobalance.graph.dataset import statements
+from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.errors import Action, NotFoundError, Part, StaleError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
@@ -79,9 +79,7 @@ def write_plan(
         state.require_complete()
     keys = [query_key(name, query) for query in queries]
     digests = [_digest(position, query) for position, query in enumerate(queries)]
-    known_classes = {
-        row["name"] for row in store.read(names_statement(schema.CLASS), dataset=dataset)
-    }
+    known_classes = set(read_names(store, dataset, schema.CLASS))
     stored = {
         tuple(row["key"]): row["digest"]
         for row in store.stream(statements.STORED_QUERIES, dataset=dataset, plan=name)
@@ -279,9 +277,8 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         for other images than the dataset has now.
     """
     state = dataset_state(store, dataset)
-    known = {
-        row["plan"]["name"]: row["plan"] for row in store.read(statements.PLANS, dataset=dataset)
-    }
+    plans = (row["plan"] for row in store.read(statements.PLANS, dataset=dataset))
+    known = {plan["name"]: plan for plan in plans}
     if name not in known:
         if known:
             raise UnknownNameError("plan", name, known)
@@ -297,14 +294,16 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
             ".",
         )
     rows = store.read(statements.PLAN_QUERIES, dataset=dataset, plan=name)
-    queries = [
-        (
-            row["position"],
-            PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], read_edit(row)),
+    rows.sort(
+        key=lambda row: (
+            row["position"] is not None,
+            row["position"] or 0,
+            -len(row["concepts"]),
+            row["concepts"],
+            row["class_name"],
         )
+    )
+    return [
+        PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], read_edit(row))
         for row in rows
     ]
-    anew = [query for _, query in queries if query.edit is None]
-    anew.sort(key=lambda query: (-len(query.concepts), query.concepts, query.class_name))
-    edited = [(position, query) for position, query in queries if query.edit is not None]
-    return [*anew, *(query for _, query in sorted(edited, key=lambda each: each[0]))]

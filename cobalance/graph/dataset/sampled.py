@@ -21,7 +21,6 @@ from cobalance.graph.database.statements import (
     delete_statement,
     drop_statement,
     merge_statement,
-    names_statement,
 )
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches, compare, read_digests
@@ -30,6 +29,7 @@ from cobalance.graph.dataset.cliques import read_mined_digest
 from cobalance.graph.dataset.image_contents import image_digests
 from cobalance.graph.dataset.image_lists import write_image_lists
 from cobalance.graph.dataset.incidence_table import SplitIncidence, write_incidence_table
+from cobalance.graph.dataset.names import read_names
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.dataset.write import (
     IngestReport,
@@ -300,9 +300,7 @@ def _check_replaceable(store: GraphStore, state: DatasetState, digest: int, repl
 
 def _keep_only(store: GraphStore, dataset: str, node: Node, names: Sequence[str]) -> None:
     """Have nodes of these names alone, and no clique or query that was derived from others."""
-    known = {row["name"] for row in store.read(names_statement(node), dataset=dataset)}
-    gone = sorted(known.difference(names))
-    if gone:
+    if gone := sorted({*read_names(store, dataset, node)}.difference(names)):
         for derived in (schema.GENERATION_QUERY, schema.CLIQUE):
             store.write_in_batches(drop_statement(derived), names=[dataset])
     for some in batches(gone):

@@ -47,14 +47,6 @@ class IngestReport:
     unchanged: int
     kept: int
 
-    @classmethod
-    def of(cls, change: Change, stored: int) -> "IngestReport":
-        """Count a change of a dataset that had `stored` images."""
-        created, updated = len(change.created), len(change.updated)
-        deleted = len(change.deleted)
-        kept = stored - change.unchanged - updated - deleted
-        return cls(created, updated, deleted, change.unchanged, kept)
-
 
 def write_annotations(
     store: GraphStore,
@@ -91,9 +83,7 @@ def write_annotations(
     _check_whole(state)
     progress("compare", 0, None)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
-    stored = read_digests(store, schema.IMAGE, dataset)
-    change = compare(stored, _values(ids), _values(digests), delete=replace)
-    report = IngestReport.of(change, len(stored))
+    stored, change, report = _compare(store, dataset, ids, digests, replace=replace)
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     claim = Claim.take(store, dataset)
@@ -145,10 +135,19 @@ def dry_run(
     if state is not None:
         _check_whole(state)
     progress("compare", 0, None)
-    stored = read_digests(store, schema.IMAGE, dataset)
     ids, digests = annotations.images["id"].array, image_digests(annotations)
+    return _compare(store, dataset, ids, digests, replace=replace)[-1]
+
+
+def _compare(
+    store: GraphStore, dataset: str, ids: ExtensionArray, digests: IntArray, *, replace: bool
+) -> tuple[dict[str, int], Change, IngestReport]:
+    """The digests of the images that there are, and what changes."""
+    stored = read_digests(store, schema.IMAGE, dataset)
     change = compare(stored, _values(ids), _values(digests), delete=replace)
-    return IngestReport.of(change, len(stored))
+    created, updated, deleted = len(change.created), len(change.updated), len(change.deleted)
+    kept = len(stored) - change.unchanged - updated - deleted
+    return stored, change, IngestReport(created, updated, deleted, change.unchanged, kept)
 
 
 def _check_whole(state: DatasetState) -> None:

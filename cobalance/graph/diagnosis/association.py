@@ -135,6 +135,24 @@ def disagreements(counts: IntArray, class_sizes: IntArray) -> npt.NDArray[np.int
     return np.select(conditions, [4, 0, 5, 1, 2, 3], 0).astype(np.int8)
 
 
+def largest_difference(values: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return each row's largest value less its smallest, and the columns that have these.
+
+    NaN takes no part. Where values differ by rounding alone the difference is 0, and without any
+    value NaN; both columns are then -1.
+    """
+    difference = np.full(len(values), np.nan)
+    highest, lowest = np.full(len(values), -1), np.full(len(values), -1)
+    known = np.flatnonzero(~np.isnan(values).all(axis=1))
+    highest[known] = np.nanargmax(values[known], axis=1)
+    lowest[known] = np.nanargmin(values[known], axis=1)
+    difference[known] = values[known, highest[known]] - values[known, lowest[known]]
+    equal = difference <= 1e-9
+    difference[equal] = 0.0
+    highest[equal], lowest[equal] = -1, -1
+    return difference, highest, lowest
+
+
 def class_lift(counts: IntArray, class_sizes: IntArray, classes: IntArray) -> FloatArray:
     """Return P(clique and class) / (P(clique) P(class)) for one class a clique.
 

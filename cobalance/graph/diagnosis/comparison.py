@@ -109,7 +109,11 @@ def compare_cliques(
     >>> compare_cliques(before, after).cliques[["concepts", "status", "delta"]].values.tolist()
     [[('sea',), 'solved', -4]]
     """
-    check_request(min_gap, limit, statuses)
+    check_known("status", statuses, STATUSES)
+    if min_gap < 1 or limit < 0:
+        raise OptionError(
+            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
+        )
     sizes_before, sizes_after = (_class_sizes(cliques) for cliques in (before, after))
     check_classes("before", sizes_before, "after", sizes_after)
     largest = min(cliques.members.shape[1] for cliques in (before, after))
@@ -125,15 +129,6 @@ def compare_cliques(
     given = chosen["status"].value_counts()
     left_out = {name: int(summary[name].sum()) - int(given.get(name, 0)) for name in statuses}
     return Comparison(chosen, summary, left_out, sizes_before, sizes_after, tuple(notes))
-
-
-def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
-    """Raise OptionError or UnknownNameError if the options cannot be used."""
-    check_known("status", statuses, STATUSES)
-    if min_gap < 1 or limit < 0:
-        raise OptionError(
-            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
-        )
 
 
 def check_classes(

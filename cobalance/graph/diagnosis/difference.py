@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.diagnosis.association import largest_difference
+from cobalance.graph.diagnosis.imbalance import categorical
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, NONE, interaction
 from cobalance.graph.diagnosis.q_values import q_values
 
@@ -66,13 +68,9 @@ def differences(
     with np.errstate(invalid="ignore", divide="ignore"):
         beyond: FloatArray = (second - found.expected) / second_sizes
     beyond = np.where(np.isfinite(beyond) & (np.asarray(first_sizes) > 0), beyond, np.nan)
-    known = (found.tests != NONE) & (np.isfinite(beyond).sum(axis=1) > 1)
-    known[known] &= np.nanmax(beyond[known], axis=1) - np.nanmin(beyond[known], axis=1) > 1e-9
-    over, under = np.full(len(first), -1), np.full(len(first), -1)
-    over[known], under[known] = (
-        np.nanargmax(beyond[known], axis=1),
-        np.nanargmin(beyond[known], axis=1),
-    )
+    beyond[found.tests == NONE] = np.nan
+    _, over, under = largest_difference(beyond)
+    known = over >= 0
     rows = np.flatnonzero(known)
     eight = np.concatenate([cells[rows, :, over[rows]], cells[rows, :, under[rows]]], axis=1)
     eight = eight + np.where(eight.min(axis=1, initial=1, keepdims=True) == 0, 0.5, 0.0)
@@ -81,16 +79,15 @@ def differences(
     wide = norm.isf(0.025) * np.sqrt((1 / eight).sum(axis=1))
     logs[rows] = np.stack([middle, middle - wide, middle + wide], axis=1)
     logs[(found.tests != NONE) & ~known, 0] = 0.0
-    names = pd.Index(list(classes))
     return pd.DataFrame(
         {
-            "rises_in": pd.Categorical.from_codes(over, names),
-            "falls_in": pd.Categorical.from_codes(under, names),
+            "rises_in": categorical(over, classes),
+            "falls_in": categorical(under, classes),
             "log_odds_difference": logs[:, 0],
             "log_odds_difference_low": logs[:, 1],
             "log_odds_difference_high": logs[:, 2],
             "p_value": found.p_values,
             "q_value": q_values(found.p_values),
-            "test": pd.Categorical.from_codes(found.tests, pd.Index(list(INTERACTION_TESTS))),
+            "test": categorical(found.tests, INTERACTION_TESTS),
         }
     )

@@ -97,15 +97,15 @@ def imbalance_table(cliques: Cliques, *, confidence: float = 0.95) -> pd.DataFra
             **{COUNT + name: counts[:, code] for code, name in enumerate(classes)},
             **{RATE + name: rates[:, code] for code, name in enumerate(classes)},
             "gap": gap,
-            "over_represented": _category(np.where(gap > 0, over, -1), classes),
-            "under_represented": _category(np.where(gap > 0, under, -1), classes),
+            "over_represented": categorical(np.where(gap > 0, over, -1), classes),
+            "under_represented": categorical(np.where(gap > 0, under, -1), classes),
             "lift": class_lift(counts, class_sizes, over),
             "log_odds_ratio": odds[:, 0],
             "log_odds_ratio_low": odds[:, 1],
             "log_odds_ratio_high": odds[:, 2],
             "p_value": p_value,
             "q_value": q_value,
-            "test": _category(test, TESTS),
+            "test": categorical(test, TESTS),
             **evidence_columns(counts, class_sizes, classes, q_value),
         }
     )
@@ -119,12 +119,12 @@ def evidence_columns(
     return {
         "leans": q_value <= MAX_Q_VALUE,
         "effect": effect,
-        "highest_rate": _category(np.where(effect > 0, highest, -1), classes),
-        "lowest_rate": _category(np.where(effect > 0, lowest, -1), classes),
-        "disagreement": _category(disagreements(counts, class_sizes) - 1, DISAGREEMENTS[1:]),
+        "highest_rate": categorical(np.where(effect > 0, highest, -1), classes),
+        "lowest_rate": categorical(np.where(effect > 0, lowest, -1), classes),
+        "disagreement": categorical(disagreements(counts, class_sizes) - 1, DISAGREEMENTS[1:]),
     }
 
 
-def _category(codes: IntArray, names: Sequence[str]) -> "pd.Categorical[str]":
+def categorical(codes: IntArray, names: Sequence[str]) -> "pd.Categorical[str]":
     """Name the codes; -1 is missing."""
     return pd.Categorical.from_codes(codes, pd.Index(list(names)))

@@ -1,84 +1,22 @@
 """Own effects of cliques beyond their parts, and closed cliques."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.subsets import MISSING, SubsetIndex
+from cobalance.graph.diagnosis.association import largest_difference
+from cobalance.graph.diagnosis.imbalance import categorical
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expected, interaction
 from cobalance.graph.diagnosis.q_values import q_values
 
-MISSING = -1
 EXPECTED = "expected_"
 """Prefix of the columns of expected images."""
 BLOCK = 1 << 22  # cells at a time: bounds the memory
 
 
-class Parts:
-    """The rows of all subsets of each clique of a table.
-
-    Mined tables are downward closed: each subset of a clique has at least its support, and its
-    concepts are common to the same classes. A table of some of the rows may lack subsets.
-    """
-
-    def __init__(self, cliques: Cliques) -> None:
-        self._members = members = np.asarray(cliques.members, dtype=np.int64)
-        self._base = int(members.max(initial=0)) + 1
-        self._keys: list[IntArray] = []
-        self._rows: list[IntArray] = []
-        self._sizes = cliques.sizes()
-        for size in range(1, members.shape[1] + 1):
-            rows = np.flatnonzero(self._sizes == size)
-            before = self._walk(members[rows], range(size - 1))
-            known = (before != MISSING) if size > 1 else np.ones(len(rows), dtype=bool)
-            keys = (before * self._base + members[rows, size - 1])[known]
-            order = np.argsort(keys)
-            self._keys.append(keys[order])
-            self._rows.append(rows[known][order])
-
-    def of_size(self, size: int) -> tuple[IntArray, IntArray]:
-        """Rows of the cliques of a size, and the rows of their subsets.
-
-        Returns
-        -------
-        rows : int array, shape (n,)
-        subsets : int array, shape (n, 2^size)
-            Bit i of the second index says whether member i is in it. -1 for a subset that is not
-            in the table, and for the empty one.
-        """
-        rows = np.flatnonzero(self._sizes == size)
-        members = self._members[rows]
-        subsets: IntArray = np.full((len(rows), 1 << size), MISSING)
-        for mask in range(1, 1 << size):
-            last = mask.bit_length() - 1
-            rest = mask ^ 1 << last
-            subsets[:, mask] = self._step(
-                subsets[:, rest] if rest else np.zeros(len(rows), dtype=np.int64),
-                members[:, last],
-                rest.bit_count(),
-            )
-        subsets[:, -1] = rows  # found even where a subset that leads there is missing
-        return rows, subsets
-
-    def _walk(self, members: IntArray, columns: Sequence[int]) -> IntArray:
-        found: IntArray = np.zeros(len(members), dtype=np.int64)
-        for depth, column in enumerate(columns):
-            found = self._step(found, members[:, column], depth)
-        return found
-
-    def _step(self, before: IntArray, codes: IntArray, depth: int) -> IntArray:
-        keys = self._keys[depth]
-        if not len(keys):
-            return np.full(len(codes), MISSING)
-        wanted = before * self._base + codes
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        found = (keys[at] == wanted) & (before != MISSING)
-        return np.where(found, self._rows[depth][at], MISSING)
-
-
-def find_closed(cliques: Cliques, parts: Parts | None = None) -> BoolArray:
+def find_closed(cliques: Cliques, index: SubsetIndex | None = None) -> BoolArray:
     """Return which cliques have no superset with the same count in every class.
 
     Of the cliques in the table: one of the largest size that was mined is always closed. As counts
@@ -96,15 +34,21 @@ def find_closed(cliques: Cliques, parts: Parts | None = None) -> BoolArray:
     >>> find_closed(cliques).tolist()
     [False, True, True]
     """
-    parts = parts or Parts(cliques)
+    index = index or SubsetIndex(cliques.members)
     closed = np.ones(len(cliques), dtype=bool)
     for size in range(2, cliques.members.shape[1] + 1):
-        rows, subsets = parts.of_size(size)
+        rows, subsets = _subsets(cliques, index, size)
         for member in range(size):
             smaller = subsets[:, (1 << size) - 1 ^ 1 << member]
             same = (cliques.counts[smaller] == cliques.counts[rows]).all(axis=1)
             closed[smaller[same & (smaller != MISSING)]] = False
     return closed
+
+
+def _subsets(cliques: Cliques, index: SubsetIndex, size: int) -> tuple[IntArray, IntArray]:
+    """Rows of the cliques of a size, and of their subsets by `SubsetIndex.combinations`."""
+    rows = np.flatnonzero(cliques.sizes() == size)
+    return rows, index.combinations(cliques.members[rows, :size])
 
 
 def presence_tables(counts: IntArray) -> IntArray:
@@ -173,11 +117,11 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     2          25.0         0.3      day
     """
     n, n_classes = cliques.counts.shape
-    parts = Parts(cliques)
+    index = SubsetIndex(cliques.members)
     expected, p_values = np.full((n, n_classes), np.nan), np.full(n, np.nan)
     codes = np.zeros(n, dtype=np.int8)
     for size in range(1, cliques.members.shape[1] + 1):
-        all_rows, all_subsets = parts.of_size(size)
+        all_rows, all_subsets = _subsets(cliques, index, size)
         whole = (all_subsets[:, 1:] != MISSING).all(axis=1)
         rows, subsets = all_rows[whole], all_subsets[whole]
         for some in np.array_split(np.arange(len(rows)), 1 + subsets.size * n_classes // BLOCK):
@@ -193,19 +137,20 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
     q, tested = np.full(n, np.nan), ~np.isnan(p_values)
     if tested.any():
         q[tested] = q_values(p_values[tested])
-    effect, over, under = _largest_difference(cliques, expected)
-    names = pd.Index(list(cliques.classes))
+    with np.errstate(invalid="ignore"):  # classes without images have no rate
+        beyond: FloatArray = (cliques.counts - expected) / cliques.class_sizes
+    effect, over, under = largest_difference(beyond)
     frame = pd.DataFrame(
         {
             **{EXPECTED + name: expected[:, i] for i, name in enumerate(cliques.classes)},
             "explained": _share_explained(cliques, expected),
             "own_effect": effect,
-            "own_over": pd.Categorical.from_codes(over, names),
-            "own_under": pd.Categorical.from_codes(under, names),
+            "own_over": categorical(over, cliques.classes),
+            "own_under": categorical(under, cliques.classes),
             "own_p_value": p_values,
             "own_q_value": q,
-            "own_test": pd.Categorical.from_codes(codes, pd.Index(list(INTERACTION_TESTS))),
-            "closed": find_closed(cliques, parts),
+            "own_test": categorical(codes, INTERACTION_TESTS),
+            "closed": find_closed(cliques, index),
         }
     )
     return frame if tests else frame.drop(columns=["own_p_value", "own_q_value", "own_test"])
@@ -225,22 +170,3 @@ def _share_explained(cliques: Cliques, expected: FloatArray) -> FloatArray:
     share = np.full(len(rates), np.nan)
     np.divide(explained, observed, out=share, where=observed > 0)
     return np.where(np.abs(share) < 1e-9, 0.0, share)  # rounding of rates that are equal
-
-
-def _largest_difference(
-    cliques: Cliques, expected: FloatArray
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Observed less expected rates: largest less smallest, and their classes; -1 for none."""
-    n = len(cliques)
-    with np.errstate(invalid="ignore"):  # classes without images have no rate
-        beyond: FloatArray = (cliques.counts - expected) / cliques.class_sizes
-    over, under = np.full(n, -1), np.full(n, -1)
-    effect = np.full(n, np.nan)
-    known = np.flatnonzero((~np.isnan(beyond)).any(axis=1))
-    over[known] = np.nanargmax(beyond[known], axis=1)
-    under[known] = np.nanargmin(beyond[known], axis=1)
-    effect[known] = beyond[known, over[known]] - beyond[known, under[known]]
-    none = ~(effect > 1e-9)  # as is rounding of 0
-    effect[none & ~np.isnan(effect)] = 0.0
-    over[none], under[none] = -1, -1
-    return effect, over, under

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
@@ -107,25 +108,15 @@ def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:
     [1, -1, 0]
     """
     code_of = {name: code for code, name in enumerate(cliques.concepts)}
-    n, width = cliques.members.shape
+    width = cliques.members.shape[1]
     asked = np.full((len(wanted), width), MISSING, dtype=np.int64)
     for position, names in enumerate(wanted):
-        asked[position, : len(names)] = [code_of.get(name, UNKNOWN) for name in names[:width]]
-    # One number for each row of both, equal for equal rows.
-    rows = np.concatenate([np.asarray(cliques.members, dtype=np.int64), asked]) - UNKNOWN
-    base = len(code_of) + 2
-    keys = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        if keys.max(initial=0) > (1 << 62) // base:
-            _, keys = np.unique(keys, return_inverse=True)
-        keys = keys * base + column
-    different, of_wanted = np.unique(keys[n:], return_inverse=True)
-    row_of = np.full(len(different) + 1, -1, dtype=np.int64)
-    at = np.searchsorted(different, keys[:n])
-    known = np.append(different, -1)[at] == keys[:n]
-    row_of[at[known]] = np.flatnonzero(known)
-    too_long = np.array([len(names) > width for names in wanted], dtype=bool)
-    return np.where(too_long, -1, row_of[of_wanted])
+        codes = [code_of.get(name, UNKNOWN) for name in names]
+        asked[position, : len(names)] = codes if len(codes) <= width else UNKNOWN
+    rows, wanted_rows = (
+        pd.MultiIndex.from_arrays(list(members.T)) for members in (cliques.members, asked)
+    )
+    return rows.get_indexer(wanted_rows)
 
 
 def fold_repeats(cliques: Sequence[tuple[str, ...]], counts: IntArray) -> list[list[int]]:

@@ -10,7 +10,7 @@ from cobalance.graph.counting.cliques import Cliques, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.diagnosis.association import class_rates, homogeneity_test
 from cobalance.graph.diagnosis.difference import differences
-from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.diagnosis.imbalance import COUNT, RATE, categorical
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, check_q_value, q_values
 from cobalance.graph.errors import check_known
 
@@ -73,7 +73,7 @@ def compare_splits(
             },
             "q_value_first": q_first,
             "q_value_second": q_second,
-            "holds": pd.Categorical.from_codes(holds, pd.Index(list(HOLDS))),
+            "holds": categorical(holds, HOLDS),
         }
     )
     found = differences(

@@ -69,11 +69,7 @@ def communities(
 
 
 def summarize(
-    cliques: Cliques,
-    effects: pd.DataFrame | None = None,
-    *,
-    limit: int = MOST,
-    max_q_value: float = MAX_Q_VALUE,
+    cliques: Cliques, *, limit: int = MOST, max_q_value: float = MAX_Q_VALUE
 ) -> pd.DataFrame:
     """Return the cliques that stand on their own, grouped by communities of concepts.
 
@@ -84,8 +80,6 @@ def summarize(
     ----------
     cliques : Cliques
         All mined cliques; the pairs among them are the co-occurrence graph.
-    effects : pandas.DataFrame, optional
-        From `own_effects`, where it is known already.
     limit : int
         Most rows.
     max_q_value : float
@@ -106,7 +100,7 @@ def summarize(
     if limit < 1:
         raise OptionError(f"limit is {limit}; give 1 or more")
     check_q_value(max_q_value)
-    effects = own_effects(cliques) if effects is None else effects
+    effects = own_effects(cliques)
     stands = effects["closed"] & (effects["own_q_value"] <= max_q_value)
     stands &= effects["own_effect"] > 0
     strength = effects.loc[stands, "own_effect"].round(12)  # equal effects may differ by rounding

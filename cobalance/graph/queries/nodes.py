@@ -8,8 +8,10 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.queries import statements
 
 MOST_NAMED = 1000  # ids that names are read for at once
+MOST_IDS = 20
 _TYPES = sorted({edge.type for edge in schema.EDGES})
 _DETAILS = f"""
 RETURN labels(n) AS labels, properties(n) AS properties,
@@ -93,6 +95,13 @@ def read_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str
         return {}
     rows = store.read(NODES_BY_IDS.text, ids=list(element_ids)[:MOST_NAMED])
     return {row["id"]: name_of(row["labels"], row["properties"]) for row in rows}
+
+
+def ids_beginning(store: GraphStore, prefix: str, *nodes: Node) -> dict[str, str]:
+    """Ids of some kinds of nodes that begin with a text, with their labels; at most `MOST_IDS`."""
+    labels = [node.label for node in nodes]
+    rows = store.read(statements.IDS_BEGINNING, prefix=prefix, labels=labels, limit=MOST_IDS)
+    return {row["id"]: row["label"] for row in rows}
 
 
 def _details(rows: Sequence[Mapping[str, Any]]) -> NodeDetails | None:

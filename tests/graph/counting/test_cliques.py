@@ -20,7 +20,7 @@ from cobalance.graph.counting.engines import expansion
 from cobalance.graph.counting.engines.choice import choose_engine
 from cobalance.graph.counting.engines.compiled import intrinsics
 from cobalance.graph.counting.engines.compiled.intrinsics import compile_cached, entry_point
-from cobalance.graph.counting.engines.compiled.threads import run_shared
+from cobalance.graph.counting.engines.projection import run_shared
 from cobalance.graph.counting.incidence import Incidence, build_incidence
 from cobalance.graph.errors import OptionError, TooManyCliquesError, UnknownNameError
 

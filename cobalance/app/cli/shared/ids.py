@@ -12,7 +12,7 @@ from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
 from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import NotFoundError, OptionError
-from cobalance.graph.queries.ids import ids_beginning
+from cobalance.graph.queries.nodes import ids_beginning
 
 SHORTEST_ID = 4  # characters
 _KINDS = {

@@ -2,8 +2,12 @@
 
 # mypy: allow-untyped-calls
 
-from collections.abc import Generator
+import os
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,11 +15,12 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.engines.compiled import rows as kernels
 from cobalance.graph.counting.engines.compiled.intrinsics import is_compiled
 from cobalance.graph.counting.engines.compiled.pairs import mine_pairs
-from cobalance.graph.counting.engines.compiled.threads import available_cores, parts, run_shared
 from cobalance.graph.counting.engines.compiled.tree import mine_from
 from cobalance.graph.counting.incidence import Incidence
 
 Block = tuple[IntArray, IntArray]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 MAX_BAND = 1 << 22  # cells of a table of pairs of the root
 BATCHES = 16  # per thread, where there are several
@@ -40,7 +45,7 @@ def is_ready() -> bool:
 
 def threads_for(incidence: Incidence, threads: int | None) -> int:
     """Return the number of threads asked for, by default one per core as far as they have work."""
-    return threads or max(1, min(available_cores(), len(incidence.indices) // PER_THREAD))
+    return threads or max(1, min(_available_cores(), len(incidence.indices) // PER_THREAD))
 
 
 def count_items(incidence: Incidence, threads: int) -> IntArray:
@@ -51,7 +56,7 @@ def count_items(incidence: Incidence, threads: int) -> IntArray:
         kernels.count_items(incidence.indptr, incidence.indices, incidence.labels, *part, counts)
         return counts
 
-    counts = list(run_shared(threads, count, parts(len(incidence.labels), threads)))
+    counts = list(run_shared(threads, count, _parts(len(incidence.labels), threads)))
     total: IntArray = np.sum(counts, axis=0)
     return total
 
@@ -156,7 +161,7 @@ def _root(incidence: Incidence, codes: IntArray, threads: int) -> _Root:
     dtype = np.uint16 if end <= np.iinfo(np.uint16).max else np.uint32
     ranks = np.full(len(incidence.concepts), end, dtype=dtype)
     ranks[codes] = np.arange(end, dtype=dtype)
-    images = parts(len(incidence.labels), threads)
+    images = _parts(len(incidence.labels), threads)
     source = incidence.indptr, incidence.indices, incidence.labels
 
     space = np.zeros((threads, len(incidence.classes)), dtype=np.int64)
@@ -204,8 +209,48 @@ def _places(numbers: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 def _row_parts(rows: IntArray, end: int, threads: int) -> list[tuple[int, int]]:
     """Split the rows into parts, between rows."""
     cuts = [0]
-    for _, cut in parts(len(rows), threads)[:-1]:
+    for _, cut in _parts(len(rows), threads)[:-1]:
         while 0 < cut < len(rows) and rows[cut - 1] != end:
             cut += 1
         cuts.append(cut)
     return list(zip(cuts, [*cuts[1:], len(rows)], strict=True))
+
+
+def _available_cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parts(length: int, number: int) -> list[tuple[int, int]]:
+    """Split ``range(length)`` into equal parts, as (first, last) pairs.
+
+    Examples
+    --------
+    >>> _parts(5, 2)
+    [(0, 2), (2, 5)]
+    """
+    return list(pairwise(length * part // number for part in range(number + 1)))
+
+
+def run_shared(
+    threads: int, function: Callable[[Task], Result], tasks: Iterable[Task]
+) -> Generator[Result]:
+    """Return the result of each task as it comes; a thread that is free takes the next one.
+
+    Mining tasks differ too much in length for fixed shares. Closing the iterator stops the
+    threads after their current tasks. An error in a task is raised here.
+
+    Examples
+    --------
+    >>> sorted(run_shared(2, abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if threads == 1:
+        yield from map(function, tasks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for done in as_completed([pool.submit(function, task) for task in tasks]):
+                yield done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)

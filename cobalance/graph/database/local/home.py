@@ -6,10 +6,13 @@ The client (`cobalance.graph.database.local.server`) and the server
 
 import json
 import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 HOST = "127.0.0.1"
 USERNAME = "neo4j"
@@ -35,6 +38,21 @@ class Home:
     def serving(self) -> FileLock:
         """Lock held by the folder's server while it runs."""
         return FileLock(self.folder / "serving.lock", mode=0o600)
+
+
+@contextmanager
+def hold(lock: FileLock, every_s: float, report: Callable[[float], None]) -> Iterator[None]:
+    """Hold a lock; while another process has it, report the seconds."""
+    began = time.monotonic()
+    while not lock.is_locked:
+        try:
+            lock.acquire(timeout=every_s)
+        except Timeout:
+            report(time.monotonic() - began)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,17 @@
 import hashlib
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
+from cobalance.graph.database.local.home import hold
 from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
 from cobalance.graph.errors import Setting, StoreUnavailableError
 from cobalance.graph.progress import Progress, silent
@@ -61,14 +63,13 @@ def ensure_jars(
         if not _missing(folder, lock):
             return files
         folder.mkdir(parents=True, exist_ok=True)
-        guard = FileLock(folder / "download.lock")
-        _wait_for(guard, folder, lock, progress)
-        try:
-            missing = _missing(folder, lock)
-            if missing:
-                _download(missing, folder, repository or _default_repository(), lock, progress)
-        finally:
-            guard.release()
+
+        def report(_: float = 0.0) -> None:
+            progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
+
+        with hold(FileLock(folder / "download.lock"), _REPORT_S, report):
+            if missing := _missing(folder, lock):
+                _download(missing, folder, repository or _default_repository(), report)
     except OSError as error:
         raise StoreUnavailableError(
             f"The jars of Neo4j cannot be kept in {folder}: {error.strerror or error}. "
@@ -102,17 +103,6 @@ def _bytes_present(folder: Path, lock: JarLock) -> int:
     return total
 
 
-def _wait_for(guard: FileLock, folder: Path, lock: JarLock, progress: Progress) -> None:
-    """Take the lock; while another process downloads, report its progress."""
-    while True:
-        try:
-            guard.acquire(timeout=_REPORT_S)
-        except Timeout:
-            progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
-        else:
-            return
-
-
 def _default_repository() -> str:
     from jgo.maven import MavenContext
 
@@ -121,7 +111,7 @@ def _default_repository() -> str:
 
 
 def _download(
-    missing: list[Jar], folder: Path, repository: str, lock: JarLock, progress: Progress
+    missing: list[Jar], folder: Path, repository: str, report: Callable[[], None]
 ) -> None:
     for jar in missing:  # damaged files must not count as progress, nor survive a failure
         (folder / jar.name).unlink(missing_ok=True)
@@ -136,7 +126,7 @@ def _download(
                 done, jobs = wait(jobs, timeout=_REPORT_S, return_when=FIRST_EXCEPTION)
                 for job in done:
                     job.result()
-                progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
+                report()
         finally:
             stopped.set()
             pool.shutdown(cancel_futures=True)

@@ -11,17 +11,22 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
-from filelock import Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
 from cobalance.graph.database.disk import full_disk
-from cobalance.graph.database.local.home import HOST, USERNAME, Home, ServerState, write_private
+from cobalance.graph.database.local.home import (
+    HOST,
+    USERNAME,
+    Home,
+    ServerState,
+    hold,
+    write_private,
+)
 from cobalance.graph.database.local.process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
@@ -78,7 +83,7 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
     try:
         home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         home.folder.chmod(0o700)
-        with _joining(home, progress):
+        with hold(home.joining(), 1.0, lambda waited_s: progress(STAGE, round(waited_s), None)):
             state = _live_state(home)
             if state is not None and state.phase == "stopping":
                 _end(state.pid, settings.stop_timeout_s)
@@ -129,22 +134,6 @@ def stop(settings: LocalServerSettings) -> bool:
             return False
         _end(state.pid, settings.stop_timeout_s)
         return True
-
-
-@contextlib.contextmanager
-def _joining(home: Home, progress: Progress) -> Iterator[None]:
-    """Hold the lock; while waiting for a process that starts the server, report the seconds."""
-    lock = home.joining()
-    since = time.monotonic()
-    while not lock.is_locked:
-        try:
-            lock.acquire(timeout=1.0)
-        except Timeout:
-            progress(STAGE, round(time.monotonic() - since), None)
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _live_state(home: Home) -> ServerState | None:

@@ -4,22 +4,18 @@ from cobalance.graph.database import schema
 from cobalance.graph.database.query import Parameter
 from cobalance.graph.queries.catalogue.parameters import CONCEPTS, LIMIT, dataset_query
 
-_CLIQUE_COLUMNS = (
-    "concepts size counts gap over_represented under_represented lift log_odds_ratio "
-    "log_odds_ratio_low log_odds_ratio_high p_value q_value test leans effect highest_rate "
-    "lowest_rate"
+_STATISTICS = (
+    "gap over_represented under_represented lift log_odds_ratio log_odds_ratio_low "
+    "log_odds_ratio_high p_value q_value test leans effect highest_rate lowest_rate"
 )
-CLIQUE_RETURN = """
+_CLIQUE_COLUMNS = f"concepts size counts {_STATISTICS}"
+_RETURNED = ",\n       ".join(f"q.{name} AS {name}" for name in _STATISTICS.split())
+CLIQUE_RETURN = f"""
 MATCH (q)-[counted:COUNTED_IN]->(y:Class)
 WITH q, y, counted ORDER BY y.name
 WITH q, collect([y.name, counted.images]) AS counts
-RETURN q.concepts AS concepts, q.size AS size, counts, q.gap AS gap,
-       q.over_represented AS over_represented, q.under_represented AS under_represented,
-       q.lift AS lift,
-       q.log_odds_ratio AS log_odds_ratio, q.log_odds_ratio_low AS log_odds_ratio_low,
-       q.log_odds_ratio_high AS log_odds_ratio_high, q.p_value AS p_value, q.q_value AS q_value,
-       q.test AS test, q.leans AS leans, q.effect AS effect, q.highest_rate AS highest_rate,
-       q.lowest_rate AS lowest_rate"""
+RETURN q.concepts AS concepts, q.size AS size, counts,
+       {_RETURNED}"""
 
 FILTER = """
   AND $min_size <= q.size AND q.size <= $max_size

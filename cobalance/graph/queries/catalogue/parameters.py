@@ -32,19 +32,12 @@ def dataset_query(
     columns: str,
     text: str,
     *,
-    scans_images: bool = False,
-    reads_cliques: bool = False,
-    counts_images: bool = False,
     parameters: dict[str, Parameter] | None = None,
+    **flags: bool,
 ) -> Query:
-    """Declare a read query on one dataset; `columns` is a string of names separated by spaces."""
-    return Query(
-        name,
-        purpose,
-        text.strip(),
-        tuple(columns.split()),
-        {"dataset": DATASET, **(parameters or {})},
-        scans_images,
-        reads_cliques,
-        counts_images,
-    )
+    """Declare a read query on one dataset; `columns` is a string of names separated by spaces.
+
+    The flags are fields of `Query`: ``scans_images``, ``reads_cliques`` and ``counts_images``.
+    """
+    named = {"dataset": DATASET, **(parameters or {})}
+    return Query(name, purpose, text.strip(), tuple(columns.split()), named, **flags)
