@@ -1,6 +1,6 @@
 """Annotations, one by one as records or all as frames."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -216,13 +216,8 @@ class Annotations:
         frame = pd.DataFrame(
             {
                 "image": np.array(rows, dtype=np.int64),
-                **{
-                    name: pd.Categorical(pd.array(values, dtype="str"))
-                    for name, values in (
-                        ("concept", [each.concept for each in mentions]),
-                        ("source", [each.source for each in mentions]),
-                    )
-                },
+                "concept": category([each.concept for each in mentions]),
+                "source": category([each.source for each in mentions]),
                 **dict(zip(_NUMBERS, numbers.T, strict=True)),
                 "segmentation": pd.Series(outlines, dtype=object),
                 **({"crowd": np.array(crowds, dtype=bool)} if any(crowds) else {}),
@@ -248,14 +243,19 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": pd.array(columns["id"], dtype="str"),
-            "class_name": pd.Categorical(pd.array(columns["class_name"], dtype="str")),
-            "split": pd.Categorical(pd.array(columns["split"], dtype="str")),
+            "class_name": category(columns["class_name"]),
+            "split": category(columns["split"]),
             "uri": pd.array(columns["uri"], dtype="str"),
             "width_px": pd.array(columns["width_px"], dtype="Int64"),
             "height_px": pd.array(columns["height_px"], dtype="Int64"),
             "synthetic": np.array(columns["synthetic"], dtype=bool),
         }
     )
+
+
+def category(names: Sequence[str | None]) -> "pd.Categorical[Any]":
+    """Names as a categorical column, ascending; None is missing."""
+    return pd.Categorical(pd.array(names, dtype="str"))
 
 
 def plain_values(column: "pd.Series[Any]") -> list[Any]:

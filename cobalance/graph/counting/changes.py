@@ -8,7 +8,7 @@ import numpy as np
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.counting.cliques import Cliques, clique_order, count_chosen, mine_cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.counting.sums import align_cliques
+from cobalance.graph.counting.sums import align_members
 from cobalance.graph.errors import TooManyCliquesError
 
 MOST_CANDIDATES = 500
@@ -111,8 +111,8 @@ def update_mined(
     table = _follow(_within(former, now & then), gained, lost, after, min_support)
     if table is None:
         return None
-    members, parts = align_cliques([table, recent], after.concepts)
-    counts = np.concatenate(parts)
+    members = align_members([table, recent], after.concepts)
+    counts = np.concatenate([table.counts, recent.counts])
     order = clique_order(members, len(after.concepts) + 1)
     if len(order) > max_cliques:
         return None  # for the error that mining raises
@@ -127,9 +127,9 @@ def _follow(
 ) -> Cliques | None:
     """Add and subtract counts; None where too many cliques would have to be counted."""
     names = tuple(sorted({*former.concepts, *gained.concepts, *lost.concepts}))
-    members, parts = align_cliques([former, gained, lost], names)
-    counts = np.concatenate([parts[0], parts[1], -parts[2]])
-    source = np.repeat(np.arange(3), [len(part) for part in parts])
+    members = align_members([former, gained, lost], names)
+    counts = np.concatenate([former.counts, gained.counts, -lost.counts])
+    source = np.repeat(np.arange(3), [len(former), len(gained), len(lost)])
     order = clique_order(members, len(names) + 1)
     members, counts, source = members[order], counts[order], source[order]
     first = np.ones(len(members), dtype=np.bool_)

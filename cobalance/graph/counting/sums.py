@@ -96,18 +96,17 @@ def select_cliques(
     return cliques.take(supported & adjacent[cliques.members].all(axis=1))
 
 
-def align_cliques(
-    parts: Sequence[Cliques], concepts: tuple[str, ...]
-) -> tuple[IntArray, list[IntArray]]:
-    """Put tables of equal classes and `max_size` one below the other, in codes of `concepts`.
+def align_members(parts: Sequence[Cliques], concepts: tuple[str, ...]) -> IntArray:
+    """Put tables of equal `max_size` one below the other: int32 members in codes of `concepts`.
 
-    Returns
-    -------
-    int32 array, list of int64 array
-        Members of all, and the counts of each.
+    Names ascend in both, so that members do.
     """
-    members = np.concatenate([_recode(part, concepts) for part in parts])
-    return members, [part.counts for part in parts]
+    places = {name: code for code, name in enumerate(concepts)}
+    recode = (
+        np.array([*(places.get(name, -1) for name in part.concepts), -1], dtype=np.int32)
+        for part in parts
+    )
+    return np.concatenate([codes[part.members] for codes, part in zip(recode, parts, strict=True)])
 
 
 def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
@@ -120,7 +119,7 @@ def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
         )
     concepts = tuple(sorted({name for part in parts for name in part.concepts}))
     classes = tuple(sorted({name for part in parts for name in part.classes}))
-    members = np.concatenate([_recode(part, concepts) for part in parts])
+    members = align_members(parts, concepts)
     counts = np.zeros((len(members), len(classes)), dtype=np.int64)
     sizes = np.zeros(len(classes), dtype=np.int64)
     at = 0
@@ -142,11 +141,3 @@ def _combine(parts: Sequence[Cliques], signs: Sequence[int]) -> Cliques:
     summed = Cliques(members[first], totals, sizes, concepts, classes)
     occurring: BoolArray = (totals != 0).any(axis=1)
     return summed.take(occurring)
-
-
-def _recode(part: Cliques, concepts: tuple[str, ...]) -> IntArray:
-    """Members in the codes of more concepts; both in ascending order, so members stay so."""
-    places = {name: code for code, name in enumerate(concepts)}
-    codes = np.array([*(places.get(name, -1) for name in part.concepts), -1], dtype=np.int32)
-    recoded: IntArray = codes[part.members]
-    return recoded

@@ -3,11 +3,10 @@
 from datetime import datetime
 
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN, ATTRIBUTE
-from cobalance.graph.database.declarations import Edge, Json, Node, Property
+from cobalance.graph.database.declarations import CREATED, Edge, Json, Node, Property
 from cobalance.graph.database.evaluation_nodes import EVALUATION, SCORE, TASK
 from cobalance.graph.database.job_nodes import ASKED, CANDIDATE, EDITED, JOB, JOB_QUERY
 from cobalance.graph.database.panel_nodes import AUDIT, AUDIT_ANSWER, STUDY, STUDY_ANSWER
-from cobalance.graph.database.tag_nodes import EXCLUDED_IMAGE, IMAGE_NOTE, SAVED_VIEW, TAG
 
 _DIGEST = Property("digest", int, "of its content, to find what has changed")
 _NAME = Property("name")
@@ -184,6 +183,46 @@ GENERATION_QUERY = Node(
         Property("position", int, "among the plan's queries that edit images"),
     ),
     (("plan",),),
+)
+
+TAG = Node(
+    "Tag",
+    "A word that people give images",
+    Property("name"),
+    (
+        Property("role", str, "tag, concept (its images show it) or exclude (they are left out)"),
+        *CREATED,
+    ),
+)
+IMAGE_NOTE = Node(
+    "ImageNote",
+    "What somebody wrote about an image",
+    Property("id", str, "of the image"),
+    (Property("text"), Property("written_by"), Property("written_at", datetime)),
+)
+EXCLUDED_IMAGE = Node(
+    "ExcludedImage",
+    "An image that is in no count and no export, with what brings it back",
+    Property("id"),
+    (
+        Property("class_name"),
+        Property("split"),
+        Property("uri"),
+        Property("width_px", int),
+        Property("height_px", int),
+        Property("synthetic", bool),
+        Property("mentions", Json, "concept, source, score and count of each CONTAINS edge"),
+    ),
+)
+SAVED_VIEW = Node(
+    "SavedView",
+    "A page's link under a name",
+    Property("name"),
+    (
+        Property("page", str, "the page's path"),
+        Property("query", str, "the link's parameters"),
+        *CREATED,
+    ),
 )
 
 _IMAGES = Property("images", int, "that show both")

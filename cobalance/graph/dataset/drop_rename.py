@@ -65,7 +65,6 @@ def rename_dataset(store: GraphStore, name: str, new: str, progress: Progress = 
     for done, node in enumerate(_DROP_ORDER):
         progress("rename", done, len(_DROP_ORDER))
         store.write_in_batches(rename_statement(node), name=name, new=new)
-    for statement in (statements.RENAME_TRAINED_ON, statements.RENAME_TESTED_ON):
+    for statement in (statements.RENAME_EVALUATED, statements.END_RENAME):
         store.write(statement, dataset=name, new=new)
-    store.write(statements.END_RENAME, dataset=name, new=new)
     progress("rename", len(_DROP_ORDER), len(_DROP_ORDER))

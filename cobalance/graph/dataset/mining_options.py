@@ -43,7 +43,4 @@ class MiningOptions:
     @classmethod
     def from_json(cls, text: str | None) -> "MiningOptions":
         """Read options from the store; the default ones if nothing was mined yet."""
-        values = json.loads(text or "{}")
-        if values.get("common") is not None:
-            values["common"] = tuple(values["common"])
-        return cls(**values)
+        return cls(**json.loads(text or "{}"))

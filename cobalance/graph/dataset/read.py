@@ -15,7 +15,7 @@ from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.records import IMAGE_COLUMNS, Annotations, image_frame
+from cobalance.graph.records import IMAGE_COLUMNS, Annotations, category, image_frame
 
 _STEP = 10_000  # images between two reports
 
@@ -143,13 +143,14 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     """Read the incidence and the images' splits image by image, also while they are written."""
     class_codes: dict[str, int] = {}
     concept_codes: dict[str, int] = {}
-    split_codes: dict[Any, int] = {}
+    split_codes: dict[str, int] = {}
     labels, splits, lengths, codes = array("i"), array("i"), array("i"), array("i")
     ids: list[str] = []
-    for row in store.stream(statements.INCIDENCE, dataset=dataset):
+    for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset):
         ids.append(row["id"])
         labels.append(class_codes.setdefault(row["class_name"], len(class_codes)))
-        splits.append(split_codes.setdefault(row["split"], len(split_codes)))
+        split = row["split"]
+        splits.append(-1 if split is None else split_codes.setdefault(split, len(split_codes)))
         found = row["concepts"]
         lengths.append(len(found))
         codes.extend([concept_codes.setdefault(name, len(concept_codes)) for name in found])
@@ -160,10 +161,7 @@ def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
         tuple(concept_codes),
         tuple(class_codes),
     )
-    names = [name for name in split_codes if name is not None]
-    places = {name: code for code, name in enumerate(names)}
-    recode = np.array([places.get(name, -1) for name in split_codes], dtype=np.int64)
-    return SplitIncidence(incidence, recode[np.array(splits, dtype=np.int64)], tuple(names), ids)
+    return SplitIncidence(incidence, np.array(splits, dtype=np.int64), tuple(split_codes), ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,18 +213,13 @@ def read_image_concepts(store: GraphStore, dataset: str) -> pd.DataFrame:
     state.require_complete()
     state.require_all_images("Reading concepts")
     columns = ["id", "class_name", "split", "synthetic", "concepts"]
-    rows = {
-        str(row["id"]): (
-            row["class_name"],
-            row["split"],
-            bool(row["synthetic"]),
-            tuple(sorted(row["concepts"])),
-        )
+    rows = [
+        [*(row[name] for name in columns[:-1]), tuple(sorted(row["concepts"]))]
         for row in store.stream(statements.IMAGE_CONCEPTS, dataset=dataset)
-    }
+    ]
     # As objects: a split that is missing stays None.
-    values = [(name, *rows[name]) for name in sorted(rows)]
-    return pd.DataFrame(values, columns=columns, dtype=object).astype({"synthetic": bool})
+    frame = pd.DataFrame(sorted(rows), columns=columns, dtype=object)
+    return frame.astype({"synthetic": bool})
 
 
 def read_image_files(store: GraphStore, dataset: str, ids: Sequence[str]) -> pd.DataFrame:
@@ -248,9 +241,7 @@ def _mention_frame(
     counts: list[int],
 ) -> pd.DataFrame:
     """Repeat each concept's mention as often as the image has it, by image and concept."""
-    concept, source = (
-        pd.Categorical(pd.array(names, dtype="str")) for names in (concepts, sources)
-    )
+    concept, source = category(concepts), category(sources)
     order = np.lexsort((concept.codes, image))
     rows = np.repeat(order, np.array(counts, dtype=np.int64)[order])
     unknown = np.full(len(rows), np.nan)

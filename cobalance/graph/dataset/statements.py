@@ -62,14 +62,12 @@ END_RENAME = Statement(
     "End a rename.", "MATCH (d:Dataset {name: $dataset}) SET d.name = $new, d.renaming_to = null"
 )
 
-RENAME_TRAINED_ON = Statement(
-    "Move evaluations of models that were trained on a dataset to its new name.",
-    "MATCH (e:Evaluation {train: $dataset}) SET e.train = $new",
-)
-
-RENAME_TESTED_ON = Statement(
-    "Move evaluations of models that were tested on a dataset to its new name.",
-    "MATCH (e:Evaluation {test: $dataset}) SET e.test = $new",
+RENAME_EVALUATED = Statement(
+    "Move evaluations of models that were trained or tested on a dataset to its new name.",
+    """
+MATCH (e:Evaluation) WHERE e.train = $dataset OR e.test = $dataset
+SET e.train = CASE e.train WHEN $dataset THEN $new ELSE e.train END,
+  e.test = CASE e.test WHEN $dataset THEN $new ELSE e.test END""",
 )
 
 DELETE_DATASET = Statement(
@@ -149,14 +147,6 @@ SPLITS_OF = Statement(
 UNWIND $ids AS id
 MATCH (i:Image {dataset: $dataset, id: id})
 RETURN DISTINCT i.split AS split""",
-)
-
-INCIDENCE = Statement(
-    "Id, class, split and concepts of each image.",
-    """
-MATCH (i:Image {dataset: $dataset})-[:LABELED]->(y:Class)
-RETURN i.id AS id, y.name AS class_name, i.split AS split,
-  COLLECT { MATCH (i)-[:CONTAINS]->(c:Concept) RETURN c.name } AS concepts""",
 )
 
 REAL_FILES = Statement(

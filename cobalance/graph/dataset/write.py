@@ -249,20 +249,17 @@ def write_cooccurrence(
     class_names: Sequence[str],
 ) -> None:
     """Write the weights w_ij of the paper's section 3.2, concept pairs and class-concept pairs."""
-    concepts = np.array(concept_names, dtype=object)
-    classes = np.array(class_names, dtype=object)
-    pairs, labelled = counted.concept_pairs, counted.class_concept
-    for edge, start, end, images in (
-        (schema.CO_OCCURS, concepts[pairs[:, 0]], concepts[pairs[:, 1]], counted.pair_images),
+    for edge, starts, pairs, images in (
+        (schema.CO_OCCURS, concept_names, counted.concept_pairs, counted.pair_images),
         (
             schema.CLASS_CO_OCCURS,
-            classes[labelled[:, 0]],
-            concepts[labelled[:, 1]],
+            class_names,
+            counted.class_concept,
             counted.class_concept_images,
         ),
     ):
-        ends = zip(start.tolist(), end.tolist(), strict=True)
-        wanted = {pair: (n,) for pair, n in zip(ends, images.tolist(), strict=True)}
+        weights = zip(pairs.tolist(), images.tolist(), strict=True)
+        wanted = {(starts[a], concept_names[b]): (n,) for (a, b), n in weights}
         sync_edges(claim, edge, wanted)
 
 

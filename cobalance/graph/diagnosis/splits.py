@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,21 +113,12 @@ class ComparedSplits:
         splits: tuple[str, str],
         images: tuple[Incidence, Incidence],
         *,
-        max_size: int,
-        min_support: int = 1,
-        common: Collection[str] | None = None,
         max_q_value: float = MAX_Q_VALUE,
-        max_cliques: int | None = None,
+        **counting: Any,
     ) -> "ComparedSplits":
-        """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
+        """Mine the images of two splits together, as `split_cliques` does, and compare them."""
         check_q_value(max_q_value)
-        found = split_cliques(
-            *images,
-            max_size=max_size,
-            min_support=min_support,
-            common=common,
-            max_cliques=max_cliques,
-        )
+        found = split_cliques(*images, **counting)
         one, other = (
             dict(zip(part.classes, part.class_sizes.tolist(), strict=True)) for part in found
         )

@@ -78,11 +78,8 @@ def read_lock(path: Path = LOCK_FILE) -> JarLock:
     ('5.26.30', True)
     """
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    jars = tuple(
-        Jar(coordinate, entry["size"], entry["sha256"])
-        for coordinate, entry in content["jars"].items()
-    )
-    return JarLock(content["neo4j"], jars)
+    jars = (Jar(coordinate, **entry) for coordinate, entry in content["jars"].items())
+    return JarLock(content["neo4j"], tuple(jars))
 
 
 def format_lock(lock: JarLock) -> str:
@@ -97,18 +94,14 @@ def format_lock(lock: JarLock) -> str:
     [jars]
     "g:a:1" = { size = 3, sha256 = "ab" }
     """
-    lines = [
+    lines = "".join(
+        f'"{jar.coordinate}" = {{ size = {jar.size}, sha256 = "{jar.sha256}" }}\n'
+        for jar in lock.jars
+    )
+    return (
         "# Written by `python -m cobalance.graph.database.local.jar_lock "
-        f"{lock.neo4j}`; do not edit.",
-        f'neo4j = "{lock.neo4j}"',
-        "",
-        "[jars]",
-        *(
-            f'"{jar.coordinate}" = {{ size = {jar.size}, sha256 = "{jar.sha256}" }}'
-            for jar in lock.jars
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+        f'{lock.neo4j}`; do not edit.\nneo4j = "{lock.neo4j}"\n\n[jars]\n{lines}'
+    )
 
 
 def resolve_lock(version: str, repository_cache: Path) -> JarLock:

@@ -96,11 +96,10 @@ def _is_complete(file: Path, jar: Jar) -> bool:
 
 def _bytes_present(folder: Path, lock: JarLock) -> int:
     """Bytes of complete and partial jars, by their sizes alone."""
-    total = 0
-    for jar in lock.jars:
-        complete, part = folder / jar.name, folder / f"{jar.name}.part"
-        total += min(_size(complete) or _size(part), jar.size)
-    return total
+    return sum(
+        min(_size(folder / jar.name) or _size(folder / f"{jar.name}.part"), jar.size)
+        for jar in lock.jars
+    )
 
 
 def _default_repository() -> str:

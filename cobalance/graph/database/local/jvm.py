@@ -44,9 +44,7 @@ def jvm_library() -> Path:
     return next(file for file in candidates if file.exists())
 
 
-def configuration(
-    port: int, heap_mb: int, pagecache_mb: int, transaction_timeout_s: int
-) -> dict[str, str]:
+def configuration(port: int, heap_mb: int, pagecache_mb: int) -> dict[str, str]:
     """Server configuration: Bolt on loopback and nothing else, small on disk."""
     return {
         "server.bolt.enabled": "true",
@@ -68,7 +66,7 @@ def configuration(
         "server.memory.pagecache.size": f"{pagecache_mb}m",
         "db.memory.transaction.max": f"{heap_mb // 2}m",
         "dbms.memory.transaction.total.max": f"{heap_mb * 7 // 10}m",
-        "db.transaction.timeout": f"{transaction_timeout_s}s",
+        "db.transaction.timeout": "600s",
     }
 
 

@@ -41,7 +41,7 @@ class ServerOrder:
         Password of the database user.
     is_new_password : bool
         Whether the password has yet to be set in the database.
-    idle_stop_s, heap_mb, pagecache_mb, transaction_timeout_s, more
+    idle_stop_s, heap_mb, pagecache_mb
         As in `cobalance.graph.database.local.settings.LocalServerSettings`.
     """
 
@@ -52,8 +52,6 @@ class ServerOrder:
     idle_stop_s: float
     heap_mb: int
     pagecache_mb: int
-    transaction_timeout_s: int
-    more: dict[str, str]
 
 
 def main() -> None:
@@ -138,10 +136,7 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     asked_to_stop = threading.Event()
     jvm.start_jvm(order.jar_folder, order.jars, order.heap_mb)
     signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
-    settings = jvm.configuration(
-        port, order.heap_mb, order.pagecache_mb, order.transaction_timeout_s
-    )
-    settings |= order.more
+    settings = jvm.configuration(port, order.heap_mb, order.pagecache_mb)
     if order.is_new_password:
         jvm.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)

@@ -37,6 +37,7 @@ STAGE = "Neo4j"
 """Stage name of the start, which counts seconds."""
 
 _POLL_S = 0.05
+_LONGEST_START_S = 120.0  # downloads not counted
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
                 state = None
             if state is None:
                 _start(settings, home, progress)
-            endpoint = _await_ready(settings, home, progress)
+            endpoint = _await_ready(home, progress)
             if not _is_sound(endpoint, home, settings.answer_timeout_s):
                 _end(endpoint.pid, settings.stop_timeout_s)
                 _start(settings, home, progress)
-                endpoint = _await_ready(settings, home, progress)
+                endpoint = _await_ready(home, progress)
             home.last_used.touch()
             return endpoint
     except OSError as error:
@@ -200,8 +201,6 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         idle_stop_s=settings.idle_stop_s,
         heap_mb=settings.heap_mb,
         pagecache_mb=settings.pagecache_mb,
-        transaction_timeout_s=settings.transaction_timeout_s,
-        more=dict(settings.more),
     )
     try:
         launched = subprocess.run(  # noqa: S603 -- our own module, in this Python
@@ -212,7 +211,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
             check=True,
             cwd=home.folder,
             start_new_session=True,
-            timeout=settings.start_timeout_s,
+            timeout=_LONGEST_START_S,
         )
         answer = json.loads(launched.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
@@ -222,14 +221,14 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         raise _start_error(home, answer["error"])
 
 
-def _await_ready(settings: LocalServerSettings, home: Home, progress: Progress) -> Endpoint:
+def _await_ready(home: Home, progress: Progress) -> Endpoint:
     since = time.monotonic()
     while (state := _live_state(home)) is not None:
         if state.phase == "ready":
             password = home.password.read_text(encoding="utf-8")
             return Endpoint(_uri(state), USERNAME, password, state.pid)
         waited_s = time.monotonic() - since
-        if waited_s > settings.start_timeout_s:
+        if waited_s > _LONGEST_START_S:
             raise StoreUnavailableError(
                 f"The local Neo4j (process {state.pid}) is still starting after {waited_s:.0f} s. "
                 f"Its log is {home.log}. Wait and try again, or end that process."

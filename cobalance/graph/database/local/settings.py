@@ -1,6 +1,5 @@
 """Settings of the local server."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,16 +26,10 @@ class LocalServerSettings:
         Java heap. One transaction may use half of it, all of them together 70%.
     pagecache_mb : int
         Page cache, in addition to the heap.
-    transaction_timeout_s : int
-        Seconds until the server ends a transaction.
-    start_timeout_s : float
-        Longest start, downloads not counted.
     answer_timeout_s : float
         Seconds without an answer until a running server counts as hung.
     stop_timeout_s : float
         Seconds until a stop kills the process, which loses no commit.
-    more : mapping
-        Further settings of Neo4j, by their names in ``neo4j.conf``.
     repository : str or None
         Base address of the Maven repository to download from; None for the default one.
 
@@ -53,11 +46,8 @@ class LocalServerSettings:
     idle_stop_s: float = 1800.0
     heap_mb: int = 1024
     pagecache_mb: int = 256
-    transaction_timeout_s: int = 600
-    start_timeout_s: float = 120.0
     answer_timeout_s: float = 30.0
     stop_timeout_s: float = 60.0
-    more: Mapping[str, str] = field(default_factory=dict)
     repository: str | None = None
 
     def __post_init__(self) -> None:
