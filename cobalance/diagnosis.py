@@ -28,7 +28,6 @@ from cobalance.workflows.diagnose.findings import (
     NO_COMMON_CONCEPT,
     describe_leaning,
     not_compared,
-    sizes_of,
 )
 from cobalance.workflows.diagnose.tables import imbalance_table as table_for_people
 
@@ -178,7 +177,7 @@ class Imbalances(Result):
         sizes = zip(self.classes, self.cliques.class_sizes.tolist(), strict=True)
         of = ", ".join(f"{name} {n:,}" for name, n in sizes)
         said = f"{len(self):,} concept combinations, {leaning}; images: {of}"
-        why = not_compared(sizes_of(self.cliques)) or (
+        why = not_compared(self.cliques.class_images()) or (
             "" if len(self.cliques.counts) else NO_COMMON_CONCEPT + "; common=() keeps the others."
         )
         return f"{said}. {why}" if why else said
@@ -188,7 +187,7 @@ class Imbalances(Result):
 
     def shown(self) -> pd.DataFrame:
         """Counts, gap and statistics, in words."""
-        return table_for_people(self.frame, sizes_of(self.cliques))
+        return table_for_people(self.frame, self.cliques.class_images())
 
     @property
     def bars(self) -> tuple[str, ...]:

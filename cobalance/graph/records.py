@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -264,6 +265,16 @@ def plain_values(column: "pd.Series[Any]") -> list[Any]:
         names = [*column.cat.categories.tolist(), None]  # the code -1 is the last
         return [names[code] for code in column.cat.codes.tolist()]
     return column.astype(object).where(column.notna(), None).tolist()
+
+
+def defined_rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a frame as Python objects, without missing values and infinite numbers."""
+    for row in frame.astype(object).to_dict("records"):
+        yield {
+            str(name): value
+            for name, value in row.items()
+            if value is not None and not (isinstance(value, float) and not isfinite(value))
+        }
 
 
 def _mention(

@@ -67,6 +67,10 @@ class Cliques:
         gaps: IntArray = np.ptp(self.counts, axis=1).astype(np.int64)
         return gaps
 
+    def class_images(self) -> dict[str, int]:
+        """Return the images of each class, by name in ascending order."""
+        return dict(zip(self.classes, self.class_sizes.tolist(), strict=True))
+
     def take(self, rows: IntArray | BoolArray | slice) -> "Cliques":
         """Return some rows as a table of their own, with the same names by code.
 

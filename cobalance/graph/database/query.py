@@ -126,24 +126,20 @@ class Query:
             return float(value)
         if value is None and parameter.default is None:
             return None
+        is_list = parameter.type is list
         fits = type(value) is parameter.type
-        if fits and parameter.type is str and parameter.is_name:
-            return clean_name(value)
-        if fits and parameter.type is list:
-            fits = all(type(item) is str for item in value)
-            if fits and parameter.is_name:
-                value = [*map(clean_name, value)]
-            if fits and len(set(value)) < len(value):
-                raise OptionError(f"{self.name}: {name} names {value} twice; name each once.")
-            if not value and parameter.default is REQUIRED:
-                raise OptionError(f"{self.name}: {name} is empty; name at least one.")
-            if fits:
-                return sorted(value)  # as Clique.concepts is
-        if not fits:
+        if not fits or (is_list and not all(type(item) is str for item in value)):
             raise OptionError(
                 f"{self.name}: {name} is {value!r}; it takes {_TYPES[parameter.type]}."
             )
-        return value
+        if not is_list:
+            return clean_name(value) if parameter.is_name and parameter.type is str else value
+        items = [*map(clean_name, value)] if parameter.is_name else value
+        if len(set(items)) < len(items):
+            raise OptionError(f"{self.name}: {name} names {items} twice; name each once.")
+        if not items and parameter.default is REQUIRED:
+            raise OptionError(f"{self.name}: {name} is empty; name at least one.")
+        return sorted(items)  # as Clique.concepts is
 
 
 def describe_parameters(query: Query) -> str:

@@ -114,7 +114,7 @@ def compare_cliques(
         raise OptionError(
             f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
         )
-    sizes_before, sizes_after = (_class_sizes(cliques) for cliques in (before, after))
+    sizes_before, sizes_after = before.class_images(), after.class_images()
     check_classes("before", sizes_before, "after", sizes_after)
     largest = min(cliques.members.shape[1] for cliques in (before, after))
     largest = largest if max_size is None else max_size
@@ -149,11 +149,6 @@ def check_classes(
         f"{before!r} and {after!r} have different classes: {'; '.join(clauses)}. Compare two "
         "versions of one dataset."
     )
-
-
-def _class_sizes(cliques: Cliques) -> dict[str, int]:
-    """Images of each class, by name in ascending order."""
-    return dict(sorted(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True)))
 
 
 def _gaps_and_counts(cliques: Cliques, min_size: int, max_size: int, when: str) -> pd.DataFrame:

@@ -119,9 +119,7 @@ class ComparedSplits:
         """Mine the images of two splits together, as `split_cliques` does, and compare them."""
         check_q_value(max_q_value)
         found = split_cliques(*images, **counting)
-        one, other = (
-            dict(zip(part.classes, part.class_sizes.tolist(), strict=True)) for part in found
-        )
+        one, other = (part.class_images() for part in found)
         return cls(
             compare_splits(*found, max_q_value=max_q_value), splits, (one, other), max_q_value
         )

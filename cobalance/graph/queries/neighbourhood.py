@@ -14,7 +14,7 @@ from cobalance.graph.dataset.names import check_names, state_with_names
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.concept_counts import ClassSizes, CountedDataset
-from cobalance.graph.records import plain_values
+from cobalance.graph.records import defined_rows
 
 Kind = Literal["concept", "class"]
 
@@ -163,10 +163,10 @@ def to_graphml(nodes: pd.DataFrame, edges: pd.DataFrame) -> bytes:
 
     graph = nx.Graph()
     key_of: dict[tuple[str, str], str] = {}
-    for row in _attributes(nodes):
+    for row in defined_rows(nodes):
         key = key_of[row["kind"], row["name"]] = f"n{len(key_of)}"
         graph.add_node(key, **_for_xml({"kind": row["kind"], "label": row["name"], **row}))
-    for row in _attributes(edges):
+    for row in defined_rows(edges):
         ends = key_of[row["source_kind"], row["source"]], key_of["concept", row["target"]]
         graph.add_edge(*ends, **_for_xml(row))
     target = io.BytesIO()
@@ -216,14 +216,6 @@ def _class_node_row(class_name: str, images: int, of_class: Sequence[Row]) -> Ro
         "expanded": True,
         "hidden": of_class[0]["found"] - len(of_class) if of_class else 0,
     }
-
-
-def _attributes(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield rows as plain values, without missing ones."""
-    columns = [plain_values(frame[name]) for name in frame.columns]
-    for values in zip(*columns, strict=True):
-        named = zip(map(str, frame.columns), values, strict=True)
-        yield {name: value for name, value in named if value is not None}
 
 
 def _for_xml(row: Mapping[str, Any]) -> dict[str, Any]:

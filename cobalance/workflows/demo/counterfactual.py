@@ -213,7 +213,7 @@ def count_by_kernel(store: GraphStore, dataset: str) -> Counts:
     """Count every set of things that some image shows whole, by the mining kernel."""
     incidence = load_incidence(store, dataset)
     cliques = mine_cliques(incidence, max_size=MAX_SIZE, common=())
-    every = {(): dict(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True))}
+    every = {(): cliques.class_images()}
     return every | {
         tuple(sorted(names)): dict(zip(cliques.classes, counts, strict=True))
         for names, counts in zip(cliques.names(), cliques.counts.tolist(), strict=True)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import RATE
 from cobalance.graph.diagnosis.order import EVIDENCE, OWN, SMALLEST_FIRST
@@ -17,11 +16,6 @@ LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many
 NAMED = 5  # cliques in a sentence
 NO_COMMON_CONCEPT = "No concept is shown by every class, so no combination was counted"
-
-
-def sizes_of(cliques: Cliques) -> dict[str, int]:
-    """Images of each class, by name."""
-    return dict(zip(cliques.classes, cliques.class_sizes.tolist(), strict=True))
 
 
 def not_compared(class_sizes: Mapping[str, int], split: str | None = None) -> str:

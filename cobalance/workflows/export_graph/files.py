@@ -1,11 +1,10 @@
 """Files of the concept graph: GraphML, GEXF, node-link JSON, CSV for Neo4j's import."""
 
 import json
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,6 +13,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.errors import DataError, OptionError, Setting, UnknownNameError, needs_extra
 from cobalance.graph.files import replacing
+from cobalance.graph.records import defined_rows
 from cobalance.workflows.export_graph.neo4j_csv import import_command, neo4j_files
 from cobalance.workflows.export_graph.tables import LEAN, GraphTables
 
@@ -112,15 +112,15 @@ def networkx_graph(tables: GraphTables) -> "nx.Graph[str]":
     with needs_extra("A graph for networkx", "graphs"):
         import networkx as nx
     graph: nx.Graph[str] = nx.Graph()
-    for row in _rows(tables.concepts):
+    for row in defined_rows(tables.concepts):
         graph.add_node(row.pop("concept"), kind="concept", **row)
-    for row in _rows(tables.pairs):
+    for row in defined_rows(tables.pairs):
         graph.add_edge(row.pop("concept_1"), row.pop("concept_2"), **row)
     names = tables.concepts["concept"]
     prefix = _free("class:", names)
     for class_name, images in tables.class_sizes.items():
         graph.add_node(prefix + class_name, kind="class", label=class_name, images=images)
-    for row in _rows(tables.class_counts):
+    for row in defined_rows(tables.class_counts):
         graph.add_edge(prefix + row["class_name"], row["concept"], images=row["images"])
     if tables.cliques is not None:
         _add_cliques(graph, tables.cliques, _free("clique:", names))
@@ -131,21 +131,11 @@ def _add_cliques(graph: "nx.Graph[str]", cliques: Cliques, prefix: str) -> None:
     """Add a node for each clique, with an edge to each of its concepts."""
     table = imbalance_table(cliques)
     columns = ["size", *(COUNT + name for name in cliques.classes), *LEAN]
-    rows = zip(cliques.names(), _rows(table[columns]), strict=True)
+    rows = zip(cliques.names(), defined_rows(table[columns]), strict=True)
     for number, (names, row) in enumerate(rows, 1):
         node = f"{prefix}{number}"
         graph.add_node(node, kind="clique", label=" + ".join(names), **row)
         graph.add_edges_from((node, name) for name in names)
-
-
-def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows of a frame, each with the values that are defined."""
-    for row in frame.astype(object).to_dict("records"):
-        yield {
-            str(name): value
-            for name, value in row.items()
-            if value is not None and not (isinstance(value, float) and not math.isfinite(value))
-        }
 
 
 def _free(prefix: str, names: "pd.Series[str]") -> str:

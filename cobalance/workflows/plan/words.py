@@ -15,7 +15,7 @@ from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
 from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import change_texts
-from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared, sizes_of
+from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
 if TYPE_CHECKING:
     from cobalance.workflows.plan.planners import Planned
@@ -156,7 +156,7 @@ def no_images(
     No gap to close: every class shows each of its cliques in as many images. Gaps remain in 2 \
 smaller cliques: to close them, too, plan with min_size=1.
     """
-    class_sizes = sizes_of(cliques)
+    class_sizes = cliques.class_images()
     if not len(cliques.counts) or not_compared(class_sizes):
         return no_clique(dataset, mining, class_sizes)
     has_gap = cliques.gaps() > 0
