@@ -106,7 +106,7 @@ class Definition:
     properties: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Node:
     """A kind of node, identified by one property.
 
@@ -118,7 +118,7 @@ class Node:
         What such a node stands for.
     key : Property
         Identifies the node within its scope.
-    properties : tuple of Property
+    *properties : Property
         All others but ``dataset``, in the order in which writes pass them.
     indexed : tuple of tuple of str
         Properties, alone or together, that reads filter or sort by.
@@ -132,16 +132,26 @@ class Node:
     label: str
     about: str
     key: Property
-    properties: tuple[Property, ...] = ()
-    indexed: tuple[tuple[str, ...], ...] = ()
-    scope: Scope = "dataset"
+    properties: tuple[Property, ...]
+    indexed: tuple[tuple[str, ...], ...]
+    scope: Scope
 
-    def __post_init__(self) -> None:
-        _check_name(self.label)
-        unknown = {name for names in self.indexed for name in names}
-        unknown -= {self.key.name, *self.property_names}
+    def __init__(
+        self,
+        label: str,
+        about: str,
+        key: Property,
+        *properties: Property,
+        indexed: tuple[tuple[str, ...], ...] = (),
+        scope: Scope = "dataset",
+    ) -> None:
+        vars(self).update(label=label, about=about, key=key, properties=properties)
+        vars(self).update(indexed=indexed, scope=scope)
+        _check_name(label)
+        unknown = {name for names in indexed for name in names}
+        unknown -= {key.name, *self.property_names}
         if unknown:
-            raise ValueError(f"{self.label}: indexed but not declared: {sorted(unknown)}")
+            raise ValueError(f"{label}: indexed but not declared: {sorted(unknown)}")
 
     @property
     def property_names(self) -> tuple[str, ...]:
@@ -163,7 +173,7 @@ class Node:
 
         Examples
         --------
-        >>> tag = Node("Tag", "A tag", Property("name"), (Property("at", datetime),))
+        >>> tag = Node("Tag", "A tag", Property("name"), Property("at", datetime))
         >>> tag.projection("t", leave_out=["dataset"])
         '.name, at: t.at.epochMillis'
         """
@@ -200,7 +210,7 @@ class Node:
         return dict(properties)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Edge:
     """A kind of relationship, at most once between two nodes."""
 
@@ -208,10 +218,13 @@ class Edge:
     start: Node
     end: Node
     about: str
-    properties: tuple[Property, ...] = ()
+    properties: tuple[Property, ...]
 
-    def __post_init__(self) -> None:
-        _check_name(self.type)
+    def __init__(
+        self, kind: str, start: Node, end: Node, about: str, *properties: Property
+    ) -> None:
+        vars(self).update(type=kind, start=start, end=end, about=about, properties=properties)
+        _check_name(kind)
 
     @property
     def property_names(self) -> tuple[str, ...]:

@@ -68,8 +68,11 @@ def find_images(
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
     if len(found) < len(keys):
         return None
-    shortest_first = sorted((_unpack_ranks(row["content"]) for row in found), key=len)
-    ranks = reduce(intersect_ascending, shortest_first)[skip : skip + limit].tolist()
+    lists: list[IntArray] = [
+        np.cumsum(unpack([row["content"]], _STEP), dtype=np.int64) for row in found
+    ]
+    shared = reduce(intersect_ascending, sorted(lists, key=len))
+    ranks = shared[skip : skip + limit].tolist()
     pages = sorted({rank // IDS_PER_PAGE for rank in ranks})
     keys = [[_IDS, str(page)] for page in pages]
     found = store.read(statements.IMAGE_LISTS, dataset=dataset, keys=keys)
@@ -104,7 +107,3 @@ def _lists(
     for start in range(0, len(order), IDS_PER_PAGE):
         some = named[order[start : start + IDS_PER_PAGE]].tolist()
         yield [_IDS, str(start // IDS_PER_PAGE)], pack_texts(some)
-
-
-def _unpack_ranks(packed: bytes) -> IntArray:
-    return np.cumsum(unpack([packed], _STEP), dtype=np.int64)

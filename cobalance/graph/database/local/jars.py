@@ -65,7 +65,11 @@ def ensure_jars(
         folder.mkdir(parents=True, exist_ok=True)
 
         def report(_: float = 0.0) -> None:
-            progress(STAGE, _bytes_present(folder, lock), lock.total_bytes)
+            present = (
+                min(_size(folder / jar.name) or _size(folder / f"{jar.name}.part"), jar.size)
+                for jar in lock.jars
+            )
+            progress(STAGE, sum(present), lock.total_bytes)
 
         with hold(FileLock(folder / "download.lock"), _REPORT_S, report):
             if missing := _missing(folder, lock):
@@ -92,14 +96,6 @@ def _is_complete(file: Path, jar: Jar) -> bool:
             return hashlib.file_digest(content, "sha256").hexdigest() == jar.sha256
     except FileNotFoundError:
         return False
-
-
-def _bytes_present(folder: Path, lock: JarLock) -> int:
-    """Bytes of complete and partial jars, by their sizes alone."""
-    return sum(
-        min(_size(folder / jar.name) or _size(folder / f"{jar.name}.part"), jar.size)
-        for jar in lock.jars
-    )
 
 
 def _default_repository() -> str:

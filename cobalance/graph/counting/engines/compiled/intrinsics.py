@@ -49,11 +49,6 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether this process has the machine code of a compiled function."""
-    return bool(cast(Any, function).signatures)
-
-
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare a numba intrinsic, called without the first argument of `function`."""
     return cast(Callable[..., Any], numba_intrinsic(function))
