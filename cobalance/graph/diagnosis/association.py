@@ -47,7 +47,7 @@ def leading_classes(counts: IntArray) -> tuple[IntArray, IntArray]:
     return over, np.where(over == under, counts.shape[1] - 1, under)
 
 
-def class_rates(counts: IntArray, class_sizes: IntArray) -> FloatArray:
+def class_rates(counts: IntArray | FloatArray, class_sizes: IntArray) -> FloatArray:
     """Return the share of each class that contains the clique: shape (n_cliques, n_classes).
 
     Examples

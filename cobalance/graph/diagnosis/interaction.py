@@ -200,7 +200,7 @@ def exact_interaction(cells: IntArray) -> FloatArray:
     flat = cells.reshape(len(cells), len(direction))
     low = -flat[:, direction > 0].min(axis=1)
     high = flat[:, direction < 0].min(axis=1)
-    center = np.rint(_center(cells, sign, low < high)).astype(np.int64)
+    center = np.rint(_amounts(cells, sign)[0][:, 0]).astype(np.int64)
     start = np.maximum(low, np.minimum(0, center) - TAIL)
     end = np.minimum(high, np.maximum(0, center) + TAIL)
     p_values = np.ones(len(cells))
@@ -222,12 +222,3 @@ def exact_interaction(cells: IntArray) -> FloatArray:
         rare = np.where(weights <= limit[:, None], weights, 0.0).sum(axis=1)
         p_values[rows] = np.minimum(1.0, rare / weights.sum(axis=1))
     return p_values
-
-
-def _center(cells: IntArray, sign: IntArray, several: npt.NDArray[np.bool_]) -> FloatArray:
-    """The likeliest amount of the first class, where there are several tables."""
-    center = np.zeros(len(cells))
-    some = cells[several]
-    low, high = -some[:, sign > 0].min(axis=1), some[:, sign < 0].min(axis=1)
-    center[several] = _fit(some, sign, low, high)[:, 0]
-    return center

@@ -6,7 +6,7 @@ import pandas as pd
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import MISSING, SubsetIndex
-from cobalance.graph.diagnosis.association import largest_difference
+from cobalance.graph.diagnosis.association import class_rates, largest_difference, rate_differences
 from cobalance.graph.diagnosis.imbalance import categorical
 from cobalance.graph.diagnosis.interaction import INTERACTION_TESTS, fit_expected, interaction
 from cobalance.graph.diagnosis.q_values import q_values
@@ -158,15 +158,9 @@ def own_effects(cliques: Cliques, *, tests: bool = True) -> pd.DataFrame:
 
 def _share_explained(cliques: Cliques, expected: FloatArray) -> FloatArray:
     """Share of the largest difference of rates that the expected images show."""
-    shown = np.flatnonzero(cliques.class_sizes)
-    if not len(shown):
-        return np.full(len(cliques), np.nan)
-    sizes = cliques.class_sizes[shown]
-    rates = cliques.counts[:, shown] / sizes
-    by_parts = expected[:, shown] / sizes
-    rows, most, least = np.arange(len(rates)), rates.argmax(axis=1), rates.argmin(axis=1)
-    observed = rates[rows, most] - rates[rows, least]
+    observed, most, least = rate_differences(cliques.counts, cliques.class_sizes)
+    by_parts, rows = class_rates(expected, cliques.class_sizes), np.arange(len(cliques))
     explained = by_parts[rows, most] - by_parts[rows, least]
-    share = np.full(len(rates), np.nan)
+    share = np.full(len(rows), np.nan)
     np.divide(explained, observed, out=share, where=observed > 0)
     return np.where(np.abs(share) < 1e-9, 0.0, share)  # rounding of rates that are equal
