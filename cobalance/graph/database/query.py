@@ -35,10 +35,6 @@ class Parameter:
     names: Node | None = None
     is_name: bool = False
 
-    def __post_init__(self) -> None:
-        if self.names is not None:
-            object.__setattr__(self, "is_name", True)
-
 
 REQUIRED: Any = object()
 
@@ -132,9 +128,10 @@ class Query:
             raise OptionError(
                 f"{self.name}: {name} is {value!r}; it takes {_TYPES[parameter.type]}."
             )
+        is_name = parameter.is_name or parameter.names is not None
         if not is_list:
-            return clean_name(value) if parameter.is_name and parameter.type is str else value
-        items = [*map(clean_name, value)] if parameter.is_name else value
+            return clean_name(value) if is_name and parameter.type is str else value
+        items = [*map(clean_name, value)] if is_name else value
         if len(set(items)) < len(items):
             raise OptionError(f"{self.name}: {name} names {items} twice; name each once.")
         if not items and parameter.default is REQUIRED:
