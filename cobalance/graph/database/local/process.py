@@ -41,7 +41,7 @@ class ServerOrder:
         Password of the database user.
     is_new_password : bool
         Whether the password has yet to be set in the database.
-    idle_stop_s, heap_mb, pagecache_mb
+    idle_stop_s, heap_mb, pagecache_mb, more
         As in `cobalance.graph.database.local.settings.LocalServerSettings`.
     """
 
@@ -52,6 +52,7 @@ class ServerOrder:
     idle_stop_s: float
     heap_mb: int
     pagecache_mb: int
+    more: dict[str, str]
 
 
 def main() -> None:
@@ -136,7 +137,7 @@ def _serve(home: Home, order: ServerOrder, port: int) -> None:
     asked_to_stop = threading.Event()
     jvm.start_jvm(order.jar_folder, order.jars, order.heap_mb)
     signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.set())
-    settings = jvm.configuration(port, order.heap_mb, order.pagecache_mb)
+    settings = jvm.configuration(port, order.heap_mb, order.pagecache_mb) | order.more
     if order.is_new_password:
         jvm.set_password(home, settings, order.password)
         os.replace(home.new_password, home.password)

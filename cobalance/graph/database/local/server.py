@@ -201,6 +201,7 @@ def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> Non
         idle_stop_s=settings.idle_stop_s,
         heap_mb=settings.heap_mb,
         pagecache_mb=settings.pagecache_mb,
+        more=dict(settings.more),
     )
     try:
         launched = subprocess.run(  # noqa: S603 -- our own module, in this Python

@@ -1,5 +1,6 @@
 """Settings of the local server."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class LocalServerSettings:
         Seconds without an answer until a running server counts as hung.
     stop_timeout_s : float
         Seconds until a stop kills the process, which loses no commit.
+    more : mapping
+        Further settings of Neo4j, by their names in ``neo4j.conf``.
     repository : str or None
         Base address of the Maven repository to download from; None for the default one.
 
@@ -48,6 +51,7 @@ class LocalServerSettings:
     pagecache_mb: int = 256
     answer_timeout_s: float = 30.0
     stop_timeout_s: float = 60.0
+    more: Mapping[str, str] = field(default_factory=dict)
     repository: str | None = None
 
     def __post_init__(self) -> None:
