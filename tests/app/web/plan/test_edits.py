@@ -165,7 +165,7 @@ def test_a_job_is_created_once_people_have_consented(
     job = create(app, store, people)
     assert (job.plan, job.wanted, job.settings["consent"]) == ("resampled", 6, "All have agreed.")
     expected = choose_counterfactuals(store, settings.folders().captions, people, "resampled")
-    assert read_plan(store, people, "resampled") == expected.plan.rows()
+    assert read_plan(store, people, "resampled") == list(expected.plan.queries)
     said = shown_text(app).replace("\\", "")
     assert "Created a job for 6 images of 3 images to edit." in said
     app.button(key="_edits_to_jobs").click().run()
