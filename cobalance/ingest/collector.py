@@ -14,7 +14,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations, Box
 from cobalance.ingest import frames
 from cobalance.ingest.concepts.class_names import labels_from_texts, labels_of_objects
-from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns, TextColumns
+from cobalance.ingest.frames import NUMBERS, TEXT, ImageColumns, Labels, MentionColumns
 from cobalance.ingest.names import Coded, name_fault, recode_names
 from cobalance.ingest.options import ReadOptions
 from cobalance.ingest.problems import Problems
@@ -67,7 +67,6 @@ class Collector:
         self._sizes: tuple[list[int | None], list[int | None]] = ([], [])
         self._split_names, self._class_names, self._concept_names = _Names(), _Names(), _Names()
         self._splits, self._classes = array("q"), array("q")
-        self._captions: list[list[str] | None] = []
         self._image, self._concept = array("q"), array("q")
         self._numbers = {name: array("d") for name in NUMBERS}
         self._segmentations: list[bytes | None] = []
@@ -84,7 +83,6 @@ class Collector:
         height: int | None = None,
         split: str | None = None,
         class_name: str | None = None,
-        captions: Sequence[str] = (),
     ) -> int:
         """Add an image, and return its row for `mention`, or `SKIPPED` if it is malformed.
 
@@ -96,8 +94,6 @@ class Collector:
             Where the record is, in the format's own terms, for messages.
         uri, width, height, split, class_name
             As in `cobalance.graph.records.ImageRecord`; None where the file does not say.
-        captions : sequence of str
-            Sentences about the image.
         """
         if (fault := name_fault(id_)) is not None:
             reason = f"the id {id_[:60]!r} {fault}"
@@ -121,7 +117,6 @@ class Collector:
         self._sizes[1].append(height)
         self._splits.append(self._split_names(split))
         self._classes.append(self._class_names(class_name))
-        self._captions.append([*captions] or None)
         return row
 
     def _skip(self, place: str, reason: str, fix: str) -> int:
@@ -178,7 +173,7 @@ class Collector:
     def annotations(self, progress: Progress, notes: Sequence[str] = ()) -> Annotations:
         """All that was collected, with the images' classes.
 
-        Classes come from the options' categories, second file or captions; else from the images.
+        Classes come from the options' categories or second file; else from the images.
 
         Raises
         ------
@@ -225,7 +220,6 @@ class Collector:
             [columns(concept)],
             np.ones(n, dtype=bool),
             objects=columns(objects),
-            texts=self._texts(n),
             set_aside={"annotations of skipped images": self._without_image},
             skipped=self._problems.messages,
             notes=(*notes, *more),
@@ -238,11 +232,8 @@ class Collector:
         n, options = len(images.ids), self._options
         nothing = Coded(np.full(len(image), -1), ())
         if options.searches_own_captions:
-            rows = [row for row, texts in enumerate(self._captions) for _ in texts or ()]
-            texts = [text for texts in self._captions for text in texts or ()]
-            labels = labels_from_texts(
-                np.array(rows, dtype=np.int64), texts, n, options, self._problems, progress
-            )
+            rows = np.empty(0, dtype=np.int64)
+            labels = labels_from_texts(rows, [], n, options, self._problems, progress)
             return labels, category, nothing, ()
         own = not (options.class_category or options.class_file or options.class_captions)
         if self._class_names.code and own:
@@ -250,9 +241,3 @@ class Collector:
             why = Coded(np.where(column.codes < 0, 0, -1), ("images without a class",))
             return Labels(column, why), category, nothing, ()
         return labels_of_objects(images, image, category, options, self._problems, progress)
-
-    def _texts(self, n: int) -> TextColumns | None:
-        unknown = [None] * n
-        if not any(self._captions):
-            return None
-        return TextColumns(np.arange(n), self._captions, unknown, unknown, unknown)

@@ -108,10 +108,6 @@ class Problems:
             remedy = ("If that is meant, set ", Setting(f"max_{limit}"), " higher.")
             raise self.fatal(reason, remedy, place)
 
-    def rows(self, n: int, place: Callable[[int], str]) -> "RowProblems":
-        """Track which of `n` records are malformed; `place` names the record of a row."""
-        return RowProblems(self, n, place)
-
 
 class RowProblems:
     """Tracks which records of a file are malformed; each is reported once.

@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.errors import Setting
-from cobalance.ingest.coco.texts import captions_by_image
+from cobalance.ingest.coco.image_columns import captions_by_image
 from cobalance.ingest.frames import TEXT, TextColumns
 from cobalance.ingest.tables.columns import usual_column
-from cobalance.ingest.tables.list_text import parse_list
+from cobalance.ingest.tables.concept_cells import parse_list
 from cobalance.ingest.tables.loading import Table
 
 _ABOUT = ("license", "license_url", "attribution")

@@ -84,7 +84,8 @@ def near_pairs(
         There are more than `MAX_PAIRS` pairs.
     """
     bound, least = _bounding(unit), np.float32(threshold - _MARGIN)
-    lefts, rights, values, pairs = [], [], [], 0
+    lefts, rights = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    values, pairs = [np.zeros(0)], 0
     for start in range(0, len(unit), ROWS):
         if progress is not None:
             progress(start, len(unit))
@@ -101,8 +102,6 @@ def near_pairs(
             lefts.append(left[is_near])
             rights.append(right[is_near])
             values.append(exact[is_near])
-    if not lefts:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
     return np.concatenate(lefts), np.concatenate(rights), np.concatenate(values)
 
 

@@ -14,7 +14,7 @@ from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
 from cobalance.ingest import frames
-from cobalance.ingest.coco.image_columns import coco_images, field
+from cobalance.ingest.coco.image_columns import coco_images, coco_texts, field
 from cobalance.ingest.coco.records import (
     Category,
     Id,
@@ -24,7 +24,6 @@ from cobalance.ingest.coco.records import (
     decode,
     id_columns,
 )
-from cobalance.ingest.coco.texts import coco_texts
 from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.frames import MentionColumns, ObjectArray
 from cobalance.ingest.names import Coded, recode_names
@@ -116,7 +115,7 @@ def _categories(
     """Category of each instance; unknown ones are reported."""
     problems = rows.problems
     column = recode_names(np.arange(len(categories.items)), field(categories, "name"))
-    faults = problems.rows(len(categories.items), categories.place)
+    faults = RowProblems(problems, len(categories.items), categories.place)
     faults.report(
         column.codes < 0, lambda row: f"the name {column.fault(row)}", "Give it a readable name"
     )

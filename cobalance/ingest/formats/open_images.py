@@ -22,7 +22,7 @@ from cobalance.ingest.concepts.class_names import labels_of_objects
 from cobalance.ingest.frames import TEXT, ImageColumns, MentionColumns
 from cobalance.ingest.names import Coded, encode_names, unreadable
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.problems import Problems
+from cobalance.ingest.problems import Problems, RowProblems
 from cobalance.ingest.reader import TreeReader
 from cobalance.ingest.trees import FileTree, open_tree
 
@@ -192,7 +192,7 @@ def _of_batch(
     problems: Problems,
 ) -> Iterator[_Part]:
     ids, n = columns["ImageID"], len(columns["ImageID"])
-    rows = problems.rows(n, lambda row: f"{name}, line {first + row}")
+    rows = RowProblems(problems, n, lambda row: f"{name}, line {first + row}")
     rows.report(
         unreadable(ids),
         lambda row: f"the id {ids[row].as_py()[:60]!r} is not readable text",

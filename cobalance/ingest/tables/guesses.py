@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cobalance.ingest.tables.columns import USUAL_NAMES, usual_column
-from cobalance.ingest.tables.concept_cells import DELIMITERS
-from cobalance.ingest.tables.list_text import starts_list
+from cobalance.ingest.tables.concept_cells import DELIMITERS, starts_list
 
 IMAGE_FILE = re.compile(r"\S\.(jpe?g|png|webp|bmp|gif|tiff?)([?#]\S*)?$", re.IGNORECASE)
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?$", re.IGNORECASE)

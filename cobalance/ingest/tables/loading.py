@@ -54,7 +54,7 @@ class Table:
 
     def rows(self) -> RowProblems:
         """Track which rows are malformed."""
-        return self.problems.rows(self.n_rows, self.place)
+        return RowProblems(self.problems, self.n_rows, self.place)
 
 
 class TableFormat(Protocol):
