@@ -170,20 +170,16 @@ def annotations(
     new_row[rows] = np.arange(n)
     reasons = np.bincount(labels.why.codes[keep] + 1, minlength=len(labels.why.names) + 1)[1:]
     counts = {**dict(zip(labels.why.names, reasons.tolist(), strict=True)), **(set_aside or {})}
+    instances = pd.DataFrame() if objects is None else _mention_frame([objects], new_row)
     return Annotations(
         frame,
         _mention_frame(mentions, new_row),
         {reason: count for reason, count in counts.items() if count},
         tuple(skipped),
         (*notes, *(() if texts is None else texts.notes)),
-        None if objects is None else _object_frame(objects, new_row),
+        None if instances.empty else instances.drop(columns=["concept", "source"]),
         None if texts is None else texts.frame(new_row),
     )
-
-
-def _object_frame(objects: MentionColumns, new_row: IntArray) -> pd.DataFrame | None:
-    frame = _mention_frame([objects], new_row)
-    return frame.drop(columns=["concept", "source"]) if len(frame) else None
 
 
 def _mention_frame(parts: Sequence[MentionColumns], new_row: IntArray) -> pd.DataFrame:

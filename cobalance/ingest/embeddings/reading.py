@@ -1,5 +1,6 @@
 """Read embeddings of images from Parquet, NumPy or CSV files."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -100,9 +101,8 @@ def check_vectors(source: str, names: Sequence[str], vectors: npt.ArrayLike) -> 
         raise InputError(
             source, f"row {row}", "a value is not a finite number", "Leave the image out."
         )
-    if len(set(names)) < len(names):
-        known: set[str] = set()
-        twice = next(name for name in names if name in known or known.add(name))  # type: ignore[func-returns-value]
+    twice, times = Counter(names).most_common(1)[0]
+    if times > 1:
         raise InputError(source, None, f"image {twice!r} is there twice", "Keep one of them.")
     return unit_vectors(given)
 

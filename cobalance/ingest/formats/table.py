@@ -282,15 +282,12 @@ def _labels(
         column.codes < 0, lambda row: f"the class {column.fault(row)}", "Name the image's class"
     )
     notes: tuple[str, ...] = ()
-    if _is_attribute(table, name, set(column.names)):  # its name says what 1 means
+    values = set(column.names)
+    if values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"}):
+        # An indicator as in CelebA, whose name says what 1 means.
         named = {value: name if value == "1" else f"not {name}" for value in column.names}
         column = recode_names(column.codes, list(named.values()))
         meanings = (f"{value} is {named[value]!r}" for value in sorted(named, reverse=True))
         notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
     nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
     return Labels(column, nothing), notes
-
-
-def _is_attribute(table: Table, name: str, values: set[str]) -> bool:
-    """Whether a column is an indicator as in CelebA: -1 and 1, or 0 and 1 in list_attr files."""
-    return values == {"-1", "1"} or (name in table.concept_columns and values <= {"-1", "0", "1"})

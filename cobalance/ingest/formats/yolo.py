@@ -72,7 +72,8 @@ class Yolo(TreeReader):
             width, height = size or (None, None)
             id_ = posixpath.relpath(name, description.root or ".")
             image = collector.image(id_, name, uri=name, width=width, height=height, split=split)
-            label = _label_of(name)
+            folder_of_labels = _FOLDER_OF_IMAGES.sub("labels", name)
+            label = str(PurePosixPath(folder_of_labels).with_suffix(".txt"))
             if label not in files:  # an image of nothing
                 continue
             without_size += size is None
@@ -177,10 +178,6 @@ def _within(root: str, path: str) -> str:
     """A path of data.yaml in the tree: some tools begin it with ``./``, others with ``../``."""
     parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/")]
     return posixpath.normpath(posixpath.join(root, *parts)).removeprefix("./")
-
-
-def _label_of(image: str) -> str:
-    return str(PurePosixPath(_FOLDER_OF_IMAGES.sub("labels", image)).with_suffix(".txt"))
 
 
 def _labels_folder(images: str) -> str:

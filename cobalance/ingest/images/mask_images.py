@@ -41,7 +41,9 @@ def mask_array(image: "Image.Image") -> MaskArray:
     if image.mode == "P":
         indices = np.asarray(image)
         if not _is_grey(image, indices):
-            return _of_indices(indices)
+            inside: MaskArray = indices != 0
+            without_void = inside & (indices != VOID)
+            return without_void if without_void.any() else inside
     values = _opacity(image)
     if values is None:
         grey = image if image.mode.startswith(("I", "F")) else image.convert("L")
@@ -51,12 +53,6 @@ def mask_array(image: "Image.Image") -> MaskArray:
         return np.zeros(values.shape, dtype=bool)
     found: MaskArray = values * 2 >= brightest
     return found
-
-
-def _of_indices(indices: npt.NDArray[np.uint8]) -> MaskArray:
-    inside: MaskArray = indices != 0
-    without_void = inside & (indices != VOID)
-    return without_void if without_void.any() else inside
 
 
 def _is_grey(image: "Image.Image", indices: npt.NDArray[np.uint8]) -> bool:

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -298,7 +297,9 @@ def parse_list(cell: str) -> Items:
     if _PRINTED.fullmatch(cell):
         return [_ESCAPE.sub(_unescape, item[1:-1]) for item in _ITEMS.findall(cell)]
     try:
-        return msgspec.convert(_literal(cell), Items)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of escapes that Python would not write
+            return msgspec.convert(ast.literal_eval(cell), Items)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise ValueError(fault) from None
 
@@ -306,9 +307,3 @@ def parse_list(cell: str) -> Items:
 def _unescape(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     return chr(int(code, 16)) if code else _LETTERS.get(found[4], found[4])
-
-
-def _literal(text: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of escapes that Python would not write
-        return ast.literal_eval(text)

@@ -40,7 +40,10 @@ class Delimited:
             io.TextIOWrapper(raw, "utf-8-sig", "surrogateescape", newline="") as file,
         ):
             header_line = next((line for line in lines_of(file, problems.file) if line.strip()), "")
-            separator = max(self.separators, key=lambda mark: _n_fields(header_line, mark))
+            separator = max(
+                self.separators,
+                key=lambda mark: len(next(csv.reader([header_line], delimiter=mark), [])),
+            )
             file.seek(0)
             lines = csv.reader(lines_of(file, problems.file), delimiter=separator, strict=True)
             records = _records(lines, problems)
@@ -62,10 +65,6 @@ class Delimited:
                     progress("read", raw.tell(), size)
         progress("read", size, size)
         return rows.table()
-
-
-def _n_fields(header: str, separator: str) -> int:
-    return len(next(csv.reader([header], delimiter=separator), []))
 
 
 def _records(rows: "Reader", problems: Problems) -> Iterator[tuple[int, list[str]]]:

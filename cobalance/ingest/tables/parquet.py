@@ -59,19 +59,18 @@ def load_rows(
     """
     with readable(problems), pq.ParquetFile(path, buffer_size=_BUFFER_BYTES) as file:
         schema = file.schema_arrow
-        raw, types = schema.names, schema.types
-        names = column_names(raw, problems)
-        kinds = dict(zip(names, types, strict=True))
-        usable = [at for at, kind in enumerate(kinds.values()) if is_usable(kind)]
+        names = column_names(schema.names, problems)
+        kinds = dict(zip(names, schema.types, strict=True))
+        named = zip(names, schema.names, strict=True)
+        usable = {name: raw for name, raw in named if is_usable(kinds[name])}
         n_rows = file.metadata.num_rows
         if most is None:
             problems.within("rows", n_rows)
         n_groups = file.num_row_groups if most is None else min(1, file.num_row_groups)
-        given = [raw[at] for at in usable]
+        given, taken = list(usable.values()), list(usable)
         budget = _Budget(problems)
         coded = _check_sizes(file, given, n_groups, budget.check)
     progress("read", 0, n_rows)
-    taken = [names[at] for at in usable]
     size = most or max(1, min(CHUNK, CHUNK_CELLS // max(len(usable), 1)))
     pieces, seen = [], 0
     with readable(problems), pq.ParquetFile(path, read_dictionary=coded) as file:

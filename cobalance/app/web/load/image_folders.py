@@ -116,11 +116,5 @@ def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
         st.session_state[field] = None
 
 
-@st.cache_data(ttl=_FRESH_S, show_spinner="Looking for folders of images")
-def _offer(roots: tuple[Path, ...]) -> list[Path]:
-    return offered_places(roots)
-
-
-@st.cache_data(ttl=_FRESH_S, show_spinner="Looking for the images")
-def _with_files(uris: tuple[str, ...], roots: tuple[Path, ...]) -> list[Path]:
-    return places_with(uris, roots)
+_offer = st.cache_data(offered_places, ttl=_FRESH_S, show_spinner="Looking for folders of images")
+_with_files = st.cache_data(places_with, ttl=_FRESH_S, show_spinner="Looking for the images")
