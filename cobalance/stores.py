@@ -27,7 +27,7 @@ from cobalance.graph.safe_text import safe_text
 from cobalance.jobs import Job
 from cobalance.words import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
-from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 

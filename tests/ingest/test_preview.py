@@ -9,11 +9,13 @@ from cobalance.graph.errors import InputError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.ingest.preview import category_names, find_files, sample_table
-from cobalance.ingest.summary import (
+from cobalance.ingest.preview import (
+    category_names,
+    find_files,
     first_images,
     images_by_class,
     images_by_concept,
+    sample_table,
     skipped_records,
 )
 from tests.ingest.dataset_files import DATASETS, NAMES, archive

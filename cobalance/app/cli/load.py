@@ -27,7 +27,7 @@ from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
 from cobalance.ingest.problems import SkippedRecord
 from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_dataset
-from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

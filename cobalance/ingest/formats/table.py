@@ -1,6 +1,6 @@
 """Tables with a row per image, or per image and concept, in any table format."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +35,10 @@ from cobalance.ingest.tables.columns import (
 )
 from cobalance.ingest.tables.concept_cells import read_cells, read_scores
 from cobalance.ingest.tables.loading import Table, TableFormat
-from cobalance.ingest.tables.long_form import further_rows, image_rows, move_mentions
 
 _IMAGE_FILE = r"(?i)\S\.(jpe?g|png|webp|bmp|gif|tiff?)$"
 _ROLES = ("id", "class", "concepts", "scores", "split", "uri", "width", "height")
+_OF_IMAGES = ("class", "split", "uri", "width", "height")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def read_table(table: Table, options: ReadOptions, progress: Progress) -> Annota
     progress("check", table.n_rows, table.n_rows)
     kept = ~rows.bad
     if further.any():
-        image_row = image_rows(first, further, rows)
-        mentions = [move_mentions(part, image_row, rows) for part in mentions]
+        image_row = _image_rows(first, further, rows)
+        mentions = [_move_mentions(part, image_row, rows) for part in mentions]
         kept &= image_row == np.arange(table.n_rows)
     taken = f"{problems.file}: {', '.join([*columns.guessed, *notes])}"
     return frames.annotations(
@@ -142,7 +142,7 @@ def _images(
     )
     known = pd.Index(ids.to_pandas())
     first = first_rows(known)
-    further = further_rows(table, columns, first)
+    further = _further_rows(table, columns, first)
     rows.report(
         (first != np.arange(len(first))) & ~further,
         lambda row: f"the image id {known[row]!r} is on {table.place(int(first[row]))} already",
@@ -291,3 +291,49 @@ def _labels(
         notes = (f"{table.problems.file}: class {', and '.join(meanings)}",)
     nothing = Coded(np.full(table.n_rows, -1, dtype=np.int64), ())
     return Labels(column, nothing), notes
+
+
+def _further_rows(table: Table, columns: ColumnMap, first: IntArray) -> BoolArray:
+    """Rows that add concepts to an image of an earlier row, and agree with it on all else.
+
+    Parameters
+    ----------
+    first : int64 array
+        First row with the same image id, for each row.
+    """
+    repeated: BoolArray = first != np.arange(len(first))
+    if not repeated.any() or "concepts" not in columns.of or "caption" in columns.of:
+        return np.zeros(len(first), dtype=bool)
+    for role in _OF_IMAGES:
+        if role in columns.of:
+            repeated &= _agrees(table.columns[columns.of[role]], first)
+    return repeated
+
+
+def _agrees(column: pa.Array, first: IntArray) -> BoolArray:
+    if pa.types.is_nested(column.type):
+        return np.zeros(len(first), dtype=bool)
+    earlier = column.take(pa.array(first))
+    both_missing = pc.and_(pc.is_null(column), pc.is_null(earlier))
+    same = pc.or_kleene(pc.equal(column, earlier), both_missing)
+    found: BoolArray = pc.fill_null(same, False).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _image_rows(first: IntArray, further: BoolArray, rows: RowProblems) -> IntArray:
+    """The first sound row of each row's image; -1 if it has none."""
+    n = len(first)
+    sound = np.flatnonzero((further | (first == np.arange(n))) & ~rows.bad)
+    of_image = np.full(n, -1, dtype=np.int64)
+    of_image[first[sound][::-1]] = sound[::-1]
+    result: IntArray = of_image[first]
+    return result
+
+
+def _move_mentions(
+    mentions: MentionColumns, image_row: IntArray, rows: RowProblems
+) -> MentionColumns:
+    """Give the mentions of sound rows to their images' rows, and drop the others."""
+    codes = np.where(rows.bad[mentions.image], -1, mentions.concept.codes)
+    concept = Coded(codes, mentions.concept.names)
+    return replace(mentions, image=image_row[mentions.image], concept=concept)

@@ -21,8 +21,8 @@ from cobalance.graph.records import Annotations, plain_values
 from cobalance.ingest.images.regions import regions_in
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options
+from cobalance.ingest.preview import first_images, images_by_class, images_by_concept
 from cobalance.ingest.problems import SkippedRecord
-from cobalance.ingest.summary import first_images, images_by_class, images_by_concept
 from cobalance.workflows.load.sources import Source, inside
 
 
@@ -100,7 +100,7 @@ class CheckedImport:
     changes : IngestReport
         Changes that loading would make.
     classes, concepts, first : pandas.DataFrame
-        From `cobalance.ingest.summary`.
+        From `cobalance.ingest.preview`.
     proof : Proof
         Some of the images.
     kept_classes : tuple of str

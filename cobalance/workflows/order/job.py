@@ -40,8 +40,7 @@ from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
 from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.models.prompts import prompt_for
-from cobalance.workflows.load.found_images import looked_in
-from cobalance.workflows.load.image_places import file_identity
+from cobalance.workflows.load.image_places import file_identity, looked_in
 from cobalance.workflows.plan.words import no_images
 
 

@@ -13,7 +13,7 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.graph.safe_text import mask_credentials
-from cobalance.ingest.summary import skipped_records
+from cobalance.ingest.preview import skipped_records
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.load.check import CheckedImport, Proof, ProofImage
 from cobalance.workflows.load.image_places import missing_files

@@ -25,7 +25,7 @@ from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
 from cobalance.workflows.load.dataset import describe_load, load_dataset
-from cobalance.workflows.load.found_images import find_images
+from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
 
 LOADING = "_loading"  # the dataset that this session loads, until it has been chosen
