@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from benchmarks.generate import Shape, generate
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.ingest.spark.counting import count_with_spark
 from cobalance.ingest.spark.images import SparkOptions
 from cobalance.workflows.spark import spark_session
@@ -56,7 +57,8 @@ def main() -> None:
         with spark_session(asked.master) as session:
             for split in ("images", "prefixes"):
                 started = time.perf_counter()
-                found = count_with_spark(session, name, SparkOptions(split=split), **options)
+                columns = SparkOptions(split=split)
+                found = count_with_spark(session, name, columns, MiningOptions(**options))
                 seconds = time.perf_counter() - started
                 equal = (found.counts == here.counts).all() and found.names() == here.names()
                 print(f"{asked.master}, by {split}: {seconds:.1f} s, equal: {bool(equal)}")

@@ -11,6 +11,7 @@ from cobalance.data import Data
 from cobalance.display import ALL, Result
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, mine_cliques
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.comparison import Comparison as ComparedRecord, compare_cliques
 from cobalance.graph.diagnosis.imbalance import COUNT, imbalance_table
 from cobalance.graph.diagnosis.order import EVIDENCE, SMALLEST_FIRST, by_evidence
@@ -340,9 +341,7 @@ def imbalances_with_spark(
             session,
             path,
             options,
-            max_size=max_size,
-            min_support=min_support,
-            common=None if common is None else tuple(map(clean_name, common)),
+            MiningOptions(max_size, min_support, None if common is None else tuple(common)),
             max_cliques=max_cliques,
         )
     return Imbalances.of(cliques, confidence)

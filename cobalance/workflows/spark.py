@@ -172,15 +172,7 @@ class SparkImages:
             singles = count_singles(images, self.path)
         if not singles.sizes:
             raise UnknownNameError("split", options.split or "", sorted(filter(None, self.splits)))
-        cliques = count_cliques(
-            images,
-            singles,
-            self.options.split,
-            max_size=options.max_size,
-            min_support=options.min_support,
-            common=options.common,
-            max_cliques=max_cliques,
-        )
+        cliques = count_cliques(images, singles, self.options.split, options, max_cliques)
         wanted = singles.sizes if options.common is None else options.common
         uncommon = sum(not all(map(found.get, wanted)) for found in singles.counts.values())
         return Counted(cliques, uncommon)

@@ -10,6 +10,7 @@ import pytest
 import cobalance as cb
 from cobalance.graph.counting.cliques import mine_cliques
 from cobalance.graph.counting.incidence import incidence_of
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import InputError, TooManyCliquesError, UnknownNameError
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.ingest.spark.counting import count_with_spark
@@ -70,14 +71,8 @@ def rows_of(cliques):
 )
 def test_counts_are_those_of_one_machine(session, images, folder, split, size, least, common):
     wanted = counted_here(images, max_size=size, min_support=least, common=common)
-    found = count_with_spark(
-        session,
-        folder,
-        SparkOptions(split=split),
-        max_size=size,
-        min_support=least,
-        common=common,
-    )
+    options, mining = SparkOptions(split=split), MiningOptions(size, least, common)
+    found = count_with_spark(session, folder, options, mining)
     assert rows_of(found) == rows_of(wanted)
     assert found.classes == wanted.classes
     assert found.class_sizes.tolist() == wanted.class_sizes.tolist()
@@ -96,7 +91,7 @@ def test_text_is_split_at_its_delimiter(session, tmp_path):
     rows = {"kind": ["a", "b", "a"], "seen": ["cow.sea", "", "sea"]}
     pq.write_table(pa.table(rows), path)
     options = SparkOptions(class_column="kind", concepts_column="seen", delimiter=".")
-    found = count_with_spark(session, path, options, max_size=2, common=())
+    found = count_with_spark(session, path, options, MiningOptions(2, common=()))
     assert rows_of(found) == [(("cow",), [1, 0]), (("sea",), [2, 0]), (("cow", "sea"), [1, 0])]
 
 
@@ -104,7 +99,7 @@ def test_what_cannot_be_counted_says_why(session, folder, tmp_path):
     with pytest.raises(TooManyCliquesError, match="More than 5 cliques"):
         count_with_spark(session, folder, max_cliques=5)
     with pytest.raises(UnknownNameError, match="moon"):
-        count_with_spark(session, folder, common=("moon",))
+        count_with_spark(session, folder, mining=MiningOptions(common=("moon",)))
     with pytest.raises(InputError, match="has no column 'kind'"):
         count_with_spark(session, folder, SparkOptions(class_column="kind"))
     with pytest.raises(InputError, match="cannot be read"):

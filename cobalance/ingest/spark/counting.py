@@ -3,7 +3,7 @@
 https://spark.apache.org
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import MAX_CLIQUES, Cliques, clique_order, mine_cliques
 from cobalance.graph.counting.incidence import Incidence, build_incidence
+from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import TooManyCliquesError, check_known
 from cobalance.ingest.spark.images import (
     Singles,
@@ -37,10 +38,8 @@ def count_with_spark(
     session: "SparkSession",
     path: str | Sequence[str],
     options: SparkOptions | None = None,
+    mining: MiningOptions | None = None,
     *,
-    max_size: int = 4,
-    min_support: int = 1,
-    common: Collection[str] | None = None,
     max_cliques: int = MAX_CLIQUES,
 ) -> Cliques:
     """Count every clique of the images in Parquet files, exactly as `mine_cliques` does.
@@ -53,7 +52,9 @@ def count_with_spark(
         Files or folders on any file system that Spark reads.
     options : SparkOptions or None
         None for the defaults.
-    max_size, min_support, common, max_cliques
+    mining : MiningOptions or None
+        Largest size, smallest support and common classes, as of `mine_cliques`; None for its own.
+    max_cliques : int
         As of `mine_cliques`.
 
     Raises
@@ -80,15 +81,8 @@ def count_with_spark(
     """
     given = options or SparkOptions()
     images = read_images(session, path, given)
-    return count_cliques(
-        images,
-        count_singles(images, str(path)),
-        given.split,
-        max_size=max_size,
-        min_support=min_support,
-        common=common,
-        max_cliques=max_cliques,
-    )
+    singles = count_singles(images, str(path))
+    return count_cliques(images, singles, given.split, mining or MiningOptions(), max_cliques)
 
 
 @warns_not_of_pandas
@@ -96,29 +90,27 @@ def count_cliques(
     images: "DataFrame",
     singles: Singles,
     split: Split,
-    *,
-    max_size: int,
-    min_support: int,
-    common: Collection[str] | None,
+    mining: MiningOptions,
     max_cliques: int,
 ) -> Cliques:
     """Count the cliques of images from `read_images`; the rest is as of `count_with_spark`."""
     sizes = singles.sizes
     classes = tuple(sorted(sizes))
-    check_known("class", common or (), classes)
-    names = _select_concepts(singles, classes, common, min_support)
+    check_known("class", mining.common or (), classes)
+    names = _select_concepts(singles, classes, mining)
+    max_size = mining.max_size
     code_of = {raw: code for code, name in enumerate(names) for raw in singles.raw[name]}
     possible = sum(comb(len(names), size) for size in range(1, max_size + 1))
     by_images = split == "images" or (split == "auto" and possible <= BY_IMAGES_UP_TO)
     count = _by_images if by_images else _by_prefixes
-    counted = count(images, code_of, names, classes, max_size, min_support)
+    counted = count(images, code_of, names, classes, mining)
     counts = [f"{_COUNT}{code}" for code in range(len(classes))]
     rows = counted.limit(max_cliques + 1).toArrow()
     if rows.num_rows > max_cliques:
         raise TooManyCliquesError(
             f"More than {max_cliques:,} cliques of up to {max_size} concepts have a joint count of "
-            f"{min_support:,} or more in some class. Ask for a higher minimum support or a lower "
-            "maximum size; or, if memory allows, for more cliques."
+            f"{mining.min_support:,} or more in some class. Ask for a higher minimum support or a "
+            "lower maximum size; or, if memory allows, for more cliques."
         )
     members = [f"{_MEMBER}{place}" for place in range(max_size)]
     found = Cliques(
@@ -136,15 +128,15 @@ def _matrix(rows: pa.Table, names: Sequence[str], kind: np.dtype[Any]) -> IntArr
 
 
 def _select_concepts(
-    singles: Singles, classes: Sequence[str], common: Collection[str] | None, min_support: int
+    singles: Singles, classes: Sequence[str], mining: MiningOptions
 ) -> tuple[str, ...]:
     """Concepts with enough support that occur with every class in `common`, in order of name."""
-    wanted = classes if common is None else common
+    wanted = classes if mining.common is None else mining.common
     return tuple(
         sorted(
             name
             for name, counts in singles.counts.items()
-            if max(counts.values(), default=0) >= min_support
+            if max(counts.values(), default=0) >= mining.min_support
             and all(counts.get(class_name) for class_name in wanted)
         )
     )
@@ -170,28 +162,27 @@ def _by_images(
     code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
-    max_size: int,
-    min_support: int,
+    mining: MiningOptions,
 ) -> "DataFrame":
     """Count the cliques of each partition, sum, and drop the rare ones."""
     from pyspark.sql import functions as spark
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in incidences(batches, code_of, names, classes):
-            found = mine_cliques(part, max_size=max_size, common=(), threads=1)
-            yield _batch(found.members, found.counts, max_size)
+            found = mine_cliques(part, max_size=mining.max_size, common=(), threads=1)
+            yield _batch(found.members, found.counts, mining.max_size)
 
-    members = [f"{_MEMBER}{place}" for place in range(max_size)]
+    members = [f"{_MEMBER}{place}" for place in range(mining.max_size)]
     counts = [f"{_COUNT}{code}" for code in range(len(classes))]
     summed = (
-        images.mapInArrow(count, _schema(max_size, len(classes)))
+        images.mapInArrow(count, _schema(mining.max_size, len(classes)))
         .groupBy(*members)
         .agg(*(spark.sum(name).alias(name) for name in counts))
     )
     most = (
         spark.greatest(*(summed[name] for name in counts)) if len(counts) > 1 else summed[counts[0]]
     )
-    return summed.where(most >= min_support)
+    return summed.where(most >= mining.min_support)
 
 
 def _by_prefixes(
@@ -199,8 +190,7 @@ def _by_prefixes(
     code_of: Mapping[str, int],
     names: Sequence[str],
     classes: Sequence[str],
-    max_size: int,
-    min_support: int,
+    mining: MiningOptions,
 ) -> "DataFrame":
     """Partition images by each of their concepts, and count the cliques that begin with it."""
 
@@ -209,12 +199,12 @@ def _by_prefixes(
             yield from _suffixes(part)
 
     def count(key: tuple[Any, ...], images_of: pa.Table) -> pa.Table:
-        first = key[0].as_py()
+        first, max_size = key[0].as_py(), mining.max_size
         rest = _after(images_of, names, classes)
         members, counts = np.array([[first]]), rest.class_sizes()[None]
         if max_size > 1:
             longer = mine_cliques(
-                rest, max_size=max_size - 1, min_support=min_support, common=(), threads=1
+                rest, max_size=max_size - 1, min_support=mining.min_support, common=(), threads=1
             )
             begun = np.insert(longer.members, 0, first, axis=1)
             members = np.concatenate(
@@ -225,7 +215,7 @@ def _by_prefixes(
 
     sent = images.mapInArrow(project, "first int, label int, rest array<int>")
     grouped = sent.groupBy("first")
-    return grouped.applyInArrow(count, _schema(max_size, len(classes)))
+    return grouped.applyInArrow(count, _schema(mining.max_size, len(classes)))
 
 
 def _suffixes(part: Incidence) -> Iterator[pa.RecordBatch]:
