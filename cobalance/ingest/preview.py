@@ -263,16 +263,9 @@ def first_images(annotations: Annotations, most: int = 10) -> pd.DataFrame:
     mentions = annotations.mentions
     first = mentions[mentions["image"] < most]
     named = first.groupby("image")["concept"].agg(lambda names: list(dict.fromkeys(names)))
-    images = annotations.images.head(most)
-    return pd.DataFrame(
-        {
-            "id": images["id"].astype(object),
-            "class": images["class_name"].astype(object),
-            "concepts": [named.get(row, []) for row in range(len(images))],
-            "split": images["split"].astype(object),
-            "uri": images["uri"].astype(object),
-        }
-    )
+    images = annotations.images[["id", "class_name", "split", "uri"]].head(most).astype(object)
+    images.insert(2, "concepts", [named.get(row, []) for row in range(len(images))])
+    return images.rename(columns={"class_name": "class"})
 
 
 def skipped_records(annotations: Annotations, most: int = 1000, words: Words = str) -> pd.DataFrame:

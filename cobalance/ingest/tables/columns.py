@@ -63,11 +63,11 @@ def map_columns(table: Table, options: ReadOptions, roles: Iterable[str]) -> Col
     InputError
         An option names a column that is missing.
     """
-    of: dict[str, str] = {}
-    for role in USUAL_NAMES:
-        name = getattr(options, f"{role}_column")
-        if name is not None:
-            of[role] = _require_column(table, name, Setting(f"{role}_column"))
+    of = {
+        role: _require_column(table, name, Setting(f"{role}_column"))
+        for role in USUAL_NAMES
+        if (name := getattr(options, f"{role}_column")) is not None
+    }
     given = tuple(
         _require_column(table, name, Setting("concept_columns")) for name in options.concept_columns
     )
