@@ -84,8 +84,8 @@ def near_pairs(
         There are more than `MAX_PAIRS` pairs.
     """
     bound, least = _bounding(unit), np.float32(threshold - _MARGIN)
-    lefts, rights = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    values, pairs = [np.zeros(0)], 0
+    nothing: IntArray = np.zeros(0, dtype=np.int64)
+    lefts, rights, values, pairs = [nothing], [nothing], [np.zeros(0)], 0
     for start in range(0, len(unit), ROWS):
         if progress is not None:
             progress(start, len(unit))

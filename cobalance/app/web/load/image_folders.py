@@ -116,5 +116,5 @@ def _add(path: str, roots: Sequence[Path], field: str | None = None) -> None:
         st.session_state[field] = None
 
 
-_offer = st.cache_data(offered_places, ttl=_FRESH_S, show_spinner="Looking for folders of images")
-_with_files = st.cache_data(places_with, ttl=_FRESH_S, show_spinner="Looking for the images")
+_offer = st.cache_data(ttl=_FRESH_S, show_spinner="Looking for folders of images")(offered_places)
+_with_files = st.cache_data(ttl=_FRESH_S, show_spinner="Looking for the images")(places_with)
