@@ -124,11 +124,8 @@ def require_login() -> None:
     with middle.container(border=True):
         st.markdown("## cobalance", text_alignment="center")
         st.text(f"You are logged in as {known.name}, who may not see this app.")
-        st.caption(
-            "Ask its operator to add you to COBALANCE_VIEWERS."
-            if known.is_proven
-            else access.UNPROVEN
-        )
+        advice = "Ask its operator to add you to COBALANCE_VIEWERS."
+        st.caption(access.advice_or_unproven(advice))
         st.button("Log out", on_click=st.logout, width="stretch")
     st.stop()
 

@@ -92,6 +92,12 @@ def may_edit() -> bool:
     return known is not None and known.may_edit
 
 
+def advice_or_unproven(advice: str) -> str:
+    """The advice to whom a list lacks; `UNPROVEN` where it would not help."""
+    known = user()
+    return UNPROVEN if known is not None and not known.is_proven else advice
+
+
 def require_editor() -> None:
     """Raise unless the user may change things; to be called where a write begins.
 
@@ -101,13 +107,8 @@ def require_editor() -> None:
         They may not.
     """
     if not may_edit():
-        known = user()
-        if known is not None and not known.is_proven:
-            raise NotAllowedError(f"You have read-only access. {UNPROVEN}")
-        raise NotAllowedError(
-            "You have read-only access. Ask the operator of this app to add you to "
-            "COBALANCE_EDITORS."
-        )
+        advice = "Ask the operator of this app to add you to COBALANCE_EDITORS."
+        raise NotAllowedError(f"You have read-only access. {advice_or_unproven(advice)}")
 
 
 def accept_uploads() -> None:

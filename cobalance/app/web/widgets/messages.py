@@ -10,7 +10,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from cobalance.app.web.state import session, tasks
-from cobalance.app.web.state.access import UNPROVEN, may_edit, require_editor, user
+from cobalance.app.web.state.access import advice_or_unproven, may_edit, require_editor
 from cobalance.app.web.state.refreshing import rerun_page, run_began_s
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
@@ -113,13 +113,8 @@ def viewer_note(what: str) -> None:
     """Say who can do something, such as ``delete runs``, unless the user may."""
     if may_edit():
         return
-    known = user()
-    text = f"You may look: only editors can {what}. "
-    if known is not None and not known.is_proven:
-        text += UNPROVEN
-    else:
-        text += "Whoever runs this app names them in COBALANCE_EDITORS."
-    st.caption(f":material/lock: {text}")
+    advice = advice_or_unproven("Whoever runs this app names them in COBALANCE_EDITORS.")
+    st.caption(f":material/lock: You may look: only editors can {what}. {advice}")
 
 
 def show_task(key: str) -> bool:
