@@ -73,7 +73,8 @@ def _field(
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    return float(st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS)))
+    most: float = st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
+    return most
 
 
 def binding_of(*keys: str) -> Binding:
