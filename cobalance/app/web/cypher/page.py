@@ -30,8 +30,13 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.queries.console_query import ConsoleQuery, search_saved
 
 REFRESH_S = 0.5
-
+ASK = "cypher_ask"  # the key of the choice between a saved query and one's own
+SAVED, OWN = "Saved query", "Your own"
+TEXT = "cypher_text"  # the query, in the session and in the link
+_JSON, _ROWS = "cypher_parameters", "cypher_rows"
 _SEEN = "_cypher_seen"
+_SHOWN, _LIST, _SEARCH = "cypher_show", "_cypher_list", "cypher_search"
+_QUICK_FIRST = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
 
 
 def page() -> None:
@@ -78,10 +83,6 @@ def _wait(run: Run) -> None:
             min(passed / limit, 1.0), f"The query is running: {passed:.0f} of at most {limit:g} s"
         )
         st.button("Stop waiting", key="_cypher_stop", on_click=forget_run)
-
-
-_SHOWN, _LIST, _SEARCH = "cypher_show", "_cypher_list", "cypher_search"
-_QUICK_FIRST = sorted(CATALOGUE, key=lambda name: (CATALOGUE[name].scans_images, name))
 
 
 def saved_query(current: CurrentDataset | None) -> tuple[ConsoleQuery | None, bool]:
@@ -171,13 +172,6 @@ def _choose() -> None:
     if rows:
         names = search_saved(st.session_state.get(_SEARCH) or "")
         st.session_state[query_form.NAME] = names[rows[0]]
-
-
-ASK = "cypher_ask"  # the key of the choice between a saved query and one's own
-SAVED, OWN = "Saved query", "Your own"
-TEXT = "cypher_text"  # the query, in the session and in the link
-
-_JSON, _ROWS = "cypher_parameters", "cypher_rows"
 
 
 def edit_copy(text: str, given: Mapping[str, Any]) -> None:
