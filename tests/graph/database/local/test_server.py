@@ -276,7 +276,7 @@ def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
     def compute() -> None:
         with connect(endpoint) as driver, driver.session() as session:
             transaction = session.begin_transaction(metadata={"cobalance_console_s": 600})
-            transaction.run(endless).consume()
+            transaction.run(endless).single(strict=True)  # which needs the sum
 
     with ThreadPoolExecutor() as pool:
         computing = pool.submit(compute)
