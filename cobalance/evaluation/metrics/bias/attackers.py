@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import DataError, needs_extra
 from cobalance.graph.options import Options
 
@@ -27,7 +27,7 @@ class DrawOptions(Options):
     repeats : int
         How many times images are drawn, split and attacked; scores are averaged.
     test_share : float
-        The share of images that test the attackers.
+        The share of images that test the attackers, where the caller names none.
     balanced : bool
         Whether each group has equally many images, drawn from those of the larger groups, so that
         chance is 1 / groups: as in the papers' code.
@@ -75,7 +75,10 @@ class Split:
 
 
 def draw_splits(
-    groups: IntArray, options: DrawOptions, rng: np.random.Generator
+    groups: IntArray,
+    options: DrawOptions,
+    rng: np.random.Generator,
+    test: BoolArray | None = None,
 ) -> Iterator[Split]:
     """Split images for each repeat, with all groups on both sides.
 
@@ -83,6 +86,8 @@ def draw_splits(
     ----------
     groups : int array, shape (n_images,)
         Group codes; images of a negative code are left out.
+    test : bool array, shape (n_images,), optional
+        The images that test; the others train.
 
     Raises
     ------
@@ -93,26 +98,38 @@ def draw_splits(
     if len(names) < 2:
         raise DataError(f"Images are of {len(names)} groups. Give those of two or more.")
     for _ in range(options.repeats):
-        sides = _draw(groups, names, options, rng)
+        sides = _draw(groups, names, options, rng, test)
         training, tested = (rng.permutation(np.concatenate(side)) for side in sides)
         yield Split(training, tested, int(rng.integers(2**31)))
 
 
 def _draw(
-    groups: IntArray, names: IntArray, options: DrawOptions, rng: np.random.Generator
+    groups: IntArray,
+    names: IntArray,
+    options: DrawOptions,
+    rng: np.random.Generator,
+    test: BoolArray | None,
 ) -> tuple[list[IntArray], list[IntArray]]:
     drawn = [rng.permutation(np.flatnonzero(groups == name)) for name in names]
-    smallest = min(map(len, drawn))
-    pools = [rows[:smallest] if options.balanced else rows for rows in drawn]
-    held_out = [max(1, round(len(rows) * options.test_share)) for rows in pools]
-    training = [rows[n:] for rows, n in zip(pools, held_out, strict=True)]
-    tested = [rows[:n] for rows, n in zip(pools, held_out, strict=True)]
+    if test is None:
+        smallest = min(map(len, drawn))
+        pools = [rows[:smallest] if options.balanced else rows for rows in drawn]
+        held_out = [max(1, round(len(rows) * options.test_share)) for rows in pools]
+        training = [rows[n:] for rows, n in zip(pools, held_out, strict=True)]
+        tested = [rows[:n] for rows, n in zip(pools, held_out, strict=True)]
+    else:
+        training = [rows[~test[rows]] for rows in drawn]
+        tested = [rows[test[rows]] for rows in drawn]
+        if options.balanced:
+            training, tested = (
+                [rows[: min(map(len, side))] for rows in side] for side in (training, tested)
+            )
     for what, side, least in (("train", training, 2), ("test", tested, 1)):
         fewest = min(side, key=len)
         if len(fewest) < least:
             raise DataError(
                 f"A group has {len(fewest)} images to {what} attackers with, and needs {least}. "
-                "Give three images of each group or more."
+                "Give three images of each group or more, on both sides of test where it is given."
             )
     return training, tested
 

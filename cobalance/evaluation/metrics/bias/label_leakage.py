@@ -19,7 +19,7 @@ from cobalance.evaluation.metrics.bias.leakage import LeakageScore, difference_o
 from cobalance.evaluation.metrics.metric import COLUMNS, Inputs, MetricPlugin
 from cobalance.evaluation.metrics.tables import by_run, number_column
 from cobalance.evaluation.predictions import PROBABILITY
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import DataError, InputError
 
 ATTACKED = ("leakage_model", "leakage_data")  # columns of attackers' scores that are known
@@ -33,6 +33,7 @@ def label_leakage(
     *,
     rng: np.random.Generator,
     options: AttackOptions | None = None,
+    test: Sequence[bool] | BoolArray | None = None,
     equal_f1: bool = False,
     score: LeakageScore = "confidence",
 ) -> pd.DataFrame:
@@ -49,6 +50,9 @@ def label_leakage(
         The group of each image; images with None are left out.
     rng : Generator
         Draws, splits and attackers; the same state gives the same scores.
+    test : bool array, shape (n_images,), optional
+        The images that test the attackers, such as the model's test images beside its training
+        images; without it a share of the images, anew in each repeat.
     equal_f1 : bool
         Whether labels are first made as wrong as the model: flipped at random until their macro F1
         is the model's, a single label an image for another one [1]_. Else a model's errors, by
@@ -91,10 +95,13 @@ def label_leakage(
         raise DataError(
             f"labels has {len(truth)} rows, and {len(codes)} groups are given. Give one for each."
         )
+    held_out = None if test is None else np.asarray(test, dtype=np.bool_)
+    if held_out is not None and held_out.shape != codes.shape:
+        raise DataError(f"test has the shape {held_out.shape}; give a value for each image.")
     single = np.ndim(labels) == 1
     goal = macro_f1(truth, (found >= 0.5).astype(np.int64)) if equal_f1 else None
     rounds = []
-    for split in draw_splits(codes, chosen, rng):
+    for split in draw_splits(codes, chosen, rng, held_out):
         shown = truth if goal is None else make_wrong(truth, goal, rng, single=single)
         guesses = [
             fit_attacker(one[split.training], codes[split.training], chosen.attacker, split.seed)(

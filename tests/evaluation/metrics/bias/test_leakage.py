@@ -201,6 +201,26 @@ def test_splits_are_disjoint_balanced_and_of_all_groups(
                 assert len(set(np.unique(groups[rows], return_counts=True)[1])) == 1
 
 
+def test_images_that_test_are_the_ones_that_are_named() -> None:
+    groups = np.array([0, 1] * 20)
+    test = np.arange(40) >= 30
+    for split in draw_splits(groups, AttackOptions(), np.random.default_rng(0), test):
+        assert {*split.test} == {*range(30, 40)}
+        assert {*split.training} == {*range(30)}
+
+
+def test_leakage_is_scored_on_the_named_images() -> None:
+    groups = np.array([0, 1] * 20)
+    test, rng = np.arange(40) >= 30, np.random.default_rng(0)
+    told, hidden = np.eye(2)[groups], np.ones((40, 2))
+    labels = np.where(test[:, None], hidden, told).astype(int)
+    scores = label_leakage(labels, told.astype(int), groups, rng=rng, test=test)
+    assert value(scores, "attacker_accuracy_model") == 0.5
+    assert value(scores, "attacker_accuracy_data") == 1
+    with pytest.raises(DataError, match=r"test has the shape \(39,\)"):
+        label_leakage(labels, labels, groups, rng=rng, test=test[1:])
+
+
 @pytest.mark.parametrize(
     ("predicted", "labels", "groups", "message"),
     [
