@@ -19,7 +19,7 @@ ALL_CONCEPTS = "concepts"  # the shortcut that joins all leaning concepts
 _OTHER_COLUMNS = ("image", "class_name", "predicted", "method", "seed", "n", "split", "synthetic")
 
 
-class _Document(RootModel[dict[str, dict[str, list[str]]]]):
+class _Document(RootModel[dict[str, dict[str, tuple[str, ...]]]]):
     """A file of shortcuts: for each shortcut and class, its concepts."""
 
 

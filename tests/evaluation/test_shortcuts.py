@@ -28,6 +28,12 @@ def test_groups_of_shortcuts_from_toml(tmp_path):
     path.write_text(TOML)
     shortcuts = Shortcuts.from_toml(path)
     assert shortcuts.names == ("background", "co-occurring object")
+    assert shortcuts == Shortcuts(
+        {
+            "background": {"urban": ("alley", "gas station"), "country": ("field",)},
+            "co-occurring object": {"urban": ("sign",), "country": ("cow",)},
+        }
+    )
     table = images(
         ("urban", ("alley", "sign")),
         ("urban", {"field", "cow", "sky"}),
@@ -51,7 +57,7 @@ def test_groups_of_shortcuts_from_toml(tmp_path):
     ("text", "error", "message"),
     [
         ("background = 3", InputError, "background is 3: input should be a valid dict"),
-        ("[a]\nx = ['b']\ny = 'c'", InputError, r"a\.y is 'c': input should be a valid list"),
+        ("[a]\nx = ['b']\ny = 'c'", InputError, r"a\.y is 'c': input should be a valid tuple"),
         ("[a", InputError, "is not TOML"),
         ("# nothing", OptionError, "there are no shortcuts"),
         ("[a]\nx = []", OptionError, "the shortcut a has no concepts"),
