@@ -113,13 +113,16 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
             f"{len(synthetic):,} of the test images are synthetic: {_list_ids(synthetic)}. "
             "Test on real images."
         )
-    both, same = _find_shared(training, test)
+    tested = dict(zip(test.frame["image"], test.frame["uri"], strict=True))
+    trained = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
+    both = tested.keys() & trained.keys()
+    same = sorted(image for image in both if _same_place(trained[image], tested[image]))
     if same:
         raise LeakError(
             f"{len(same):,} of the training images are test images, too: {_list_ids(same)}. "
             "Leave them out of one, for example by their split."
         )
-    derived = training.frame["image"][made_from(training, {*test.frame["image"]} - both)].tolist()
+    derived = training.frame["image"][made_from(training, tested.keys() - both)].tolist()
     if derived:
         source_of = dict(zip(training.frame["image"], training.frame["source"], strict=True))
         pairs = [f"{image} from {source_of[image]}" for image in derived]
@@ -127,15 +130,6 @@ def check_apart(training: LabelledImages, test: LabelledImages) -> None:
             f"{len(derived):,} of the training images were made from test images: "
             f"{_list_ids(pairs)}. Leave them out, or test on other images."
         )
-
-
-def _find_shared(one: LabelledImages, other: LabelledImages) -> tuple[set[str], list[str]]:
-    """Ids that two sets share, and those of them whose file may be the same."""
-    places, others = (
-        dict(zip(part.frame["image"], part.frame["uri"], strict=True)) for part in (one, other)
-    )
-    both = places.keys() & others.keys()
-    return both, sorted(image for image in both if _same_place(places[image], others[image]))
 
 
 def _same_place(one: object, other: object) -> bool:
@@ -209,12 +203,19 @@ def hold_out(
 def check_held_out(training: LabelledImages, validation: LabelledImages) -> None:
     """Check that validation and training images are disjoint.
 
+    Images are the same by their ids and addresses; one without an address is no other's.
+
     Raises
     ------
     LeakError
-        Some are.
+        Some are in both.
     """
-    _, same = _find_shared(training, validation)
+    places = dict(zip(training.frame["image"], training.frame["uri"], strict=True))
+    same = [
+        image
+        for image, uri in zip(validation.frame["image"], validation.frame["uri"], strict=True)
+        if isinstance(uri, str) and uri == places.get(image)
+    ]
     if same:
         raise LeakError(
             f"{len(same):,} of the validation images are training images, too, such as "

@@ -135,3 +135,12 @@ def test_shares_that_hold_out_nothing():
         hold_out(images, 0.2, rng())
     with pytest.raises(LeakError, match="such as 'a'"):
         check_held_out(images, labelled([("a", "x", None)]))
+
+
+def test_an_image_without_an_address_is_no_other():
+    rows = [("a", "x", None), ("b", "y", None)]
+    training = labelled(rows, uri=["1", None])
+    check_held_out(training, labelled(rows, uri=["3", "2"]))
+    check_held_out(training, labelled(rows, uri=[None, None]))
+    with pytest.raises(LeakError, match="1 of the validation images are training images"):
+        check_held_out(training, labelled(rows, uri=["1", "2"]))
