@@ -9,6 +9,7 @@ import pandas as pd
 
 from cobalance.evaluation.training.examples import Examples, IntArray, Pixels
 from cobalance.evaluation.training.features import FEATURES
+from cobalance.evaluation.training.features.features import Features
 from cobalance.evaluation.training.features.vision import VisionFeatures
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.database.store import GraphStore
@@ -83,9 +84,7 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     _require_one(examples, unread)
     if isinstance(features, VisionFeatures):  # when it starts again, the first images are known
         features = features.with_cache(folders.cache / "features")
-    elif features.is_fitted:
-        step = -(-len(rows) // _LEARNED)
-        features, _ = features.fit(examples.take(rows[::step]), 0)
+    features = fit_to_sample(features, examples)
     blocks = []
     for start in range(0, len(rows), _BLOCK):
         task.progress("embed images", start, len(rows))
@@ -97,6 +96,14 @@ def _embed(folders: Folders, task: TaskRun) -> str:
     folder = folders.open_output()
     folder.write_large(computed_file(task.id), lambda file: write_table(file, names, unit))
     return _describe_unread(unread)
+
+
+def fit_to_sample(features: Features, images: Examples) -> Features:
+    """The features, fitted to a sample of the images if they override `Features.fit`."""
+    if type(features).fit is Features.fit:
+        return features
+    step = -(-len(images) // _LEARNED)
+    return features.fit(images.take(np.arange(0, len(images), step)), 0)[0]
 
 
 def _require_one(examples: Examples, unread: dict[int, str]) -> None:

@@ -2,16 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
 
 from cobalance.evaluation.training.examples import Examples, Floats
 
 
 class Features(ABC):
-    """Frozen features of images; by default a model's, which take nothing from training images."""
+    """Frozen features of images; by default a model's, which take nothing from training images.
 
-    is_fitted: ClassVar[bool] = False
-    """Whether they are fitted to training images."""
+    Those that learn from training images override `fit`, `arrays` and `with_arrays`.
+    """
 
     @abstractmethod
     def read(self, images: Examples) -> Floats:

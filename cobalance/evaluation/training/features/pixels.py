@@ -39,8 +39,6 @@ PLUGIN = Plugin("pixels", "Whitened principal components of the pixels.", "evalu
 class PixelFeatures(Features):
     """Whitened principal components of small images."""
 
-    is_fitted = True
-
     options: PixelOptions
     analysis: Callable[..., Any]  # scikit-learn's PCA
     components: Any = None  # the same, fitted
