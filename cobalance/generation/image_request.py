@@ -118,6 +118,22 @@ class ImageRequest:
         return {name: value for name in SCALES if (value := getattr(self, name)) is not None}
 
 
+def require_source(request: ImageRequest, backend: str) -> SourceImage:
+    """The source of a request, for a backend that works on one.
+
+    Raises
+    ------
+    GenerationError
+        The request has none.
+    """
+    if request.source is None:
+        raise GenerationError(
+            f"The request {request.id} has no source image, and the backend {backend} works on "
+            "one. Give it an image with the object's mask, or use another backend."
+        )
+    return request.source
+
+
 @dataclass(frozen=True, eq=False)
 class GeneratedImage:
     """An image that a backend has generated for a request.

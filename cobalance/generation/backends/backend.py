@@ -34,7 +34,9 @@ class BackendPlugin(Plugin):
     Parameters
     ----------
     needs_patch : bool
-        Whether each request must have a patch, too: an object of another image of the class.
+        Whether each request must have a patch, too: an object of another image of the class. This
+        declaration alone counts, for an order's checks and for the worker; an attribute of the
+        `Backend` is not read.
     takes_source : bool
         Whether it takes the object from an image of the dataset where there is one; then an order
         is refused where no image has a file.
@@ -50,7 +52,8 @@ class Backend(Protocol):
     Attributes
     ----------
     needs_source : bool
-        Whether each request must have a source.
+        Whether each request must have a source. Whether it must have a patch, too, is declared by
+        `BackendPlugin.needs_patch`.
     """
 
     needs_source: bool
@@ -65,7 +68,8 @@ class Backend(Protocol):
         Raises
         ------
         GenerationError
-            A request cannot be made, such as where nothing is left of its object at the size.
+            A request cannot be made: it lacks a source that the backend needs, or nothing is left
+            of its object at the size.
         OutOfMemoryError
             The batch is too large for the device.
         """

@@ -20,7 +20,12 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
-from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    ImageRequest,
+    require_source,
+)
 from cobalance.ingest.images.arrays import find_box
 
 PLUGIN = BackendPlugin(
@@ -48,7 +53,13 @@ class PatchBackend:
     needs_source = True
 
     def generate(self, requests: Sequence[ImageRequest]) -> list[GeneratedImage]:
-        """Generate one image per request, in the same order."""
+        """Generate one image per request, in the same order.
+
+        Raises
+        ------
+        GenerationError
+            A request has no source or no patch.
+        """
         return [self._make(request) for request in requests]
 
     def describe(self) -> Mapping[str, Any]:
@@ -63,8 +74,13 @@ class PatchBackend:
         }
 
     def _make(self, request: ImageRequest) -> GeneratedImage:
-        source, patch = request.source, request.patch
-        assert source is not None and patch is not None  # noqa: S101, PT018 - as it needs both
+        source, patch = require_source(request, "patch"), request.patch
+        if patch is None:
+            raise GenerationError(
+                f"The request {request.id} has no image to take an object from, and the backend "
+                "patch needs one. Use another backend, or a dataset that has more images of the "
+                "class."
+            )
         image, mask, scale = fit_source(source, choose_output_size(self.options, source))
         box, taken = find_box(mask), find_box(patch.mask)
         pasted, of_object, stays = image.copy(), np.zeros_like(mask), np.ones_like(mask)

@@ -37,7 +37,7 @@ from cobalance.generation.backends.compositing.styles import (
     plant_mistake,
     style_of,
 )
-from cobalance.generation.image_request import GeneratedImage, ImageRequest
+from cobalance.generation.image_request import GeneratedImage, ImageRequest, require_source
 from cobalance.graph.errors import OptionError
 from cobalance.graph.options import MayBePath
 from cobalance.graph.plugins import Plugin
@@ -189,8 +189,7 @@ class ProceduralBackend:
         return GeneratedImage(canvas, mask, details, kept)
 
     def _paint_object(self, request: ImageRequest) -> GeneratedImage:
-        source = request.source
-        assert source is not None  # noqa: S101 - as `needs_source` asks
+        source = require_source(request, "procedural with paint=object")
         image, mask, scale = fit_source(source, choose_output_size(self._options, source))
         guidance = request.guidance_scale or self._options.guidance_scale or GUIDANCE_SCALE
         style, draws = style_of(request.class_name), Draws(request.seed, "look")

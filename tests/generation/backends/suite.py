@@ -123,9 +123,11 @@ class BackendTests:
     def test_refusals(
         self, backend: DiffusionBackend, ask: Ask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A device without memory, and NaN pixels."""
+        """A request without source, a device without memory and NaN pixels."""
         request = ask()[0]
         assert backend.generate([]) == []
+        with pytest.raises(GenerationError, match="q0 has no source image"):
+            backend.generate([replace(request, source=None)])
         pipeline = type(backend.runner.pipeline)
         call = pipeline.__call__
 

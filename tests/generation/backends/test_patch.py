@@ -8,7 +8,7 @@ import pytest
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
 from cobalance.generation.backends.compositing.framing import fit_source
-from cobalance.generation.image_request import SourceImage
+from cobalance.generation.image_request import GenerationError, SourceImage
 from tests.generation.backends.suite import Ask, check_kept
 from tests.generation.filters.making import noise
 
@@ -68,9 +68,14 @@ def test_a_size_of_ones_own(ask: Ask) -> None:
     assert made.kept is None
 
 
-def test_it_needs_both_images() -> None:
+def test_it_needs_both_images(ask: Ask) -> None:
+    (request,) = ask()
     backend = BACKENDS.open("patch")
     assert backend.needs_source
     assert backend.describe()["digital_source_type"].endswith("/compositeCapture")
     assert isinstance(BACKENDS["patch"], BackendPlugin)
     assert BACKENDS["patch"].needs_patch
+    with pytest.raises(GenerationError, match="has no image to take an object from, and the"):
+        backend.generate([request])
+    with pytest.raises(GenerationError, match="has no source image, and the backend patch works"):
+        backend.generate([replace(request, source=None, patch=patch())])

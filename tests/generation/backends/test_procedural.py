@@ -17,7 +17,13 @@ from cobalance.generation.backends.compositing.exemplars import (
     write_exemplars,
 )
 from cobalance.generation.backends.procedural import SIDE_PX, ProceduralOptions
-from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage, seed_of
+from cobalance.generation.image_request import (
+    GeneratedImage,
+    GenerationError,
+    ImageRequest,
+    SourceImage,
+    seed_of,
+)
 from cobalance.graph.errors import OptionError
 from tests.generation.backends.suite import HOSTILE, check_kept, same
 
@@ -195,6 +201,8 @@ def test_more_guidance_leaves_less_of_an_objects_own_colours() -> None:
 
 def test_an_object_is_painted_where_there_is_one() -> None:
     assert BACKENDS.open("procedural", ProceduralOptions(paint="object")).needs_source
+    with pytest.raises(GenerationError, match="has no source image, and the backend procedural"):
+        make(request(bare=True), paint="object")
     with pytest.raises(OptionError, match="an object that is painted stays in its place"):
         BACKENDS.check("procedural", {"paint": "object", "placement": "resample"})
     with pytest.raises(OptionError, match="guidance_scale is of use only with paint=object"):

@@ -17,7 +17,12 @@ from cobalance.generation.backends.compositing.framing import (
     resize_image,
     resize_mask,
 )
-from cobalance.generation.image_request import GeneratedImage, ImageRequest, SourceImage
+from cobalance.generation.image_request import (
+    GeneratedImage,
+    ImageRequest,
+    SourceImage,
+    require_source,
+)
 from cobalance.ingest.images.arrays import ImageArray, find_box
 
 if TYPE_CHECKING:
@@ -97,10 +102,9 @@ class DiffusionBackend:
 
         Errors are those of `cobalance.generation.backends.backend.Backend.generate`.
         """
-        works = []
-        for request in requests:
-            assert request.source is not None  # noqa: S101 - as `needs_source` asks
-            works.append(self.prepare(request.source, request.seed))
+        works = [
+            self.prepare(require_source(request, self.name), request.seed) for request in requests
+        ]
         positions: dict[tuple[Size, tuple[tuple[str, float], ...]], list[int]] = defaultdict(list)
         for position, (request, work) in enumerate(zip(requests, works, strict=True)):
             positions[work.size, tuple(request.scales.items())].append(position)
