@@ -92,13 +92,21 @@ def match_images(
     for of_form in zip(*forms, strict=True):
         times = Counter(of_form)
         places.append({form: at for at, form in enumerate(of_form) if times[form] == 1})
-    found = []
-    for image, uri in zip(ids, uris, strict=True):
-        tries = zip(*(_forms(name) for name in (image, uri) if name), strict=True)
-        hits = (place[form] for forms, place in zip(tries, places, strict=False)
-                for form in forms if form in place)  # fmt: skip
-        found.append(next(hits, None))
-    return found
+    return [
+        _find_place(places, [_forms(name) for name in (image, uri) if name])
+        for image, uri in zip(ids, uris, strict=True)
+    ]
+
+
+def _find_place(
+    places: Sequence[Mapping[str, int]], named: Sequence[tuple[str, ...]]
+) -> int | None:
+    """Where one of some names is, by the first form that is known; `named` has each one's forms."""
+    for at, place in enumerate(places):
+        for forms in named:
+            if forms[at] in place:
+                return place[forms[at]]
+    return None
 
 
 def _forms(name: str) -> tuple[str, str, str]:

@@ -68,11 +68,9 @@ def draw_option(offered: FormField, option: FieldInfo, default: Any, key: str) -
     drawn["placeholder"] = offered.placeholder or None
     if get_origin(option.annotation) is tuple:
         text = st.text_input(offered.label, _join(default), max_chars=500, width=320, **drawn)
-        return (
-            default
-            if text == _join(default)
-            else tuple(filter(None, map(str.strip, text.split(","))))
-        )
+        if text == _join(default):
+            return default
+        return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind in (int, float):
         low, high, step = (
             None if limit is None else kind(limit)

@@ -321,7 +321,12 @@ def _encode(
     if guided and negative_prompt:
         options["negative_prompt"] = negative_prompt
     encoded = of_class(pipeline, prompt=prompt, **options)
-    names = (f"{of}{kind}prompt_embeds" for kind in ("", "pooled_") for of in ("", "negative_"))
+    names = (
+        "prompt_embeds",
+        "negative_prompt_embeds",
+        "pooled_prompt_embeds",
+        "negative_pooled_prompt_embeds",
+    )
     return {
         name: tensor for name, tensor in zip(names, encoded, strict=False) if tensor is not None
     }
