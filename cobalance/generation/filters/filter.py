@@ -20,7 +20,7 @@ class Judgement:
     score : float
         Finite; its scale depends on the filter.
     reason : str
-        Why the image is rejected, as a sentence for people; empty for an accepted one.
+        Why the image is rejected, as a sentence for people. An empty one means that it is accepted.
     details : mapping
         Further measurements, such as a raw cosine; JSON values.
     vectors : mapping of str to float32 array, shape (d,)

@@ -128,8 +128,8 @@ def image_list(
 ) -> pd.DataFrame:
     """The images as a baseline takes them, for a trainer.
 
-    The counts of the list are those of `simulate_baseline`; seed, result and errors are as
-    `cobalance.resample` has them, with the index ``image``.
+    A seed gives the same list whatever the order of the images, and the counts of the list are
+    those of `simulate_baseline`.
 
     Parameters
     ----------
@@ -139,6 +139,19 @@ def image_list(
         All images.
     ids : sequence of str
         The images' ids, in its order.
+    seed : int
+        Which images are repeated or dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an image, in the order given, indexed by ``image``: ``class``, and ``times``, how
+        often it is taken (int64, 0 where it is dropped), or for weights ``weight`` (float64).
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline.
     """
     groups = group_images(cliques, incidence)
     order = np.argsort(np.asarray(ids, dtype=object), kind="stable")

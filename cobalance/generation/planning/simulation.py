@@ -88,6 +88,14 @@ def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
     ----------
     images : int array, shape (n_cliques, n_classes)
         Images of each class that contain exactly each clique.
+
+    Examples
+    --------
+    >>> cliques = Cliques(
+    ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
+    ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
+    >>> simulate_images(cliques, np.array([[0, 0], [0, 0], [2, 0]])).counts.tolist()
+    [[7, 7], [7, 5], [3, 3]]
     """
     images = np.asarray(images, dtype=np.int64)
     rows = np.flatnonzero(images.any(axis=1))

@@ -39,7 +39,21 @@ FindParts = Callable[[ImageArray], Mapping[str, MaskArray]]
 
 @dataclass(frozen=True, eq=False)
 class ObjectMasks:
-    """Finds object masks of images; fields as of `cobalance.generation.sources.sampler.Sources`."""
+    """Finds object masks of images.
+
+    Parameters
+    ----------
+    settings : MaskSettings
+        How objects are found.
+    read_regions : callable
+        Returns the regions of some images by id, as `cobalance.ingest.images.regions.read_regions`
+        does.
+    segment : callable or None
+        The segmenter, for masks from one.
+    find_instances : callable or None
+        Its function for images without annotated boxes; None where it does not tell instances
+        apart.
+    """
 
     settings: MaskSettings
     read_regions: Callable[[Collection[str]], pd.DataFrame]

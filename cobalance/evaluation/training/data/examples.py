@@ -29,7 +29,8 @@ def code_examples(
     groups : pandas.DataFrame, optional
         ``image``, and one column a shortcut: common, uncommon or none. A group is a class with the
         values of all shortcuts, a domain is what the shortcuts show, whichever class that is common
-        with; groups of images that are not in the frame are unknown.
+        with; groups of images that are not in the frame are unknown. The caller warrants that no
+        image has two rows, as `cobalance.evaluation.groups.check_groups` checks.
     labels : {"class", "concepts"}
         What is to be predicted: the class, or which concepts an image shows. Then a group is the
         class.

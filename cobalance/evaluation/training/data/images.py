@@ -24,9 +24,15 @@ class LabelledImages:
         (a list of str), ``split`` and ``uri`` (str or None), ``synthetic`` (bool), and ``source``:
         the image that it was made from, or None. For models that learn from captions,
         ``captions`` (a list of str), too; for partitions of counterfactuals ``changed`` (whether
-        an edited image shows another class than its source, or None).
+        an edited image shows another class than its source, or None). The caller warrants the
+        columns of `COLUMNS`.
     read : callable
         Takes an address and whether the image is synthetic, returns the file's content.
+
+    Raises
+    ------
+    DataError
+        Two images have one id.
     """
 
     name: str

@@ -25,8 +25,13 @@ def plan_images(cliques: Cliques, options: PlanOptions) -> IntArray:
     way afterwards, which the algorithm's order is there to avoid. It is kept to compare with the
     paper's results; `conbias` is the planner to use.
 
-    Parameters, result and errors are those of the planner `conbias`. The published queries for
-    UrbanCars have the one size 2.
+    Parameters and errors are those of the planner `conbias`. The published queries for UrbanCars
+    have the one size 2.
+
+    Returns
+    -------
+    int64 array, shape (n_cliques, n_classes)
+        Images to make of each class that contain exactly the clique.
 
     Notes
     -----
