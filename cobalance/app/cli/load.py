@@ -167,25 +167,30 @@ def ingest(
     kept = Sample(sample, seed) if images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
-        with opened_store() as (store, progress):
-            from cobalance.workflows.spark import load_with_spark
-
-            report = load_with_spark(
-                store,
-                name,
-                file,
-                columns,
-                kept or Sample(),
-                replace=replace,
-                master=master,
-                progress=progress,
-            )
-            told = "Images: files are not looked for where Spark counts."
-            _tell(name, file, report, dataset_state(store, name), told)
+        _load_with_spark(name, file, columns, kept or Sample(), replace=replace, master=master)
     else:
         _load_file(
             name, Path(file), options, input_format, kept, replace, named=dataset is not None
         )
+
+
+def _load_with_spark(
+    name: str,
+    file: str,
+    columns: "SparkOptions",
+    sample: Sample,
+    *,
+    replace: bool,
+    master: str | None,
+) -> None:
+    with opened_store() as (store, progress):
+        from cobalance.workflows.spark import load_with_spark
+
+        report = load_with_spark(
+            store, name, file, columns, sample, replace=replace, master=master, progress=progress
+        )
+        told = "Images: files are not looked for where Spark counts."
+        _tell(name, file, report, dataset_state(store, name), told)
 
 
 def _load_file(
