@@ -180,7 +180,7 @@ class ClipFilter:
         if len(self.tokenizer(text)["input_ids"]) > length:
             details["truncated"] = True  # CLIP has not read the end of the text
         least, reason = self.options.threshold, ""
-        if least is not None and score < least:
+        if least is not None and not score >= least:  # nor NaN
             reason = (
                 f"The image does not show {text!r}: CLIPScore {score:.3f}, less than {least:g}."
             )

@@ -107,7 +107,7 @@ class ConfidenceFilter:
         if least is None:
             least = (self.classifier.settings.confidence or {}).get(name, 1.0)
         reason = ""
-        if best > least:
+        if not best <= least:  # nor NaN
             what = "is easy" if predicted == name else "does not look like its class"
             reason = (
                 f"The image {what}: the classifier says {predicted!r} with a probability of "

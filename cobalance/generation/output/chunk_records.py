@@ -89,14 +89,19 @@ def _read(folder: OutputFolder, name: str) -> list[Row]:
     """Read a record, of which each row has at least its place, verdict and settings."""
     remedy = "Delete the file and retry its job, which makes these images again."
     try:
-        rows: list[Row] = json.loads(folder.read(name))
+        rows: Any = json.loads(folder.read(name))
     except ValueError as error:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else None
         raise InputError(name, where, "it is not JSON", remedy) from error
+    if not isinstance(rows, list):
+        raise InputError(name, None, "it is no list of candidates", remedy)
     for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise InputError(name, f"row {number}", "it is no object", remedy)
         if missing := sorted(_NEEDED.difference(row)):
             raise InputError(name, f"row {number}", f"it has no {', '.join(missing)}", remedy)
-    return rows
+    found: list[Row] = rows
+    return found
 
 
 def _place(row: Row) -> tuple[int, int]:

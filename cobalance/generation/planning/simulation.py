@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.plan import Plan
+from cobalance.generation.planning.plan import Plan, check_query
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
@@ -43,7 +43,7 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
     Parameters
     ----------
     queries : iterable of PlannedQuery
-        Any queries, of cliques in the table or not.
+        Of cliques in the table or not.
 
     Returns
     -------
@@ -54,6 +54,8 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
     ------
     UnknownNameError
         A query names a class or concept that `cliques` does not know.
+    OptionError
+        A query is not as `check_query` has it.
 
     Examples
     --------
@@ -71,6 +73,7 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
     members = np.full((len(queries), width), PADDING, dtype=np.int64)
     images = np.zeros((len(queries), len(class_codes)), dtype=np.int64)
     for position, query in enumerate(queries):
+        check_query(query)
         (class_code,) = _look_up("class", class_codes, (query.class_name,))
         images[position, class_code] = query.n
         codes = _look_up("concept", concept_codes, query.concepts)

@@ -83,7 +83,8 @@ class Recipe(Declaration):
     making : mapping
         Options of the backend that differ from its defaults.
     fields : tuple of FormField
-        The backend's options that the web app offers; by default those of a model.
+        The options that the web app offers, of those that the backend has; by default those of a
+        model.
     seconds : tuple of two floats
         Assumed time per image, at best and at worst, while no job has measured it.
     job : mapping

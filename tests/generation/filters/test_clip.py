@@ -142,6 +142,14 @@ def test_without_a_threshold_nothing_is_rejected(model: Path) -> None:
     assert clip.describe()["settings"]["threshold"] is None
 
 
+def test_a_score_that_is_no_number_is_rejected(model: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClipFilter, "cosines", lambda *_: np.array([np.nan]))
+        (found,) = open_clip(model).judge([request()], [GeneratedImage(noise())])
+    assert not found.accepted
+    assert "CLIPScore nan" in found.reason
+
+
 def test_a_text_that_clip_reads_in_part_is_marked(model: Path) -> None:
     long = request(prompt="a beach " * 30)
     found = open_clip(model).judge(

@@ -67,6 +67,17 @@ def test_unknown_class_is_rejected(trained: Path) -> None:
     assert "does not know 'green': its classes are red, blue" in found.reason
 
 
+def test_a_probability_that_is_no_number_is_rejected(trained: Path) -> None:
+    opened = FILTERS.open("confidence", {"model": str(trained), "device": "cpu"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(opened.classifier), "predict", lambda *_: np.full((1, 2), np.nan))
+        (found,) = opened.judge(
+            [ImageRequest("q", "red", (), "", 0)],
+            [GeneratedImage(tiny_examples(1).read(np.arange(1))[0])],
+        )
+    assert not found.accepted
+
+
 def test_describes_the_classifier(trained: Path) -> None:
     described = FILTERS.open("confidence", {"model": str(trained), "device": "cpu"}).describe()
     assert described["filter"] == "confidence"

@@ -104,6 +104,15 @@ def test_a_record_that_is_cut_off_is_named(folder):
         list(read_records(folder, JOB))
 
 
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"{}", "list"), (b"null", "list"), (b"[1]", "row 1")]
+)
+def test_a_record_of_another_form_is_named(folder, content, told):
+    folder.write(f"{JOB}/chunks/000-000000.json", content)
+    with pytest.raises(DataError, match=f"000-000000.json.*{told}.*Delete"):
+        ChunkRecord(folder, JOB, "000-000000").read()
+
+
 @given(
     st.lists(
         st.tuples(

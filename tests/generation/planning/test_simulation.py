@@ -4,7 +4,7 @@ import pytest
 from cobalance.generation.planning.plan import Plan, PlanOptions
 from cobalance.generation.planning.planners import plan
 from cobalance.generation.planning.simulation import simulate, summarize_plan
-from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.records import PlannedQuery
 
 IMAGES = {
@@ -49,6 +49,12 @@ def test_simulation_of_nothing(count):
 def test_simulation_of_unknown_names(count, query, message):
     with pytest.raises(UnknownNameError, match=message):
         simulate(count(IMAGES, 3), [query])
+
+
+@pytest.mark.parametrize("concepts", [(), ("b", "a"), ("a", "a")])
+def test_simulation_of_concepts_out_of_order(count, concepts):
+    with pytest.raises(OptionError, match="in ascending order, none twice"):
+        simulate(count(IMAGES, 3), [PlannedQuery("x", concepts, 1)])
 
 
 def test_summary(count):

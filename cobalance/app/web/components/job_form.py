@@ -123,7 +123,9 @@ def _fields(this: CurrentDataset, recipes: Sequence[str]) -> dict[str, Any]:
             width=150,
         )
         recipe = RECIPES[name]
-        making = draw_options(recipe.fields, BACKENDS[recipe.backend].options)
+        kind = BACKENDS[recipe.backend].options
+        offered = [field for field in recipe.fields if field.option in kind.model_fields]
+        making = draw_options(offered, kind)
     choices = "".join(f"\n- {said}" for said in recipe.choices)
     st.caption(recipe.purpose, help=recipe.reference + (f"\n{choices}" if choices else ""))
     consent = _ask_consent(recipe)

@@ -73,8 +73,8 @@ def _field(
 
 def seconds_field() -> float:
     """Draw the field of the time limit; return its value."""
-    most: float = st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
-    return most
+    limit_s: float = st.number_input("Time limit in seconds", 1, 300, 30, **number_in_url(_SECONDS))
+    return limit_s
 
 
 def binding_of(*keys: str) -> Binding:

@@ -86,7 +86,7 @@ def _table(left: Sequence[Evaluation]) -> None:
             ),
             "state": ([one.state for one in left], text("State", width=80)),
             "stage": (
-                [one.stage if one.state == "running" else "" for one in left],
+                [one.stage or "" if one.state == "running" else "" for one in left],
                 text("Stage", width=130),
             ),
             "progress": (

@@ -5,7 +5,13 @@ import streamlit as st
 from cobalance.app.web.components.workers import draw_workers
 from cobalance.app.web.jobs import candidates, edited_pairs, results, review
 from cobalance.app.web.jobs.job_cards import count_edited_of
-from cobalance.app.web.jobs.progress import MOST, draw_progress, draw_tasks, facts_of, time_text
+from cobalance.app.web.jobs.progress import (
+    MOST_LISTED,
+    draw_progress,
+    draw_tasks,
+    facts_of,
+    time_text,
+)
 from cobalance.app.web.state import session, url
 from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.session import CurrentDataset
@@ -26,7 +32,7 @@ _VIEW = "images_view"
 def page() -> None:
     """Draw the page."""
     current = session.current()
-    jobs = list_jobs(current.store, current.name, limit=MOST)
+    jobs = list_jobs(current.store, current.name, limit=MOST_LISTED)
     if not jobs:
         draw_workers()
         draw_tasks(current.name)

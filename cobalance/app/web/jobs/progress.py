@@ -27,7 +27,7 @@ from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
 PER_PAGE = 50
-MOST = 100  # jobs, and tasks
+MOST_LISTED = 100  # jobs, and tasks
 _PROBLEM = "_job_problem"
 _Change = Callable[[GraphStore, str], object]
 _STATES: Mapping[str, tuple[str, str]] = {
@@ -54,7 +54,7 @@ def facts_of(job: Job) -> tuple[bool, bool]:
 def draw_progress(dataset: str, chosen: str, drawn: tuple[bool, bool]) -> None:
     """Draw the list of jobs, and the chosen job with its queries and buttons."""
     with errors_in_fragment():
-        jobs = list_jobs(session.store(), dataset, limit=MOST)
+        jobs = list_jobs(session.store(), dataset, limit=MOST_LISTED)
         _overview(jobs)
         show_kept_error(_PROBLEM)
         job = next((job for job in jobs if job.id == chosen), None)
@@ -89,8 +89,8 @@ def _overview(jobs: list[Job]) -> None:
         key="_jobs_table",
         alt="Jobs",
     )
-    if len(jobs) == MOST:
-        st.caption(f"The {MOST} newest jobs.")
+    if len(jobs) == MOST_LISTED:
+        st.caption(f"The {MOST_LISTED} newest jobs.")
 
 
 def percent_column(width: int) -> ColumnConfig:
@@ -168,8 +168,7 @@ def _looks(job: Job) -> str | None:
 
 def _controls(job: Job) -> None:
     def button(label: str, key: str, change: _Change, help_: str | None = None) -> None:
-        args = session.store(), job.id
-        st.button(label, key=key, on_click=edits(_PROBLEM)(change), args=args, help=help_)
+        st.button(label, key=key, on_click=_change, args=(change, job.id), help=help_)
 
     if job.is_active:
         button("Cancel", "_cancel_job", cancel_job)
@@ -181,6 +180,11 @@ def _controls(job: Job) -> None:
     if job.short:
         advice = f"Queue {inflect(job.short, 'queries')} again that lack accepted images."
         button("Fill up", "_fill_job", partial(retry_job, short=True), advice)
+
+
+@edits(_PROBLEM)
+def _change(change: _Change, job: str) -> None:
+    change(session.store(), job)
 
 
 def _queries(job: Job) -> None:
@@ -236,7 +240,7 @@ _TASK_PROBLEM, _TABLE = "_task_problem", "_tasks_table"
 
 def draw_tasks(dataset: str) -> None:
     """Draw the tasks, if any, with buttons to cancel and retry them."""
-    found = list_tasks(session.store(), dataset, limit=MOST)
+    found = list_tasks(session.store(), dataset, limit=MOST_LISTED)
     if found:
         st.fragment(run_every=REFRESH_S if any(one.is_active for one in found) else None)(
             _draw_all_tasks
@@ -249,7 +253,7 @@ def draw_tasks(dataset: str) -> None:
 
 def _draw_all_tasks(dataset: str) -> None:
     with errors_in_fragment():
-        found = list_tasks(session.store(), dataset, limit=MOST)
+        found = list_tasks(session.store(), dataset, limit=MOST_LISTED)
         if not found:
             rerun_page()  # they went with their dataset, or were deleted
             return
@@ -294,8 +298,8 @@ def _draw_task_table(found: Sequence[Task]) -> Sequence[Task]:
         selection_mode="multi-row",
         alt="Tasks",
     )
-    if len(found) == MOST:
-        st.caption(f"The {MOST} newest tasks.")
+    if len(found) == MOST_LISTED:
+        st.caption(f"The {MOST_LISTED} newest tasks.")
     rows = state.selection.get("rows") or []
     return [found[row] for row in rows if row < len(found)] or found
 

@@ -220,8 +220,7 @@ def _rare(store: GraphStore, dataset: str, most: int) -> pd.DataFrame:
 
 def _actions(current: CurrentDataset, *, whole: bool) -> None:
     """Draw the buttons for mining, renaming and dropping; disabled while one of these runs."""
-    running = [tasks.find(f"{kind} {current.name}") for kind in _TASKS]
-    busy = any(task is not None and task.is_running for task in running)
+    busy = tasks.is_running(*(f"{kind} {current.name}" for kind in _TASKS))
     first = whole and not current.is_mined
     with st.container(horizontal=True):
         for dialog, icon, key, primary, disabled in (

@@ -223,8 +223,8 @@ def _take_away(
                     disabled=not images or settings is None,
                 )
                 if create and settings is not None:
-                    of = f"in {inflect(len(plan.queries), 'queries')}"
-                    edits.start_job(current, name, settings, lambda _: (plan, of))
+                    amount = f"in {inflect(len(plan.queries), 'queries')}"
+                    edits.start_job(current, name, settings, lambda _: (plan, amount))
                     st.rerun()
         edits.show_job(current, "_plan_to_jobs")
 

@@ -124,7 +124,7 @@ def find(key: str) -> Task | None:
 
 def is_running(*keys: str) -> bool:
     """Whether a task with one of these keys runs."""
-    return any(key in _tasks and _tasks[key].is_running for key in keys)
+    return any((task := find(key)) is not None and task.is_running for key in keys)
 
 
 def keys(*kinds: str) -> list[str]:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from cobalance.app.web.state import session
+from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import shown_text
@@ -90,3 +92,21 @@ def test_a_planner_s_plan_is_made_by_the_other_recipes(cars_in_app: str) -> None
     assert set(app.selectbox(key="recipe").options).isdisjoint({"resampled", "pinpoint"})
     assert '"recipe": "procedural"' in app.json[0].value.replace('":"', '": "')
     assert not [field for field in app.text_input if "Basis" in field.label]
+
+
+def test_a_recipe_that_names_no_fields_has_those_of_its_backend(
+    cars_in_app: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain_recipe.py").write_text(
+        "from cobalance.generation.recipes.recipe import Recipe\n"
+        "PLUGIN = Recipe('plain', 'Paints by rule.', backend='procedural', prompt='', filters={}, "
+        "reference='none')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(RECIPES._entries, "plain", "plain_recipe")
+    app = opened(cars_in_app, recipe="plain")
+    assert not app.exception
+    assert [field.label for field in app.number_input][:2] == [
+        "Width in pixels",
+        "Height in pixels",
+    ]
