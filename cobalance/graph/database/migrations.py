@@ -11,7 +11,7 @@ from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.schema import ALL_NODES
 from cobalance.graph.errors import SchemaVersionError, Setting
 
-VERSION = 17
+VERSION = 18
 """Of the schema of 0.1.0; earlier ones were never released."""
 
 _CREATED = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"

@@ -31,4 +31,4 @@ def q_values(p_values: FloatArray) -> FloatArray:
 def check_q_value(limit: float | None) -> None:
     """Raise OptionError unless a limit on q-values is from 0 to 1, or None."""
     if limit is not None and not 0 <= limit <= 1:
-        raise OptionError(f"max_q_value is {limit}; give one from 0 to 1.")
+        raise OptionError(f"The largest q-value is {limit}; give one from 0 to 1.")

@@ -10,7 +10,7 @@ from cobalance.graph.database.query import describe_parameters
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.queries.nodes import name_of, read_names
+from cobalance.graph.queries.nodes import name_of, read_node_names
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def names_in(store: GraphStore, result: ConsoleResult) -> dict[str, str]:
                 ends |= dict.fromkeys((value["start"], value["end"]))
             else:
                 left.extend(value.values())
-    return names | read_names(store, [end for end in ends if end not in names])
+    return names | read_node_names(store, [end for end in ends if end not in names])
 
 
 def result_frame(result: ConsoleResult) -> pd.DataFrame:

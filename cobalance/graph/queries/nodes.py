@@ -89,7 +89,7 @@ def read_named(store: GraphStore, kind: Node, dataset: str, name: str) -> NodeDe
     return _details(store.read(text, dataset=dataset, name=name))
 
 
-def read_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str]:
+def read_node_names(store: GraphStore, element_ids: Collection[str]) -> dict[str, str]:
     """Read the names of up to `MOST_NAMED` nodes by element id; deleted ones are left out."""
     if not element_ids:
         return {}

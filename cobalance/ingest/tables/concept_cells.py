@@ -172,7 +172,8 @@ def _from_lists(column: pa.Array, rows: RowProblems) -> Cells:
                 if field in fields:
                     numbers[name] = _floats(fields[field])
             if "box" in fields:
-                boxes = [box or _NOTHING[:4] for box in fields["box"].to_pylist()]
+                cells = fields["box"].to_pylist()
+                boxes = [_NOTHING[:4] if box is None else box for box in cells]
                 values = np.array(boxes, dtype=np.float64).reshape(len(boxes), 4)
                 numbers |= zip(NUMBERS[2:], values.T.copy(), strict=True)
             items = pc.cast(fields["concept"], TEXT)

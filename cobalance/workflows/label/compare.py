@@ -19,6 +19,7 @@ from cobalance.graph.errors import ConflictError, DataError, OptionError
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 UNCATEGORISED = "concepts"
+SHOWN = 10  # names in a note
 """The category of concepts that are no attributes of any."""
 
 
@@ -90,7 +91,7 @@ def compare_generator(
         names = [name for name in first.counts if name in second.counts]
         notes = _differing(read_run(store, real_run), read_run(store, generated_run))
         if left_out := sorted(set(first.counts) ^ set(second.counts)):
-            notes.insert(0, f"Looked for in one alone, left out: {_first(left_out, 20)}.")
+            notes.insert(0, f"Looked for in one alone, left out: {', '.join(left_out)}.")
     else:
         first, second = _of_dataset(store, real), _of_dataset(store, generated)
         names = sorted({*first.counts, *second.counts})
@@ -118,9 +119,9 @@ def compare_generator(
     return GeneratorComparison(shift_table(counts, confidence), tuple(notes))
 
 
-def _first(names: list[str], n: int = 10) -> str:
-    more = f" and {len(names) - n:,} more" if len(names) > n else ""
-    return ", ".join(names[:n]) + more
+def _first(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _differing(real: AnnotationRun, generated: AnnotationRun) -> list[str]:

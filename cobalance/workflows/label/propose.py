@@ -32,6 +32,7 @@ from cobalance.graph.errors import (
     check_known,
     needs_extra,
 )
+from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.stored.output_folder import OutputFolder
@@ -307,4 +308,5 @@ def open_model(settings: Settings, which: str) -> ChatModel:
         )
     file = settings.cobalance_chat_key_file
     key_file = None if file is None else str(file)
-    return open_endpoint(EndpointSettings(url=url, model=model, key_file=key_file))
+    given = {"url": url, "model": model, "key_file": key_file}
+    return open_endpoint(read_options(EndpointSettings, given, "The language model"))

@@ -146,7 +146,7 @@ def test_a_class_of_one_split_alone_and_a_level_out_of_range():
     assert found.cliques["holds"].tolist() == ["none"]
     assert found.cliques["p_value"].tolist() == [1]
     assert found.cliques["log_odds_difference"].isna().all()
-    with pytest.raises(OptionError, match="max_q_value is 2"):
+    with pytest.raises(OptionError, match="largest q-value is 2"):
         ComparedSplits.of(("train", "val"), (one, other), max_size=2, max_q_value=2)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.queries.nodes import name_of, read_named, read_names, read_node
+from cobalance.graph.queries.nodes import name_of, read_named, read_node, read_node_names
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 
 
@@ -31,7 +31,7 @@ def test_a_node_with_its_relationships(load: Callable[..., str], store: GraphSto
         name=hostile,
     )
     assert read_node(store, row["id"]) == concept
-    assert read_names(store, [row["id"], "4:none:1"]) == {row["id"]: hostile}
+    assert read_node_names(store, [row["id"], "4:none:1"]) == {row["id"]: hostile}
     assert read_node(store, "nothing of the kind") is None
     assert read_named(store, schema.CONCEPT, dataset, "a") is None
 

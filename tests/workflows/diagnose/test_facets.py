@@ -18,7 +18,7 @@ def test_categories_and_what_occurs_together(
     store.write(
         "MATCH (c:Concept {dataset: $dataset}) WHERE c.name IN ['bus', 'gull'] "
         "CREATE (:Attribute {dataset: $dataset, key: ['<b>', c.name], name: c.name, "
-        "category: '<b>', state: 'accepted'})-[:BECOMES]->(c)",
+        "category: '<b>', flags: [], state: 'accepted'})-[:BECOMES]->(c)",
         dataset=dataset,
     )
     category, together, _ = read_facets(store, dataset)

@@ -25,6 +25,7 @@ from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
+from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
 from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
@@ -52,14 +53,15 @@ def _read_endpoint(
         raise OptionError("--url needs the model's name there. Give it with --model.")
     if key_file is not None:
         read_key(key_file)
-    return EndpointSettings(
-        url=url,
-        model=model,
-        key_file=None if key_file is None else str(key_file.resolve()),
-        timeout_s=timeout,
-        send_images=send_images,
-        at_once=at_once,
-    )
+    given = {
+        "url": url,
+        "model": model,
+        "key_file": None if key_file is None else str(key_file.resolve()),
+        "timeout_s": timeout,
+        "send_images": send_images,
+        "at_once": at_once,
+    }
+    return read_options(EndpointSettings, given, "The language model")
 
 
 def _clean_names(names: list[str] | None) -> list[str]:

@@ -14,6 +14,7 @@ from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError, needs_extra
+from cobalance.graph.options import read_options
 from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 
@@ -183,8 +184,8 @@ def open_chat(
         if model is None:
             raise OptionError("--url needs the model's name there. Give it with --model.")
         file = None if key_file is None else str(key_file)
-        settings = EndpointSettings(url=url, model=model, key_file=file, timeout_s=timeout)
-        return open_endpoint(settings)
+        given = {"url": url, "model": model, "key_file": file, "timeout_s": timeout}
+        return open_endpoint(read_options(EndpointSettings, given, "The language model"))
     if local and url is None:
         return open_local(model)
     raise OptionError(

@@ -59,6 +59,8 @@ def test_from_a_caption_to_accepted_attributes(store, environment, birds, tmp_pa
     (tmp_path / "key").write_text(KEY)
     order = ("propose", "a photo of a bird", "-d", birds, *small, "--synonyms", "letters")
     assert "--local" in annotate(*order, exit_code=2).stderr
+    nameless = annotate(*order, "--url", "http://127.0.0.1:1/v1", "--model", "", exit_code=2)
+    assert "The language model: model is ''" in nameless.stderr
     with scripted_endpoint(reply_to) as served:
         chat = ("--url", served.url, "--model", "m", "--key-file", tmp_path / "key")
         done = annotate(*order, *chat)
