@@ -236,7 +236,7 @@ def test_options_validation_and_a_file_of_shortcuts_are_part_of_an_order(
     assert not app.exception
     (ordered,) = seen
     assert isinstance(ordered.shortcuts, Shortcuts)
-    assert ordered.shortcuts.concepts["place"]["country"] == ["cow", "field"]
+    assert ordered.shortcuts.concepts["place"]["country"] == ("cow", "field")
     assert ordered.learner_options == {"features": "dinov2", "c": ("0.1", "1"), "select": "loss"}
     assert app.button_group(key="small_features").value == "dinov2"  # one of those there are
     assert ordered.method_options == {"refits": 3, "by": "class"}
