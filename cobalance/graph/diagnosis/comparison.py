@@ -63,6 +63,15 @@ class Comparison:
     notes: tuple[Text, ...]
 
 
+def check_request(min_gap: int, limit: int, statuses: Sequence[str]) -> None:
+    """Raise OptionError for a number out of range, UnknownNameError for an unknown status."""
+    check_known("status", statuses, STATUSES)
+    if min_gap < 1 or limit < 0:
+        raise OptionError(
+            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
+        )
+
+
 def compare_cliques(
     before: Cliques,
     after: Cliques,
@@ -109,11 +118,7 @@ def compare_cliques(
     >>> compare_cliques(before, after).cliques[["concepts", "status", "delta"]].values.tolist()
     [[('sea',), 'solved', -4]]
     """
-    check_known("status", statuses, STATUSES)
-    if min_gap < 1 or limit < 0:
-        raise OptionError(
-            f"The smallest gap is {min_gap} and the limit {limit}; give 1 or more, and 0 or more."
-        )
+    check_request(min_gap, limit, statuses)
     sizes_before, sizes_after = before.class_images(), after.class_images()
     check_classes("before", sizes_before, "after", sizes_after)
     largest = min(cliques.members.shape[1] for cliques in (before, after))

@@ -13,6 +13,7 @@ from cobalance.graph.diagnosis.comparison import (
     STATUSES,
     Comparison,
     check_classes,
+    check_request,
     compare_cliques,
 )
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
@@ -57,6 +58,7 @@ def compare_imbalances(
     UnknownNameError
         No such status.
     """
+    check_request(min_gap, limit, statuses)
     states = {name: dataset_state(store, name) for name in (before, after)}
     options = {name: mining_of(state) for name, state in states.items()}
     sizes_before, sizes_after = (dict(states[name].mined_classes) for name in (before, after))

@@ -189,8 +189,10 @@ def test_communities_are_those_that_are_linked_among_themselves():
     assert communities([], [], 0).tolist() == []
 
 
-@pytest.mark.parametrize("option", [{"limit": 0}, {"max_q_value": 1.5}])
-def test_summary_refuses(option):
+@pytest.mark.parametrize(
+    ("option", "told"), [({"limit": 0}, "limit"), ({"max_q_value": 1.5}, "largest q-value is 1.5")]
+)
+def test_summary_refuses(option, told):
     cliques = Cliques(np.array([[0]]), np.array([[1, 1]]), np.array([2, 2]), ("c",), ("a", "b"))
-    with pytest.raises(OptionError, match=next(iter(option))):
+    with pytest.raises(OptionError, match=told):
         summarize(cliques, **option)

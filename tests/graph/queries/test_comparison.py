@@ -254,7 +254,7 @@ def test_what_cannot_be_compared_is_refused(store, load, random_annotations):
         compare_imbalances(store, before, after)
     with pytest.raises(UnknownNameError, match="Known: absent"):
         compare_imbalances(store, before, before, statuses=["better"])
-    with pytest.raises(OptionError, match="smallest gap is 0"):
-        compare_imbalances(store, before, before, min_gap=0)
+    with pytest.raises(OptionError, match="smallest gap is 0"):  # before anything is read
+        compare_imbalances(store, before, f"{before} renamed again", min_gap=0)
     with pytest.raises(OptionError, match="min_size is 3"):
         compare_imbalances(store, before, before, min_size=3)
