@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,12 +112,21 @@ class ComparedSplits:
         splits: tuple[str, str],
         images: tuple[Incidence, Incidence],
         *,
+        max_size: int = 4,
+        min_support: int = 1,
+        common: Collection[str] | None = None,
         max_q_value: float = MAX_Q_VALUE,
-        **counting: Any,
+        max_cliques: int | None = None,
     ) -> "ComparedSplits":
-        """Mine the images of two splits together, as `split_cliques` does, and compare them."""
+        """Mine the images of two splits together, and compare them; errors as `split_cliques`."""
         check_q_value(max_q_value)
-        found = split_cliques(*images, **counting)
+        found = split_cliques(
+            *images,
+            max_size=max_size,
+            min_support=min_support,
+            common=common,
+            max_cliques=max_cliques,
+        )
         one, other = (part.class_images() for part in found)
         return cls(
             compare_splits(*found, max_q_value=max_q_value), splits, (one, other), max_q_value

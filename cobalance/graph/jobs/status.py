@@ -231,8 +231,7 @@ def read_speeds(store: GraphStore, *, limit: int = 20) -> pd.DataFrame:
 
 def _job(row: Row) -> Job:
     stored = JOB.parse(row.pop("job"))
-    return Job(
-        queries={state: stored.pop(state) for state in QUERY_STATES},
-        seconds=stored.pop("microseconds") / 1e6,
-        **stored | row | {name: stored[name] or "" for name in ("error", "note")},
-    )
+    queries = {state: stored.pop(state) for state in QUERY_STATES}
+    seconds = stored.pop("microseconds") / 1e6
+    texts = {name: stored[name] or "" for name in ("error", "note")}
+    return Job(queries=queries, seconds=seconds, **stored | row | texts)

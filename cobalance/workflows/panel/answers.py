@@ -69,18 +69,16 @@ def _list_questions(
         own = answers[answers["person"] == person]
         columns = [own[name] for name in panel.kind.columns if name != "person"]
         given = dict(zip(zip(*columns, strict=True), own["answer"], strict=True))
+    result: list[tuple[Key, Task]] = []
     if isinstance(panel, Audit):
         labels = panel.labels_of(person)[["image", "concept", "uri"]].to_numpy().tolist()
-        return [
-            (
-                key := (image, concept),
-                Task((uri,), ANSWERS, given.get(key), concepts=panel.members(concept)),
-            )
-            for image, concept, uri in labels
-        ]
+        for image, concept, uri in labels:
+            key = (image, concept)
+            shown = Task((uri,), ANSWERS, given.get(key), concepts=panel.members(concept))
+            result.append((key, shown))
+        return result
     at = panel.people.index(person) if person in panel.people else -1
     mine = ((each.pair, each.original_first) for each in panel.assignments if each.person == at)
-    result: list[tuple[Key, Task]] = []
     for task in tasks_of(mine):
         pair, question = panel.pairs[task.pair], task.question
         uris = {"original": pair.original_uri, "edited": pair.uri}
