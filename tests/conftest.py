@@ -31,9 +31,12 @@ hypothesis.settings.load_profile("cobalance")
 # Its servers live for seconds, which the optimizing compiler would take a third of.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
-# Datasets of all sizes come and go, for which queries would be planned anew time and again: half of
-# the server's CPU time.
-KEEP_PLANS = {"dbms.cypher.min_replan_interval": "10h"}
+# Datasets and lists of all sizes come and go, for which queries would be planned time and again:
+# half of the server's CPU time.
+KEEP_PLANS = {
+    "dbms.cypher.min_replan_interval": "10h",
+    "internal.cypher.use_parameter_size": "false",
+}
 
 HOSTILE = (
     'o\'hare "quoted" `ticked`',
