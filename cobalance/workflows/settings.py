@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -85,7 +86,7 @@ _Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 class LogSettings(BaseSettings):
     """Where the log is written, and from which level on."""
 
-    model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True, frozen=True)
 
     cobalance_log: Annotated[Level, BeforeValidator(str.lower)] | None = None
     """The level from which on to log: `debug`, `info`, `warning` or `error`. Without it warnings
@@ -95,13 +96,18 @@ class LogSettings(BaseSettings):
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Read the environment.
+        """Read the environment; anew only if it has changed, as a page asks for it a dozen times.
 
         Raises
         ------
         OptionError
             A variable has a value that cannot be used.
         """
+        return cls._of(frozenset(os.environ.items()))
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def _of(cls, _environment: frozenset[tuple[str, str]]) -> Self:
         try:
             return cls()
         except ValidationError as error:

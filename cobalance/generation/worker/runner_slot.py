@@ -108,8 +108,9 @@ class RunnerSlot:
         if kept is not None and opened_as == self._opened_as:
             backend = kept
         else:
-            kept = None
-            gc.collect()  # past errors hold frames, and these the last one
+            if kept is not None:
+                kept = None
+                gc.collect()  # past errors hold frames, and these the last one
             backend = BACKENDS.open(settings.backend, settings.making)
         check_scales(settings.variants, backend, settings.backend)
         filters = {
