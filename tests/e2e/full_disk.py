@@ -1,7 +1,7 @@
 """A local server on a disk of its own that gets full; `test_full_disk.py` runs this file.
 
 The disk is a tmpfs of 330 MB in this process' mount namespace, where nobody else sees it. It is
-filled to some MB at eleven moments in the life of one store.
+filled to some MB at seven moments in the life of one store.
 """
 
 import os
@@ -110,7 +110,7 @@ def says_what_is_full(error: pytest.ExceptionInfo[StoreUnavailableError], disk: 
     return str(disk.folder / "home" / "neo4j") in said and free_mb in said and "64 MB" in said
 
 
-@pytest.mark.parametrize("leave_mb", [63, 30, 5, 1, 0])
+@pytest.mark.parametrize("leave_mb", [63, 0])
 def test_a_load_is_refused_and_reads_go_on(disk: Disk, load: Any, leave_mb: float) -> None:
     with disk.open() as store:
         disk.fill(leave_mb)
@@ -122,7 +122,7 @@ def test_a_load_is_refused_and_reads_go_on(disk: Disk, load: Any, leave_mb: floa
         assert disk.free_mb() == pytest.approx(before, abs=0.5)
 
 
-@pytest.mark.parametrize("moment", [1, 3, 5])
+@pytest.mark.parametrize("moment", [1, 4])
 def test_a_disk_that_gets_full_during_a_load(disk: Disk, load: Any, moment: int) -> None:
     """The same load goes on when there is room, and the graph is that of one without a break."""
     name, calls = f"broken off {moment}", list[str]()

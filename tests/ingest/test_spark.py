@@ -65,9 +65,16 @@ def rows_of(cliques):
     return [*zip(cliques.names(), cliques.counts.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("split", ["images", "prefixes"])
 @pytest.mark.parametrize(
-    ("size", "least", "common"), [(1, 1, None), (2, 9, ()), (3, 2, ("sea", "urban")), (4, 1, None)]
+    ("split", "size", "least", "common"),
+    [
+        ("images", 1, 1, None),
+        ("prefixes", 2, 9, ()),
+        ("images", 3, 2, ("sea", "urban")),
+        ("prefixes", 3, 2, ("sea", "urban")),
+        ("images", 4, 1, None),
+        ("prefixes", 4, 1, None),
+    ],
 )
 def test_counts_are_those_of_one_machine(session, images, folder, split, size, least, common):
     wanted = counted_here(images, max_size=size, min_support=least, common=common)

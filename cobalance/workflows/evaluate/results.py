@@ -240,6 +240,6 @@ def _format_of(file: Path) -> str:
     if file.suffix.lower() not in formats:
         raise OptionError(
             f"{file} does not end like a format's files: {', '.join(formats)}. Name it so, or name "
-            "the format with --as."
+            "the format."
         )
     return formats[file.suffix.lower()]

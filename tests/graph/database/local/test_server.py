@@ -196,9 +196,15 @@ def test_senseless_state_file_is_as_none(tmp_path: Path, content: str) -> None:
     assert stop(settings) is False
 
 
-def test_taken_port_is_replaced(shared: LocalServerSettings) -> None:
+def test_sigterm_is_a_clean_stop_and_a_port_taken_since_is_replaced(
+    shared: LocalServerSettings,
+) -> None:
     before = ensure_running(shared)
-    assert stop(shared)
+    os.kill(before.pid, signal.SIGTERM)
+    until(lambda: not is_running(before.pid))
+    state = state_of(shared)
+    assert state is not None
+    assert state.phase == "stopped"
     port = int(before.uri.rpartition(":")[2])
     with socket.socket() as squatter:
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -248,23 +254,20 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
 # Stopping
 
 
-def test_stop_ends_the_process_and_keeps_the_data(shared: LocalServerSettings) -> None:
+def test_stop_ends_the_process_under_a_client_and_keeps_the_data(
+    shared: LocalServerSettings,
+) -> None:
     endpoint = ensure_running(shared)
-    execute(endpoint, "CREATE (:AfterStop)")
-    assert stop(shared) is True
-    assert not is_running(endpoint.pid)
-    assert status(shared) is None
-    assert stop(shared) is False
-    assert execute(ensure_running(shared), "MATCH (s:AfterStop) RETURN count(s)") == [[1]]
-
-
-def test_stop_does_not_wait_for_connected_clients(shared: LocalServerSettings) -> None:
-    with connect(ensure_running(shared)) as driver, driver.session() as session:
-        session.run("RETURN 1").consume()
+    with connect(endpoint) as driver, driver.session() as session:
+        session.run("CREATE (:AfterStop)").consume()
         assert stop(shared) is True
     state = state_of(shared)
     assert state is not None
     assert state.phase == "stopped"  # and not killed, as one is that takes `stop_timeout_s`
+    assert not is_running(endpoint.pid)
+    assert status(shared) is None
+    assert stop(shared) is False
+    assert execute(ensure_running(shared), "MATCH (s:AfterStop) RETURN count(s)") == [[1]]
 
 
 def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
@@ -286,15 +289,6 @@ def test_stop_ends_a_query_of_the_console_that_would_compute_for_days(
     state = ServerState.read(Home(shared.home).state)
     assert state is not None
     assert state.phase == "stopped"  # by itself: one that is killed has no time to say so
-
-
-def test_sigterm_is_a_clean_stop(shared: LocalServerSettings) -> None:
-    endpoint = ensure_running(shared)
-    os.kill(endpoint.pid, signal.SIGTERM)
-    until(lambda: not is_running(endpoint.pid))
-    state = state_of(shared)
-    assert state is not None
-    assert state.phase == "stopped"
 
 
 def test_stop_without_a_home(tmp_path: Path) -> None:
@@ -381,17 +375,17 @@ def test_lost_password_is_replaced(shared: LocalServerSettings) -> None:
         execute(replace(after, password=before.password), "RETURN 1")
 
 
-def test_password_changed_in_the_database_is_told(settings: LocalServerSettings) -> None:
-    endpoint = ensure_running(settings)
+def test_password_changed_in_the_database_is_told(shared: LocalServerSettings) -> None:
+    endpoint = ensure_running(shared)
     with connect(endpoint) as driver:
         driver.execute_query(
             "ALTER USER neo4j SET PASSWORD 'something else' CHANGE NOT REQUIRED",
             database_="system",
         )
     with pytest.raises(StoreUnavailableError, match=r"refuses the password in .*password"):
-        ensure_running(settings)
-    Home(settings.home).password.write_text("something else")
-    assert execute(ensure_running(settings), "RETURN 1") == [[1]]
+        ensure_running(shared)
+    Home(shared.home).password.write_text("something else")
+    assert execute(ensure_running(shared), "RETURN 1") == [[1]]
 
 
 def test_only_bolt_listens_and_only_on_loopback(shared: LocalServerSettings) -> None:
