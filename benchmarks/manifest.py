@@ -23,7 +23,7 @@ from cobalance.generation.jobs.chunks import candidate_id, cut_round
 from cobalance.generation.output.chunk_records import ChunkRecord
 from cobalance.generation.output.job_manifest import manifest_name, stream_manifest
 from cobalance.generation.output.manifest import write_rows
-from cobalance.generation.output.provenance import Row, new_row
+from cobalance.generation.output.manifest_rows import Row, new_row
 from cobalance.generation.output.settlement_records import add_settled
 from cobalance.graph.jobs.rounds import Round, Span
 from cobalance.ingest.stored.output_folder import OutputFolder

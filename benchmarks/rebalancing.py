@@ -24,7 +24,7 @@ from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.jobs.lifecycle import create_job
-from cobalance.workflows.demo.digits import make_training_digits
+from cobalance.workflows.demo.draw_digits import make_training_digits
 from cobalance.workflows.demo.full import (
     GENERATED,
     MAKING,

@@ -13,7 +13,7 @@ from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.records import Annotations
 from cobalance.ingest.load import read_annotations, read_frame, refine
 from cobalance.ingest.options import ReadOptions
-from cobalance.words import speaks_python
+from cobalance.remedies import speaks_python
 
 
 class ReaderOptions(TypedDict, total=False):

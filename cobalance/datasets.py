@@ -32,8 +32,8 @@ from cobalance.graphs import ConceptGraph
 from cobalance.jobs import Job
 from cobalance.labels import Annotated
 from cobalance.plans import CounterfactualPlan, Plan, Simulation
+from cobalance.remedies import methods_speak_python
 from cobalance.tags import Tagged
-from cobalance.words import methods_speak_python
 from cobalance.workflows.check import compare_dataset
 from cobalance.workflows.diagnose.mine import Engine, mine
 from cobalance.workflows.diagnose.tables import describe_mining

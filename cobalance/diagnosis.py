@@ -22,7 +22,7 @@ from cobalance.graph.diagnosis.summary import summarize
 from cobalance.graph.errors import OptionError, UnknownNameError, render
 from cobalance.graph.names import clean_name
 from cobalance.ingest.published import Published, read_published
-from cobalance.words import in_python, methods_speak_python, speaks_python
+from cobalance.remedies import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.compare import describe_splits, splits_table
 from cobalance.workflows.diagnose.findings import (

@@ -13,7 +13,7 @@ from cobalance.graph.progress import Progress
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.embeddings.reading import check_vectors, read_embeddings
 from cobalance.jobs import run_in_process
-from cobalance.words import methods_speak_python
+from cobalance.remedies import methods_speak_python
 from cobalance.workflows.embed.search import USUAL, keep_embeddings, require_embedded
 from cobalance.workflows.settings import Settings
 

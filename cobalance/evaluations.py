@@ -12,10 +12,10 @@ from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.predictions import check_predictions, read_predictions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, read_evaluation
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
-from cobalance.words import methods_speak_python, speaks_python
+from cobalance.remedies import methods_speak_python, speaks_python
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

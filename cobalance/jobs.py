@@ -21,7 +21,7 @@ from cobalance.graph.panels.studies import Study as StudyRecord
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.safe_text import safe_text
 from cobalance.panels import Study, list_names
-from cobalance.words import methods_speak_python
+from cobalance.remedies import methods_speak_python
 from cobalance.workflows.panel.study import Sample, draw_study
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import candidates_frame, jobs_frame

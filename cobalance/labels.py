@@ -15,11 +15,11 @@ from cobalance.graph.errors import DataError, needs_extra
 from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study as StudyRecord
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.wording import inflect
 from cobalance.jobs import run_in_process
 from cobalance.panels import Audit, Study, list_names
-from cobalance.words import methods_speak_python
+from cobalance.remedies import methods_speak_python
 from cobalance.workflows.settings import Settings
 
 

@@ -12,8 +12,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit as AuditRecord
 from cobalance.graph.panels.panel import read_panel
 from cobalance.graph.panels.studies import Study as StudyRecord, close_study
-from cobalance.graph.wording import inflect
-from cobalance.words import methods_speak_python
+from cobalance.graph.plurals import inflect
+from cobalance.remedies import methods_speak_python
 from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
 from cobalance.workflows.panel.study import results_frame
 from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
@@ -145,7 +145,7 @@ class Study(_Panel):
     def result(self) -> pd.DataFrame:
         """Shares of answers with intervals, and how far people agree.
 
-        See `cobalance.evaluation.study.results.study_results`.
+        See `cobalance.evaluation.study.agreement.study_results`.
 
         Raises
         ------

@@ -22,10 +22,10 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import check_known, render
 from cobalance.graph.files import replacing
 from cobalance.graph.records import PlannedQuery
-from cobalance.words import in_python
+from cobalance.remedies import in_python
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.diagnose.findings import NO_COMMON_CONCEPT
-from cobalance.workflows.plan.words import (
+from cobalance.workflows.plan.summaries import (
     count_contradicted,
     describe_balance,
     no_images,

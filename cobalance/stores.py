@@ -25,7 +25,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import safe_text
 from cobalance.jobs import Job
-from cobalance.words import in_python, methods_speak_python, speaks_python
+from cobalance.remedies import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings

@@ -18,7 +18,7 @@ from cobalance.graph.tags.tags import (
     untag_images,
     write_note,
 )
-from cobalance.words import methods_speak_python
+from cobalance.remedies import methods_speak_python
 
 
 @methods_speak_python

@@ -20,7 +20,7 @@ from cobalance.evaluation.cells import (
     without_index,
 )
 from cobalance.graph.errors import InputError
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 
 PROBABILITY, LABEL = "p_", "y_"  # before a class's name: its columns
 RUN = ("method", "seed")

@@ -9,10 +9,10 @@ import pandas as pd
 from cobalance.graph.arrays import BoolArray
 from cobalance.graph.errors import InputError, OptionError, Part, Setting, UnknownNameError
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.run_log import log_run
-from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.caption_file import with_captions
 from cobalance.ingest.concepts.renaming import apply_concept_table, read_concept_table
 from cobalance.ingest.formats import FORMATS

@@ -29,10 +29,10 @@ from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.files import replacing
 from cobalance.graph.jobs.rebalance import generated_id
 from cobalance.graph.jobs.status import Job
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import find_left_out
-from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions

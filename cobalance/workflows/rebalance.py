@@ -27,10 +27,10 @@ from cobalance.graph.jobs.rebalance import (
 )
 from cobalance.graph.jobs.status import Job
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations, Mention
 from cobalance.graph.run_log import log_run
-from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.ingest.captions.credits import CREDITS, join_credits
 from cobalance.ingest.captions.image_texts import caption_files, read_image_texts, write_image_texts

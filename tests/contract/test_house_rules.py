@@ -11,12 +11,12 @@ import pytest
 import typer.main
 
 from cobalance.app.cli.main import command_line
-from cobalance.app.cli.shared.words import FLAGS, command, in_shell
+from cobalance.app.cli.shared.remedies import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
 from cobalance.data import ReaderOptions
 from cobalance.graph.errors import Action, Setting
 from cobalance.ingest.options import declared_options
-from cobalance.words import in_python
+from cobalance.remedies import in_python
 from cobalance.workflows.settings import VARIABLES, Settings
 from tests.contract.syntax import ROOT, trees
 

@@ -16,7 +16,7 @@ from cobalance.graph.errors import ConflictError
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.ingest.images.masks import mask
 from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
-from cobalance.workflows.demo.scenes import NAME, make_scenes
+from cobalance.workflows.demo.figure_scenes import NAME, make_scenes
 from cobalance.workflows.load.dataset import drop_dataset
 from tests.docs.commands import unknown_parts
 

@@ -10,7 +10,7 @@ from cobalance.annotation.proposing.voting import plain_name
 from cobalance.graph.annotations.attributes import ProposedAttribute
 from cobalance.graph.arrays import FloatArray
 from cobalance.ingest.concepts.plurals import plural_forms
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 
 Embed = Callable[[Sequence[str]], FloatArray]
 """Embeds texts, as an array of shape (texts, dimensions)."""

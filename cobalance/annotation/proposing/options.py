@@ -10,7 +10,7 @@ from pydantic import Field
 from cobalance.graph.annotations.attributes import Level
 from cobalance.graph.errors import check_known
 from cobalance.graph.options import Options, read_options
-from cobalance.ingest.concepts.wording import with_article
+from cobalance.ingest.concepts.readable_names import with_article
 from cobalance.ingest.documents import decode_toml
 
 _FOLDER = files("cobalance.annotation.proposing") / "presets"

@@ -14,10 +14,10 @@ from cobalance.app.cli.shared.options import (
     assignments_option,
     cleaned,
 )
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE

@@ -19,9 +19,9 @@ from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.jobs.status import Job, list_jobs
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.export_graph.tables import dataset_centrality
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset

@@ -18,16 +18,16 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.wording import join_names
+from cobalance.ingest.concepts.readable_names import join_names
 from cobalance.workflows.compare import comparison_table
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.demo.loading import load_demo
 from cobalance.workflows.diagnose.tables import imbalance_table
 from cobalance.workflows.plan.planners import plan_dataset
-from cobalance.workflows.plan.words import describe_plan, plan_table
+from cobalance.workflows.plan.summaries import describe_plan, plan_table
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
         RECIPE,
         count_table,
     )
-    from cobalance.workflows.demo.scenes import GROUPS, NAME, SECOND_FIGURES_PX
+    from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, SECOND_FIGURES_PX
 
     recipe = RECIPES[RECIPE]
     groups = " : ".join(GROUPS)

@@ -9,10 +9,10 @@ import typer
 
 from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.evaluation_nodes import EVALUATION
 from cobalance.graph.dataset.cliques import clique_totals, mining_of
 from cobalance.graph.dataset.mining import MAX_CLIQUES, MiningReport
@@ -21,9 +21,9 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.diagnosis.order import EVIDENCE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import OptionError, render
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.own_effects import read_own_imbalances, read_summary
-from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import (
     describe_disagreements,
     describe_leaning,

@@ -19,8 +19,8 @@ from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plugins import is_installed
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import read_task
-from cobalance.graph.wording import inflect
 from cobalance.workflows.embed import search as vectors
 from cobalance.workflows.embed.search import USUAL
 from cobalance.workflows.settings import Settings

@@ -27,8 +27,8 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.status import list_jobs, read_job
 from cobalance.graph.options import path_options
 from cobalance.graph.plugins import is_installed
+from cobalance.graph.plurals import inflect
 from cobalance.graph.records import PlannedQuery
-from cobalance.graph.wording import inflect
 from cobalance.workflows.order.job import order_plan, read_order
 from cobalance.workflows.order.settings import is_path, licence_warnings
 from cobalance.workflows.settings import Settings

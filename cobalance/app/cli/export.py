@@ -17,8 +17,8 @@ from cobalance.generation.export import EXPORTERS, ExportOptions
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.settings import Settings
 

@@ -9,7 +9,7 @@ from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.dataset.cliques import load_cliques
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.export_graph.files import FORMATS, save_graph
 from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
 

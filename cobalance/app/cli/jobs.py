@@ -22,8 +22,8 @@ from cobalance.graph.errors import NotFoundError, needs_extra
 from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import Task, cancel_task, list_tasks, read_task, retry_task
-from cobalance.graph.wording import inflect
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame, tasks_frame
 

@@ -17,8 +17,8 @@ from typer import rich_utils
 from typer.main import get_command
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
-from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.run_log import Level
 from cobalance.workflows.settings import LogSettings

@@ -12,10 +12,10 @@ from cobalance.app.cli.shared.options import (
     assignments_option,
     cleaned,
 )
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.app.cli.shared.words import in_shell
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.planning.planners import PLANNERS
@@ -24,7 +24,7 @@ from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.panel.verdicts import warn_unsupported
 from cobalance.workflows.plan.planners import plan_dataset
-from cobalance.workflows.plan.words import describe_plan, plan_notes, plan_table
+from cobalance.workflows.plan.summaries import describe_plan, plan_notes, plan_table
 
 MinSize = Annotated[
     int, typer.Option(min=1, help="Smallest clique to balance; the paper prints 2.")

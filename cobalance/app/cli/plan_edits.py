@@ -20,7 +20,7 @@ from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.names import clean_name
 from cobalance.workflows.plan.edits import plan_counterfactual_dataset
-from cobalance.workflows.plan.words import describe_plan
+from cobalance.workflows.plan.summaries import describe_plan
 from cobalance.workflows.settings import Settings
 
 _Recipe = Annotated[

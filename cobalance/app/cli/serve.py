@@ -120,7 +120,7 @@ def mcp() -> None:
     It speaks the Model Context Protocol on standard input and output, and opens no port. An
     assistant is configured with the command `cobalance` and the argument `mcp`.
     """
-    from cobalance.app.assistant import open_assistant
+    from cobalance.app.mcp_server import open_assistant
 
     with open_store(Settings.from_environment()) as store:
         open_assistant(store).run("stdio")

@@ -12,6 +12,7 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tags.applying import TagChanges, apply_tags, pending_tags
 from cobalance.graph.tags.tags import (
     TagRole,
@@ -24,7 +25,6 @@ from cobalance.graph.tags.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.wording import inflect
 from cobalance.ingest.reader import read_text
 
 app = typer.Typer(

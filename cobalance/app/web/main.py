@@ -113,7 +113,7 @@ def _choose_dataset(title: str, names: list[str]) -> None:
 def require_login() -> None:
     """Return if the user may look; else say so, and end the run.
 
-    Who has yet to log in comes no further than `cobalance.app.web.server.security.LoginCheck`.
+    Who has yet to log in comes no further than `cobalance.app.web.server.login_check.LoginCheck`.
     """
     known = access.user()
     if known is None:

@@ -5,11 +5,11 @@ from cobalance.evaluation.metrics.metric import Metrics
 METRICS = Metrics(
     "metric",
     {
-        "accuracy": "cobalance.evaluation.metrics.accuracy",
-        "group_accuracy": "cobalance.evaluation.metrics.accuracy",
-        "balanced_accuracy": "cobalance.evaluation.metrics.accuracy",
-        "out_of_distribution": "cobalance.evaluation.metrics.accuracy",
-        "worst_group": "cobalance.evaluation.metrics.accuracy",
+        "accuracy": "cobalance.evaluation.metrics.group_accuracy",
+        "group_accuracy": "cobalance.evaluation.metrics.group_accuracy",
+        "balanced_accuracy": "cobalance.evaluation.metrics.group_accuracy",
+        "out_of_distribution": "cobalance.evaluation.metrics.group_accuracy",
+        "worst_group": "cobalance.evaluation.metrics.group_accuracy",
         "shortcut_gaps": "cobalance.evaluation.metrics.gaps",
         "mean_average_precision": "cobalance.evaluation.metrics.average_precision",
         "ratio": "cobalance.evaluation.metrics.ratios",

@@ -10,7 +10,7 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.groups import Grouping
-from cobalance.evaluation.metrics.accuracy import AccuracyOptions, accuracy_of_runs
+from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions, accuracy_of_runs
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, stack
 from cobalance.evaluation.metrics.tables import number_column
 from cobalance.evaluation.shortcuts import COMMON, UNCOMMON

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.groups import align_groups
-from cobalance.evaluation.metrics.accuracy import AccuracyOptions
+from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cobalance.evaluation.metrics.accuracy import AccuracyOptions
+from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import Inputs, MetricPlugin, score_frame, stack
 from cobalance.evaluation.metrics.tables import number_column, rows_of_table, text_column
 from cobalance.evaluation.predictions import RUN, check_predictions, require_classes, runs

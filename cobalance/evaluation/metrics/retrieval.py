@@ -7,7 +7,7 @@ import pandas as pd
 from pydantic import Field
 
 from cobalance.evaluation.groups import align_groups
-from cobalance.evaluation.metrics.accuracy import AccuracyOptions
+from cobalance.evaluation.metrics.group_accuracy import AccuracyOptions
 from cobalance.evaluation.metrics.metric import (
     Inputs,
     MetricPlugin,

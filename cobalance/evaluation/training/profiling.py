@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from cobalance.evaluation.metrics.accuracy import accuracy, group_accuracy
 from cobalance.evaluation.metrics.bias.lic import group_words
 from cobalance.evaluation.metrics.bias.markedness import (
     person_preference,
     prompt_similarities,
     self_similarity,
 )
+from cobalance.evaluation.metrics.group_accuracy import accuracy, group_accuracy
 from cobalance.evaluation.metrics.metric import stack
 from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions

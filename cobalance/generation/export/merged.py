@@ -9,7 +9,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import Setting
 from cobalance.graph.jobs.candidates import read_verdicts
 from cobalance.graph.jobs.rebalance import generated_id
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 

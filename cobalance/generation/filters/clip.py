@@ -17,7 +17,7 @@ from cobalance.generation.filters.filter import (
     describe_score,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import join_names
+from cobalance.ingest.concepts.readable_names import join_names
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.clip import CLIP, load_clip
 from cobalance.ingest.models.options import ModelOptions

@@ -20,7 +20,7 @@ from cobalance.generation.filters.filter import (
 from cobalance.generation.filters.pool import Pool, count_group_neighbours, count_real_neighbours
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.errors import JobBlockedError
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.images.arrays import ImageArray, MaskArray, find_box
 from cobalance.ingest.models.clip import CLIP, CLIP_REVISION
 from cobalance.ingest.models.options import ModelOptions

@@ -14,7 +14,7 @@ from cobalance.generation.filters.filter import (
     vocabulary_sha256,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import join_names, readable
+from cobalance.ingest.concepts.readable_names import join_names, readable
 from cobalance.ingest.models.options import DetectorOptions
 
 if TYPE_CHECKING:

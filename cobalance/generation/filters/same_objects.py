@@ -16,7 +16,7 @@ from cobalance.generation.filters.filter import (
     without_source,
 )
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
-from cobalance.ingest.concepts.wording import join_names, readable
+from cobalance.ingest.concepts.readable_names import join_names, readable
 from cobalance.ingest.images.arrays import ImageArray, sha256_of
 from cobalance.ingest.models.options import DetectorOptions
 

@@ -12,7 +12,7 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.settlement import Settler, candidates_wanted, is_unsettled
 from cobalance.generation.output.image_files import delete_dropped
-from cobalance.generation.output.provenance import Row, scores_by_name
+from cobalance.generation.output.manifest_rows import Row, scores_by_name
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import BATCH
 from cobalance.graph.jobs.candidates import NewCandidate, fingerprints, record_made, reject_made

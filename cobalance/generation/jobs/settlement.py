@@ -12,7 +12,7 @@ from cobalance.generation.filters.pool import Pool
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import read_vectors
 from cobalance.generation.output.image_files import delete_dropped
-from cobalance.generation.output.provenance import judgement_values, scores_by_name
+from cobalance.generation.output.manifest_rows import judgement_values, scores_by_name
 from cobalance.generation.output.settlement_records import Settled, add_settled
 from cobalance.generation.ranking import rank_candidates, sum_ranks
 from cobalance.graph.database.store import GraphStore
@@ -26,7 +26,7 @@ from cobalance.graph.jobs.settlement import (
     read_made,
     settle_queries,
 )
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.stored.output_folder import OutputFolder
 
 _QUERIES = 100  # whose candidates are read and settled at once

@@ -1,4 +1,4 @@
-"""Variants of a job's candidates, and the words of its groups for prompts."""
+"""Prompts and guidance scales that candidates take in turn; noun and adjective of each group."""
 
 from collections.abc import Sequence
 

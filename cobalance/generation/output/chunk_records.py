@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cobalance.generation.filters.pool import EmbeddedImage
-from cobalance.generation.output.provenance import Row
+from cobalance.generation.output.manifest_rows import Row
 from cobalance.graph.errors import InputError
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 

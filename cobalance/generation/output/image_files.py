@@ -13,7 +13,7 @@ from PIL import Image, PngImagePlugin
 
 from cobalance.generation.filters.pool import EmbeddedImage
 from cobalance.generation.image_request import GeneratedImage
-from cobalance.generation.output.provenance import Row
+from cobalance.generation.output.manifest_rows import Row
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.settlement import read_kept
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
@@ -95,7 +95,7 @@ def image_file(image: ImageArray, row: Mapping[str, Any], format: Format) -> byt
     image : uint8 array, shape (height, width, 3)
         The pixels.
     row : mapping
-        From `cobalance.generation.output.provenance`.
+        From `cobalance.generation.output.manifest_rows`.
     format : {"png", "jpeg"}
         JPEG is written with quality 95 and full colour resolution.
     """

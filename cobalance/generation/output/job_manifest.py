@@ -14,7 +14,7 @@ import pandas as pd
 
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.output.manifest import manifest_frame, write_rows
-from cobalance.generation.output.provenance import WITHOUT_SOURCE, Row
+from cobalance.generation.output.manifest_rows import WITHOUT_SOURCE, Row
 from cobalance.generation.output.settlement_records import Settled, Settlements, with_settlement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidates import read_verdicts

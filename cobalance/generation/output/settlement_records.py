@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from cobalance.generation.output.provenance import Row
+from cobalance.generation.output.manifest_rows import Row
 from cobalance.ingest.stored.output_folder import OutputFolder, OutputMissingError
 
 Settled = dict[str, Any]

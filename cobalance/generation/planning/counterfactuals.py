@@ -1,4 +1,4 @@
-"""Plans of counterfactuals: the same image with another group in it, a query an image and group."""
+"""Plans of counterfactuals: the same image with another group, one query per image and group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from cobalance.graph.errors import OptionError, Setting, check_known
 from cobalance.graph.records import Edit, PlannedQuery
 from cobalance.ingest.names import name_fault
 
-Made = Literal["all", "others", "own"]
+Shows = Literal["all", "others", "own"]
 CaptionMode = Literal["one group", "unify", "none"]
-Excluded = Literal["drop", "keep"]
+KeepOrDrop = Literal["drop", "keep"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,14 +22,14 @@ class CounterfactualOptions:
     Parameters
     ----------
     groups : tuple of str
-        Groups to show, such as woman and man; none for those of the words.
+        Groups to show, such as woman and man; empty: those of the word lists.
     made : {"all", "others", "own"}
         What each image is edited to show: every group, its own included; the other groups; or its
         own alone, with its captions unedited, as a control set is made.
     words : tuple of str
         Word lists, by name or path, that captions are edited with: one with words of the groups,
-        and any number with adjectives, which are combined with them. None for a recipe that looks
-        at no caption.
+        and any number with adjectives, which are combined with them. Empty for a recipe that
+        looks at no caption.
     captions : {"one group", "unify", "none"}
         Which images their captions allow to edit. ``one group``: those whose captions name one
         group and no other; the first one that does so is what the prompt is made from. ``unify``:
@@ -59,24 +59,24 @@ class CounterfactualOptions:
     """
 
     groups: tuple[str, ...] = ()
-    made: Made = "all"
+    made: Shows = "all"
     words: tuple[str, ...] = ()
     captions: CaptionMode = "one group"
-    unnamed: Excluded = "keep"
+    unnamed: KeepOrDrop = "keep"
     split: str = "train"
-    children: Excluded = "drop"
-    no_derivatives: Excluded = "drop"
+    children: KeepOrDrop = "drop"
+    no_derivatives: KeepOrDrop = "drop"
     limit: int | None = None
     concepts: tuple[str, ...] = ()
     cliques: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         for kind, value, known in (
-            ("choice of what is made", self.made, Made),
+            ("choice of what is made", self.made, Shows),
             ("way with captions", self.captions, CaptionMode),
-            ("choice for captions that name no group", self.unnamed, Excluded),
-            ("choice for images of children", self.children, Excluded),
-            ("choice for licences without derivatives", self.no_derivatives, Excluded),
+            ("choice for captions that name no group", self.unnamed, KeepOrDrop),
+            ("choice for images of children", self.children, KeepOrDrop),
+            ("choice for licences without derivatives", self.no_derivatives, KeepOrDrop),
         ):
             check_known(kind, [value], get_args(known))
         if self.captions != "none" and not self.words:
@@ -95,7 +95,7 @@ class CounterfactualOptions:
             raise OptionError("A clique without concepts was chosen. Name its concepts.")
 
 
-def check_groups(groups: Sequence[str], made: Made) -> None:
+def check_groups(groups: Sequence[str], made: Shows) -> None:
     """Raise OptionError unless groups can be planned for.
 
     Examples
@@ -122,7 +122,7 @@ and there is only 'woman'. Name two or more with plan.groups.
 
 
 def plan_counterfactuals(
-    images: pd.DataFrame, groups: Sequence[str], made: Made = "all"
+    images: pd.DataFrame, groups: Sequence[str], made: Shows = "all"
 ) -> tuple[PlannedQuery, ...]:
     """Ask for each image edited to show each group.
 

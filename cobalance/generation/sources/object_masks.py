@@ -20,8 +20,8 @@ from cobalance.generation.sources.object_regions import (
     object_regions,
 )
 from cobalance.graph.errors import CobalanceError, DataError, JobBlockedError, OutOfMemoryError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.records import Box
-from cobalance.graph.wording import inflect
 from cobalance.ingest.images.arrays import ImageArray, MaskArray
 from cobalance.ingest.images.masks import SegmentationError, mask
 

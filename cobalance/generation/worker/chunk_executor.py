@@ -10,11 +10,11 @@ from cobalance.generation.jobs.chunk_queue import ChunkResult
 from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.output.chunk_records import ChunkRecord, write_vectors
 from cobalance.generation.output.image_files import save_images
-from cobalance.generation.output.provenance import Row
+from cobalance.generation.output.manifest_rows import Row
 from cobalance.generation.worker.job_runner import JobRunner
+from cobalance.generation.worker.job_supervisor import FAILS_A_JOB, fail
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.generation.worker.supervisor import FAILS_A_JOB, fail
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,

@@ -23,12 +23,12 @@ from cobalance.generation.jobs.patches import needs_patch
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.output.image_files import JudgedImage
-from cobalance.generation.output.provenance import Row, judge_row, new_row
+from cobalance.generation.output.manifest_rows import Row, judge_row, new_row
 from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.sampler import Sources
 from cobalance.generation.worker.source_picker import SourcePicker
 from cobalance.graph.records import PlannedQuery
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.models.prompts import prompt_for
 
 

@@ -16,10 +16,10 @@ from math import inf
 
 from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.worker.chunk_executor import ChunkExecutor
+from cobalance.generation.worker.job_supervisor import JobSupervisor
 from cobalance.generation.worker.requeue import Requeuer
 from cobalance.generation.worker.resources import RetryingStore, WorkerResources, WorkerStopped
 from cobalance.generation.worker.runner_slot import RunnerSlot
-from cobalance.generation.worker.supervisor import JobSupervisor
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore

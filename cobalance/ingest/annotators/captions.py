@@ -11,8 +11,8 @@ import numpy as np
 from cobalance.graph.plugins import Plugin
 from cobalance.graph.records import Mention
 from cobalance.ingest.annotators.annotator import Scores
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
-from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.arrays import ImageArray
 from cobalance.ingest.models.options import CaptionOptions
 

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import Setting
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import ANNOTATION, Annotations
-from cobalance.graph.wording import inflect
 from cobalance.ingest import frames
 from cobalance.ingest.captions.caption_columns import (
     caption_column,

@@ -11,9 +11,9 @@ from typing import Any
 
 from cobalance.graph.errors import InputError, MissingExtraError
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import inflect
 from cobalance.ingest.collector import Collector
 from cobalance.ingest.documents import MOST_YAML, decode_yaml
 from cobalance.ingest.images.decoding import FORMATS as IMAGE_FORMATS, read_header

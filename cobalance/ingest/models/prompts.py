@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.wording import join_names, readable, with_article
+from cobalance.ingest.concepts.readable_names import join_names, readable, with_article
 
 PHOTO = "a photo of {concepts}"
 """The prompt of the paper's section 10: "a photo of concept 1, concept 2, ..., and concept N"."""

@@ -1,9 +1,9 @@
 """Annotation demonstration: an annotator invents imbalances, and an audit corrects them.
 
-Pictures of things before photographs (`cobalance.workflows.demo.digits`), where all things but one
-are equally frequent in both classes. A scripted language model proposes what to look for; a linear
-probe, trained on pictures where things and backgrounds go together, labels; people who see what is
-there check a sample. Proposing, training, labelling and auditing are the real ones.
+Pictures of things before photographs (`cobalance.workflows.demo.draw_digits`), where all things but
+one are equally frequent in both classes. A scripted language model proposes what to look for; a
+linear probe, trained on pictures where things and backgrounds go together, labels; people who see
+what is there check a sample. Proposing, training, labelling and auditing are the real ones.
 """
 
 import json
@@ -32,7 +32,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.annotators.linear_probe import fit_linear_probe
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.demo.digits import (
+from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
     SIDE_PX,
     THINGS,

@@ -1,9 +1,9 @@
 """Counterfactual demonstration: each picture with each group in it, the best of six kept.
 
-The recipe ``resampled`` from end to end on drawn figures (`cobalance.workflows.demo.scenes`), by
-the backend that needs no model: captions are edited, images planned, made in the real queue,
-ranked, and put beside or in place of the real ones. Then every set of things is equally frequent in
-all groups.
+The recipe ``resampled`` from end to end on drawn figures
+(`cobalance.workflows.demo.figure_scenes`), by the backend that needs no model: captions are edited,
+images planned, made in the real queue, ranked, and put beside or in place of the real ones. Then
+every set of things is equally frequent in all groups.
 """
 
 import json
@@ -27,9 +27,9 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.catalogue.recounts import MAX_SIZE
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, write_figures
+from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, write_figures
+from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.demo.runner import Runner, prefix_of
-from cobalance.workflows.demo.scenes import GROUPS, NAME, make_scenes
 from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
 from cobalance.workflows.order.job import order_plan

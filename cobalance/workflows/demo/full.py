@@ -19,7 +19,7 @@ from itertools import groupby
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from cobalance.evaluation.metrics.accuracy import (
+from cobalance.evaluation.metrics.group_accuracy import (
     balanced_accuracy,
     out_of_distribution,
     worst_group,
@@ -38,7 +38,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.comparison import compare_imbalances
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.workflows.cells import change_text
-from cobalance.workflows.demo import digits
+from cobalance.workflows.demo import draw_digits
 from cobalance.workflows.demo.loading import load_digits
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
@@ -51,7 +51,7 @@ PLANNER = "conbias"
 SEEDS = (0, 1, 2)
 MAKING: Mapping[str, float] = {"feather_px": 0}
 """No feathering: the edges of D's digits are hard, and two pixels are a large part of them."""
-SHORTCUTS = Shortcuts({"background": digits.BACKGROUNDS, "thing": digits.THINGS})
+SHORTCUTS = Shortcuts({"background": draw_digits.BACKGROUNDS, "thing": draw_digits.THINGS})
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ def run_full_demo(
         scikit-learn is not installed.
     """
     runner = Runner(store, settings, progress)
-    names = [digits.NAME if seed == 0 else f"{digits.NAME}-{seed}" for seed in seeds]
+    names = [draw_digits.NAME if seed == 0 else f"{draw_digits.NAME}-{seed}" for seed in seeds]
     runner.check_leftovers({f"{name}-rebalanced": name for name in names})
     planned: list[Planned] = []
     jobs: list[str] = []
     for seed, name in zip(seeds, names, strict=True):
         progress(f"draw {name}", 0, None)
-        load_digits(runner, name, digits.make_training_digits(seed))
+        load_digits(runner, name, draw_digits.make_training_digits(seed))
         _write_held_out(runner, name, seed)
         options = PlanOptions(min_size=1, max_size=2)
         planned.append(plan_dataset(store, name, PLANNER, options, progress=progress))
@@ -178,9 +178,9 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
     """Write and load held-out and test images, which have every combination equally often."""
     name = held_out_name(dataset)
     records: list[ImageRecord] = []
-    for part in (digits.make_held_out_digits(seed), digits.make_test_digits(seed)):
+    for part in (draw_digits.make_held_out_digits(seed), draw_digits.make_test_digits(seed)):
         folder = runner.pictures(name) / part.split
-        digits.write_images(folder, part.table["id"], part.pixels)
+        draw_digits.write_images(folder, part.table["id"], part.pixels)
         records += part.annotations(folder=f"{prefix_of(name)}{part.split}/").records()
     write_annotations(
         runner.store,
@@ -236,7 +236,7 @@ def train_and_test(
     # matrices so small go faster without a second thread, and twice as fast on a busy machine
     with threadpool_limits(1):
         runner.run_tasks(ids.values(), lambda *_: runner.progress("train and test", 0, None))
-    real, rows = 2 * sum(digits.IMAGES.values()), []
+    real, rows = 2 * sum(draw_digits.IMAGES.values()), []
     for (seed, line), one in ids.items():
         added = count_synthetic(runner.store, made[seed][1])
         images = {"real": real, "synthetic": added}.get(line.training_set, real + added)

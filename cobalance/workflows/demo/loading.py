@@ -14,7 +14,7 @@ from cobalance.workflows.demo import NAME, urbancars
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
-    from cobalance.workflows.demo.digits import Digits
+    from cobalance.workflows.demo.draw_digits import Digits
     from cobalance.workflows.demo.runner import Runner
 
 
@@ -36,7 +36,7 @@ def ensure_demo(store: GraphStore, progress: Progress) -> None:
 def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
     """Write the pictures of digits with exemplars of their concepts, load and mine them."""
     from cobalance.ingest.images.regions import write_regions
-    from cobalance.workflows.demo.digits import write_images
+    from cobalance.workflows.demo.draw_digits import write_images
     from cobalance.workflows.demo.runner import prefix_of
 
     store, progress, folder = runner.store, runner.progress, runner.pictures(name)
@@ -66,11 +66,11 @@ def ensure_digits(store: GraphStore, settings: Settings, progress: Progress) -> 
         The output folder is not on this machine.
     """
     with needs_extra("The example with pictures", "demo"):
-        from cobalance.workflows.demo import digits
+        from cobalance.workflows.demo import draw_digits
         from cobalance.workflows.demo.runner import Runner
     try:
-        dataset_state(store, digits.NAME).require_mined()
+        dataset_state(store, draw_digits.NAME).require_mined()
     except (NotFoundError, StaleError):
         progress("draw digits", 0, None)
         runner = Runner(store, settings, progress)
-        load_digits(runner, digits.NAME, digits.make_training_digits(0))
+        load_digits(runner, draw_digits.NAME, draw_digits.make_training_digits(0))

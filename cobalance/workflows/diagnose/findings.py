@@ -10,7 +10,7 @@ from cobalance.graph.diagnosis.imbalance import RATE
 from cobalance.graph.diagnosis.order import EVIDENCE, OWN, SMALLEST_FIRST
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import Action, Text
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 
 LITTLE = 1.25  # times: below, two rates say more than their ratio
 FEW = 50  # images: a class of fewer is small beside one with ten times as many

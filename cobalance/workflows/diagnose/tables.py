@@ -7,8 +7,8 @@ import pandas as pd
 
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.imbalance import COUNT, RATE
+from cobalance.graph.plurals import inflect
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import class_pairs, is_missing, log_odds_texts, q_text, rate_texts
 
 COUNT_GAP = "count gap (ConBias)"

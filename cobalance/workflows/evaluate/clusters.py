@@ -25,7 +25,7 @@ from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import Action, DataError
 from cobalance.graph.progress import Progress, silent
 from cobalance.ingest.captions.image_texts import read_image_texts
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 
 _PERSON = "person"  # in place of a group's word
 

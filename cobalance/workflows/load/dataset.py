@@ -10,11 +10,11 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
-from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import caption_files, write_image_texts
 from cobalance.ingest.embeddings.stored import embedding_files
 from cobalance.ingest.images.region_rows import region_files

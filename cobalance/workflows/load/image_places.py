@@ -16,10 +16,10 @@ import numpy as np
 
 from cobalance.graph.errors import CobalanceError, OptionError, Part, Setting
 from cobalance.graph.plugins import is_installed
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Annotations
 from cobalance.graph.safe_text import mask_credentials, safe_text
-from cobalance.graph.wording import inflect
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.images.uris import strip_secrets
 from cobalance.workflows.folders import Folders, change_added, read_added, usable

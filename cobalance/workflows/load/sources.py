@@ -13,7 +13,7 @@ from typing import Any
 
 from cobalance.graph.errors import MachineError, OptionError
 from cobalance.ingest.preview import FoundFile, describe_file, find_files
-from cobalance.workflows.login import is_loopback
+from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
 _LONGEST_NAME = 120  # characters; file systems allow 255 bytes

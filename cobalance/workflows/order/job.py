@@ -32,16 +32,16 @@ from cobalance.graph.errors import (
     parts_of,
 )
 from cobalance.graph.jobs.lifecycle import create_job
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
-from cobalance.graph.wording import inflect
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.concepts.word_lists import combine_words, phrases_of
-from cobalance.ingest.concepts.wording import readable
 from cobalance.ingest.images.roots import ImageRoots
 from cobalance.ingest.models.prompts import prompt_for
 from cobalance.workflows.load.image_places import file_identity, looked_in
-from cobalance.workflows.plan.words import no_images
+from cobalance.workflows.plan.summaries import no_images
 
 
 @log_run

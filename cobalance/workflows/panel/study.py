@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from cobalance.evaluation.study.agreement import study_results
 from cobalance.evaluation.study.questions import blind_sentence
-from cobalance.evaluation.study.results import study_results
 from cobalance.evaluation.study.sample import assign, draw_pairs
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
@@ -92,7 +92,7 @@ def _pairs(drawn: pd.DataFrame, words: GroupWords | None, groups: Sequence[str])
 
 
 def results_frame(store: GraphStore, study: Study) -> pd.DataFrame:
-    """All results of a study so far; see `cobalance.evaluation.study.results.study_results`.
+    """All results of a study so far; see `cobalance.evaluation.study.agreement.study_results`.
 
     Raises
     ------

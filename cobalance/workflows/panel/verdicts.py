@@ -15,8 +15,8 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels, read_answers
+from cobalance.graph.plurals import inflect
 from cobalance.graph.records import PlannedQuery
-from cobalance.graph.wording import inflect
 
 
 def audit_rates(store: GraphStore, audit: Audit) -> pd.DataFrame:

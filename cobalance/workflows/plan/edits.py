@@ -25,9 +25,9 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.dataset.state import check_name
 from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
-from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import read_image_texts
 from cobalance.ingest.concepts.group_words import GroupWords
 from cobalance.ingest.concepts.word_lists import combine_words

@@ -33,7 +33,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.workflows.panel.verdicts import read_corrections
-from cobalance.workflows.plan.words import describe_balance
+from cobalance.workflows.plan.summaries import describe_balance
 
 MOST = 20
 """Imbalances of a table."""

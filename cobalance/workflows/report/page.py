@@ -13,8 +13,8 @@ from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import ConflictError, OptionError, Setting, render
 from cobalance.graph.files import replacing
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
-from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import is_missing, rate_texts
 from cobalance.workflows.concept_graph.svg import text
 from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings, no_clique

@@ -29,9 +29,9 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.lifecycle import Task, read_task
-from cobalance.graph.wording import inflect
 from cobalance.ingest.images.image_file import ImageFileError
 from cobalance.ingest.images.regions import read_regions
 from cobalance.ingest.images.roots import ImageRoots

@@ -3,14 +3,14 @@ import pandas as pd
 import pytest
 
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.accuracy import (
+from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores
+from cobalance.evaluation.metrics.gaps import shortcut_gaps
+from cobalance.evaluation.metrics.group_accuracy import (
     balanced_accuracy,
     group_accuracy,
     out_of_distribution,
     worst_group,
 )
-from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores
-from cobalance.evaluation.metrics.gaps import shortcut_gaps
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, UnknownNameError

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
-from cobalance.evaluation.study.results import (
+from cobalance.evaluation.study.agreement import (
     ALPHA,
     ASKED,
     BOTH,
@@ -20,6 +19,7 @@ from cobalance.evaluation.study.results import (
     alphas,
     study_results,
 )
+from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
 from cobalance.evaluation.study.sample import assign, draw_pairs
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.captions.editor import CaptionEditor

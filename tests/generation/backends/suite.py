@@ -18,7 +18,7 @@ from cobalance.generation.backends.pipelines.diffusion import DiffusionBackend
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import GeneratedImage, GenerationError, ImageRequest
 from cobalance.generation.output.image_files import image_file
-from cobalance.generation.output.provenance import new_row
+from cobalance.generation.output.manifest_rows import new_row
 from cobalance.graph.errors import OutOfMemoryError
 from cobalance.ingest.images.arrays import MaskArray
 

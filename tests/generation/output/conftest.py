@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobalance.generation.image_request import ImageRequest, SourceImage
-from cobalance.generation.output.provenance import new_row
+from cobalance.generation.output.manifest_rows import new_row
 from tests.conftest import HOSTILE
 
 ABOUT = {

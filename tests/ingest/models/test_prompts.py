@@ -3,7 +3,7 @@
 import pytest
 
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.concepts.wording import LONGEST, readable
+from cobalance.ingest.concepts.readable_names import LONGEST, readable
 from cobalance.ingest.models.prompts import PHOTO, check_template, prompt_for
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.workflows.demo.digits import Digits, make_training_digits
+from cobalance.workflows.demo.draw_digits import Digits, make_training_digits
 
 
 @pytest.fixture(scope="session")

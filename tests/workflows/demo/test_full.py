@@ -6,7 +6,7 @@ import pandas as pd
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.shortcuts import shortcut_groups
 from cobalance.workflows.demo import full
-from cobalance.workflows.demo.digits import (
+from cobalance.workflows.demo.draw_digits import (
     THINGS,
     make_held_out_digits,
     make_test_digits,

@@ -6,14 +6,14 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_mining_options
 from cobalance.graph.queries.clique_images import read_clique_images
 from cobalance.ingest.images.regions import read_regions
-from cobalance.workflows.demo import digits, loading
+from cobalance.workflows.demo import draw_digits, loading
 from cobalance.workflows.demo.runner import Runner
 from cobalance.workflows.images import image_reader
 from cobalance.workflows.settings import Settings
 
 
 def test_the_digits_have_their_pictures(
-    store: GraphStore, dataset: str, tmp_path: Path, monkeypatch, train: digits.Digits
+    store: GraphStore, dataset: str, tmp_path: Path, monkeypatch, train: draw_digits.Digits
 ) -> None:
     monkeypatch.setenv("COBALANCE_OUTPUT", str(tmp_path / "made"))
     monkeypatch.setenv("COBALANCE_HOME", str(tmp_path / "home"))

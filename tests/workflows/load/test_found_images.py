@@ -11,7 +11,7 @@ from cobalance.graph.errors import render
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.words import in_python
+from cobalance.remedies import in_python
 from cobalance.workflows.folders import read_added
 from cobalance.workflows.load.image_places import FoundImages, find_images
 from cobalance.workflows.settings import Settings

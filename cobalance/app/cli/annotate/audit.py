@@ -22,7 +22,7 @@ from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
 from cobalance.graph.panels.audits import Audit
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 

@@ -27,7 +27,7 @@ from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.options import read_options
 from cobalance.graph.plugins import is_installed
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.annotators import ANNOTATORS
 from cobalance.workflows.settings import Settings
 

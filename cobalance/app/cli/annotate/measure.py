@@ -16,7 +16,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.files import replacing
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 
 if TYPE_CHECKING:
     from cobalance.annotation.measuring.truth import GroundTruth

@@ -24,7 +24,7 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.reader import read_text
 from cobalance.ingest.tables.sheets import guard_formulas
 from cobalance.workflows.settings import Settings

@@ -19,7 +19,7 @@ from cobalance.app.cli.shared.terminal import notes
 from cobalance.evaluation.training.texts import TEXT_FEATURES
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.settings import Settings
 
 

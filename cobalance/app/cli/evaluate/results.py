@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.evaluations.reading import read_evaluation
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.settings import Settings
 
 

@@ -16,7 +16,7 @@ from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import OptionError
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:

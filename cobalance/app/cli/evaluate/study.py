@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.panels.studies import Study, close_study
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 
 
 def study(

@@ -19,7 +19,7 @@ from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
 from cobalance.graph.plugins import is_installed
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.settings import Settings
 
 

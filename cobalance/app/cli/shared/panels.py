@@ -9,7 +9,7 @@ from cobalance.graph.errors import OptionError, Setting
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import list_panels
 from cobalance.graph.panels.studies import Study
-from cobalance.workflows.login import page_url
+from cobalance.workflows.login_file import page_url
 from cobalance.workflows.settings import Settings
 
 PeopleOption = Annotated[

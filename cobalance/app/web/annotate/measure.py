@@ -20,7 +20,7 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.label.compare import GeneratorComparison, compare_generator
 from cobalance.workflows.label.measure import (

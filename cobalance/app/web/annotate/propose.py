@@ -25,8 +25,8 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.errors import DataError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import inflect
 from cobalance.workflows.label.extract import count_captions, extract_concepts
 from cobalance.workflows.label.propose import (
     ENDPOINT,

@@ -29,8 +29,8 @@ from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.graph.annotations.runs import AnnotationRun, cancel_run, list_runs, retry_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import CobalanceError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import inflect
 from cobalance.workflows.label.decide import (
     change_thresholds,
     decide_labels,

@@ -10,7 +10,7 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.url import in_url, number_in_url
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.options import Options
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 
 OF_OPERATOR = ("model", "revision", "offline", "device")
 """Options that choose what a worker loads, and where: not offered where people log in."""

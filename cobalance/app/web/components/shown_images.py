@@ -13,6 +13,7 @@ from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.messages import edits, show_kept_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tags.tags import (
     list_tags,
     marks_of_images,
@@ -21,7 +22,6 @@ from cobalance.graph.tags.tags import (
     untag_images,
     write_note,
 )
-from cobalance.graph.wording import inflect
 
 THUMBNAIL_PX = 400
 LIGHTBOX_PX = 2400

@@ -15,8 +15,8 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.reports import Worker, workers_alive
 from cobalance.graph.plugins import is_installed
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import cancel_task, retry_task
-from cobalance.graph.wording import inflect
 
 LAST_LINES = 15
 _PROBLEM = "_worker_problem"

@@ -29,11 +29,11 @@ from cobalance.graph.database import schema
 from cobalance.graph.dataset.cliques import clique_totals
 from cobalance.graph.diagnosis.imbalance import COUNT
 from cobalance.graph.evaluations.reading import Evaluation
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.graph.queries.progress import DatasetProgress, dataset_progress
-from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import cell_text
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id, of_overview
 from cobalance.workflows.diagnose.facets import Facet, read_communities

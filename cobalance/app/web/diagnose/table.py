@@ -24,9 +24,9 @@ from cobalance.graph.diagnosis.imbalance import COUNT, RATE
 from cobalance.graph.diagnosis.order import OWN
 from cobalance.graph.errors import render
 from cobalance.graph.evaluations.reading import Evaluation
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.imbalances import Ranking, read_folded_imbalances, read_imbalances
 from cobalance.graph.queries.own_effects import filter_imbalances, read_own_effects, read_standing
-from cobalance.graph.wording import inflect
 from cobalance.workflows.diagnose.findings import describe_disagreements, describe_order, no_clique
 from cobalance.workflows.panel.verdicts import imbalance_verdicts
 

@@ -26,8 +26,8 @@ from cobalance.graph.dataset.names import split_sizes
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import origin_of
 from cobalance.graph.options import Options
-from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.wording import readable
+from cobalance.graph.plurals import inflect
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.workflows.evaluate.order import EvaluationOrder, Ordered, order_evaluations
 from cobalance.workflows.load.check import named_plainly
 from cobalance.workflows.load.sources import temporary_files

@@ -14,7 +14,7 @@ from cobalance.app.web.widgets.messages import errors_in_fragment, show_error, s
 from cobalance.app.web.widgets.tables import draw_columns
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, name_settings
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.evaluate.results import name_rows
 from cobalance.workflows.evaluate.stored import delete_evaluations
 

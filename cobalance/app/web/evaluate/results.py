@@ -16,8 +16,8 @@ from cobalance.app.web.widgets.tables import draw_table
 from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.evaluations.reading import Evaluation, list_evaluations
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.binding import bind_named
-from cobalance.graph.wording import inflect
 from cobalance.workflows.evaluate.results import (
     HEADLINE,
     export_bytes,

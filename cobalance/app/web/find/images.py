@@ -8,8 +8,8 @@ from cobalance.app.web.state import session
 from cobalance.app.web.state.session import CurrentDataset
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.graph.dataset.read import read_image_files
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tags.tags import marks_of_images
-from cobalance.graph.wording import inflect
 
 MOST = 100
 """The most images that are drawn at once."""

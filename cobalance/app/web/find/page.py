@@ -18,7 +18,7 @@ from cobalance.app.web.widgets.messages import empty_state
 from cobalance.app.web.widgets.theme import escape
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import DatasetState
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.ingest.embeddings.stored import time_written
 from cobalance.workflows.embed.search import Embedded, collect_computed, read_embedded
 

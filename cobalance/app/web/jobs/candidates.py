@@ -30,7 +30,7 @@ from cobalance.app.web.state.access import may_edit
 from cobalance.app.web.state.url import MOST_NUMBER, choice_in_url, in_url
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.generation.jobs.words import FilterWords
+from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.jobs.candidate_pages import (
     Candidate,
     CandidatePage,

@@ -10,7 +10,7 @@ from cobalance.app.web.jobs.job_cards import by_whom, describe_request, describe
 from cobalance.app.web.state import session
 from cobalance.app.web.widgets.controls import download
 from cobalance.app.web.widgets.theme import escape
-from cobalance.generation.jobs.words import FilterWords
+from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.candidate_pages import Candidate, read_provenance
 from cobalance.graph.jobs.status import Job

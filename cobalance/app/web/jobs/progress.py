@@ -22,8 +22,8 @@ from cobalance.graph.evaluations.writing import KIND
 from cobalance.graph.installation import install_command
 from cobalance.graph.jobs.lifecycle import QUERY_STATES, QueryState, cancel_job, retry_job
 from cobalance.graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.graph.plurals import inflect
 from cobalance.graph.tasks.lifecycle import Task, list_tasks
-from cobalance.graph.wording import inflect
 
 REFRESH_S = 2
 PER_PAGE = 50

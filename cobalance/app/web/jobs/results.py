@@ -20,8 +20,8 @@ from cobalance.generation.planning.composition import INCOMPLETE, REAL_IMAGES, R
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import inflect
 from cobalance.workflows.rebalance import rebalance_job
 
 _REAL = {

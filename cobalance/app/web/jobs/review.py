@@ -21,7 +21,7 @@ from cobalance.app.web.state.refreshing import rerun_page
 from cobalance.app.web.widgets.messages import errors_in_fragment, show_kept_error
 from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
-from cobalance.generation.jobs.words import FilterWords
+from cobalance.generation.jobs.filter_words import FilterWords
 from cobalance.graph.jobs.candidate_pages import (
     EditedGroup,
     EditedImage,

@@ -28,6 +28,7 @@ from cobalance.app.web.widgets.tables import count_column, draw_table
 from cobalance.app.web.widgets.theme import bold, shorten
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.concept_counts import CountedDataset
 from cobalance.graph.queries.neighbourhood import (
     Link,
@@ -36,7 +37,6 @@ from cobalance.graph.queries.neighbourhood import (
     shortest_link,
     to_graphml,
 )
-from cobalance.graph.wording import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.concept_graph.colors import class_colors
 from cobalance.workflows.concept_graph.overview import Axis, concepts_of, node_id

@@ -22,7 +22,7 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.panels.audits import Audit
 from cobalance.graph.panels.panel import Panel, list_panels, read_answers, read_panel
 from cobalance.graph.panels.studies import Study
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.panel.answers import Task, answer_task, person_tasks
 
 PERSON = "person"  # the query parameter

@@ -25,8 +25,8 @@ from cobalance.graph.dataset.read import load_incidence
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
-from cobalance.graph.wording import inflect
-from cobalance.ingest.concepts.wording import readable
+from cobalance.graph.plurals import inflect
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all
 

@@ -25,8 +25,8 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.errors import CobalanceError, DataError
 from cobalance.graph.names import clean_name
+from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.wording import inflect
 from cobalance.ingest.captions.image_texts import caption_files
 from cobalance.ingest.concepts.word_lists import combine_words
 from cobalance.workflows.order.job import order_plan

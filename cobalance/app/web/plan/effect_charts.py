@@ -16,7 +16,7 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.workflows.cells import change_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.plan.words import describe_widened, plan_warnings
+from cobalance.workflows.plan.summaries import describe_widened, plan_warnings
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own

@@ -39,12 +39,12 @@ from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.errors import CobalanceError, render
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
 from cobalance.workflows.plan.resample import list_images, read_listed
-from cobalance.workflows.plan.words import describe_balance, describe_proof, no_images
+from cobalance.workflows.plan.summaries import describe_balance, describe_proof, no_images
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
 VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")

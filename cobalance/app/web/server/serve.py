@@ -27,11 +27,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cobalance.app.web.server.health import health_route
-from cobalance.app.web.server.security import HostAndOriginCheck, LoginCheck, MessageCheck
+from cobalance.app.web.server.login_check import LoginCheck
+from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
 from cobalance.graph.errors import OptionError
-from cobalance.workflows.login import Login, is_loopback, read_login
+from cobalance.workflows.login_file import Login, is_loopback, read_login
 from cobalance.workflows.settings import Settings
 
 SCRIPT = Path(__file__).parents[1] / "main.py"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from cobalance.graph.errors import Action, Setting
-from cobalance.ingest.concepts.wording import readable
+from cobalance.ingest.concepts.readable_names import readable
 from cobalance.ingest.options import declared_options
 from cobalance.workflows.settings import VARIABLES
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import IO, Literal
 
 from cobalance.graph.errors import CobalanceError, ConflictError
+from cobalance.graph.plurals import inflect
 from cobalance.graph.safe_text import safe_text
-from cobalance.graph.wording import inflect
-from cobalance.workflows.login import is_loopback
+from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
 COMMAND = (sys.executable, "-m", "cobalance.app.web.workers.process")

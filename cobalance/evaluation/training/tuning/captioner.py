@@ -11,7 +11,7 @@ from transformers import AutoTokenizer, BlipForConditionalGeneration, BlipImageP
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import tune
+from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import CaptionerOptions
 from cobalance.ingest.models.loading import load_processor, quiet
 from cobalance.ingest.models.vision import VisionModel, open_vision
@@ -108,7 +108,7 @@ def tune_captioner(
 ) -> BlipCaptioner:
     """Open BLIP, in single precision, and fine-tune it on images and captions.
 
-    Further errors are those of `cobalance.evaluation.training.tuning.fit.tune`.
+    Further errors are those of `cobalance.evaluation.training.tuning.fitting.tune`.
 
     Raises
     ------

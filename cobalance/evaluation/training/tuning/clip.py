@@ -13,7 +13,7 @@ from transformers import CLIPTokenizer
 from cobalance.evaluation.training.examples import Examples, Floats
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.networks.model import consecutive
-from cobalance.evaluation.training.tuning.fit import tune
+from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipTuningOptions
 from cobalance.graph.errors import OptionError
 from cobalance.ingest.models.clip import load_clip
@@ -137,7 +137,7 @@ def tune_clip(
 ) -> ZeroShotClip:
     """Fine-tune CLIP on pairs of images and captions (Pinpoint Counterfactuals, section 4.4).
 
-    Errors are those of `open_clip` and `cobalance.evaluation.training.tuning.fit.tune`.
+    Errors are those of `open_clip` and `cobalance.evaluation.training.tuning.fitting.tune`.
     """
     model = open_clip(options)
     return replace(model, about=tune(model, options, training, validation, run))

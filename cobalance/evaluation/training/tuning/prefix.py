@@ -21,7 +21,7 @@ from transformers import (
 from cobalance.evaluation.training.examples import Examples
 from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.tuning.captioner import TunedCaptioner
-from cobalance.evaluation.training.tuning.fit import tune
+from cobalance.evaluation.training.tuning.fitting import tune
 from cobalance.evaluation.training.tuning.options import ClipCapOptions
 from cobalance.ingest.models.checkpoints import find_checkpoint
 from cobalance.ingest.models.clip import load_clip
@@ -146,7 +146,8 @@ def tune_prefix_captioner(
 ) -> PrefixCaptioner:
     """Train the prefix and fine-tune GPT-2 on images and captions [1]_; CLIP stays as it is.
 
-    Errors are those of `open_prefix_captioner` and `cobalance.evaluation.training.tuning.fit.tune`.
+    Errors are those of `open_prefix_captioner` and
+    `cobalance.evaluation.training.tuning.fitting.tune`.
 
     References
     ----------

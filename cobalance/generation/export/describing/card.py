@@ -12,8 +12,8 @@ import pandas as pd
 
 from cobalance.generation.export.describing.texts import TextCounts
 from cobalance.generation.export.tables import TableFile
-from cobalance.generation.output.provenance import CONSENT
-from cobalance.graph.wording import inflect
+from cobalance.generation.output.manifest_rows import CONSENT
+from cobalance.graph.plurals import inflect
 
 NAME = "README.md"
 IN_TABLE = ("real images", "generated images")  # of the counts

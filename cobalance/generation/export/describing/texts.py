@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cobalance.generation.export.images.image import ExportImage
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 
 UNKNOWN = "unknown"
 

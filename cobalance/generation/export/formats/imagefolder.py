@@ -1,4 +1,4 @@
-"""Hugging Face's imagefolder: a folder a split, with its images and a table of them.
+"""Hugging Face's imagefolder: a folder per split, with images and a metadata table.
 
 https://huggingface.co/docs/datasets/image_dataset
 """
@@ -109,5 +109,5 @@ def _row(image: ExportImage) -> dict[str, Any]:
 
 
 def open_export_format(_options: Options) -> StartExport:
-    """Start exports: a folder a split, with ``metadata.parquet``."""
+    """Start exports: a folder per split, with ``metadata.parquet``."""
     return lambda stream, staging: _ImageFolderWriter(staging, stream.splits)

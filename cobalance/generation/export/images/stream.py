@@ -22,7 +22,7 @@ from cobalance.generation.export.images.image import (
     with_content,
 )
 from cobalance.generation.export.options import ExportError, ExportOptions
-from cobalance.generation.output.provenance import find_pasted_image
+from cobalance.generation.output.manifest_rows import find_pasted_image
 from cobalance.graph.errors import CobalanceError, MissingExtraError, Part, Setting
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Mention

@@ -1,4 +1,4 @@
-"""Linear and integer programmes of plans: which images close which gaps, solved by HiGHS."""
+"""Plan images by linear or integer programming: the fewest that close the gaps (solver: HiGHS)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,18 @@ MOST_LINES = 20_000  # unknowns: more rows make the solver too slow on more
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A solver's answer: `images` (n_cliques, n_classes) or None, and the least they can be."""
+class Solution:
+    """A solution of the solver.
+
+    Parameters
+    ----------
+    images : float array, shape (n_cliques, n_classes), or None
+        None where it found none.
+    bound : float
+        Lower bound of what was minimised; 0 if unknown.
+    status : int
+        As `scipy.optimize.milp` returns it.
+    """
 
     images: FloatArray | None
     bound: float
@@ -67,7 +77,7 @@ class Programme:
         size = len(cliques)
         self.covers = sparse.csr_array((np.ones(len(parts)), (parts, wholes)), shape=(size, size))
 
-    def after(self, images: IntArray) -> IntArray:
+    def counts_after(self, images: IntArray) -> IntArray:
         """The counts with images: exact, shape (n_cliques, n_classes)."""
         made = np.rint(self.covers @ images.astype(np.float64)).astype(np.int64)
         return self.cliques.counts + made
@@ -79,12 +89,12 @@ class Programme:
         least = float(weights[weights > 0].min(initial=np.inf))
         return 1e-5 * least if np.isfinite(least) else 1.0
 
-    def fewest(self, *, whole: bool, seconds: float, gap: float) -> Answer:
+    def fewest(self, *, whole: bool, seconds: float, gap: float) -> Solution:
         """The fewest images within the tolerance and the caps."""
         cost = np.ones(self.cliques.counts.size)
         return self._solve(cost, None, whole=whole, seconds=seconds, gap=gap)
 
-    def least_excess(self, *, whole: bool, seconds: float, gap: float) -> Answer:
+    def least_excess(self, *, whole: bool, seconds: float, gap: float) -> Solution:
         """The least weighted sum of gaps beyond the tolerance within the caps; then fewest images.
 
         An image costs `image_cost`, so that none is asked for in vain.
@@ -93,7 +103,10 @@ class Programme:
         return self._solve(cost, self.tolerance.weights, whole=whole, seconds=seconds, gap=gap)
 
     def euler_weights(self) -> FloatArray:
-        """Weights that add up to 1 over all cliques within any set of concepts."""
+        """Weights that add up to 1 over all cliques within any set of concepts.
+
+        By them images that balance every clique count once, whatever cliques they contain.
+        """
         sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
         for size in sorted(set(sizes.tolist())):
             weights[sizes == size] = 1 - np.asarray(self.covers.T @ weights)[sizes == size]
@@ -114,7 +127,7 @@ class Programme:
         whole: bool,
         seconds: float,
         gap: float,
-    ) -> Answer:
+    ) -> Solution:
         """Solve for the least `cost` of images, and of `excess`, where gaps may be too wide."""
         n_images, in_counts = cost.size, bool((self.scale == 1).all())
         is_strict = excess is None and in_counts
@@ -142,10 +155,10 @@ class Programme:
         )
         least = found.mip_dual_bound if whole else found.fun
         if found.x is None:
-            return Answer(None, float(least or 0) if whole else 0.0, int(found.status))
+            return Solution(None, float(least or 0) if whole else 0.0, int(found.status))
         images = found.x[:n_images].reshape(self.cliques.counts.shape[::-1]).T
         known = found.status == OPTIMAL or whole
-        return Answer(images, float(least or 0) if known else 0.0, int(found.status))
+        return Solution(images, float(least or 0) if known else 0.0, int(found.status))
 
     def _add_tolerance(self, rows: "_Rows", balanced: IntArray, *, with_lines: bool) -> None:
         """Keep each class within its caps, and of the `balanced` cliques within the tolerance."""

@@ -4,33 +4,33 @@ import numpy as np
 
 from cobalance.generation.planning.budget import share_budget
 from cobalance.generation.planning.programmes.programme import Programme
-from cobalance.generation.planning.programmes.tolerance import Caps
+from cobalance.generation.planning.programmes.tolerance import ROUNDING, Caps
 from cobalance.graph.arrays import FloatArray, IntArray
 
 
 def round_down(images: FloatArray) -> IntArray:
     """Whole images, none more than the fractions."""
-    down: IntArray = np.floor(np.maximum(images, 0) + 1e-6).astype(np.int64)
+    down: IntArray = np.floor(np.maximum(images, 0) + ROUNDING).astype(np.int64)
     return down
 
 
-def fill(programme: Programme, images: IntArray) -> IntArray:
+def raise_to_tolerance(programme: Programme, images: IntArray) -> IntArray:
     """Raise images until every gap is within the tolerance, from the largest cliques down.
 
     Images of a size count in no clique of that size but their own, and in no larger one, so that
     one pass is enough. Caps are not looked at.
     """
     for size in sorted(set(programme.cliques.sizes().tolist()), reverse=True):
-        images = fill_size(programme, images, size)
+        images = raise_size(programme, images, size)
     return images
 
 
-def fill_size(programme: Programme, images: IntArray, size: int) -> IntArray:
+def raise_size(programme: Programme, images: IntArray, size: int) -> IntArray:
     """Raise images of the cliques of one size until their gaps are within the tolerance."""
     rows = np.flatnonzero(programme.cliques.sizes() == size)
-    after = programme.after(images)[rows]
+    after = programme.counts_after(images)[rows]
     lowest = programme.tolerance.take(rows).lowest_counts(after * programme.scale)
-    missing = np.ceil(lowest / programme.scale - 1e-6).astype(np.int64) - after
+    missing = np.ceil(lowest / programme.scale - ROUNDING).astype(np.int64) - after
     filled = images.copy()
     filled[rows] += np.clip(missing, 0, None)
     return filled
@@ -45,31 +45,32 @@ def round_near(programme: Programme, wanted: FloatArray, sizes: FloatArray) -> I
     Parameters
     ----------
     wanted : float array, shape (n_cliques, n_classes)
+        Images, with fractions.
     sizes : float array, shape (n_classes,)
         Of the classes, with the images.
     """
-    cliques, kinds = programme.cliques, programme.cliques.sizes()
+    cliques, clique_sizes = programme.cliques, programme.cliques.sizes()
     exact, images = cliques.counts + programme.covers @ wanted, np.zeros_like(cliques.counts)
-    for size in sorted(set(kinds.tolist()), reverse=True):
-        lacking = np.rint(np.maximum(exact - programme.after(images), 0)).astype(np.int64)
-        images[kinds == size] = lacking[kinds == size]
-    rows = np.flatnonzero(kinds == kinds.min())
-    after, tolerance = programme.after(images)[rows], programme.tolerance.take(rows)
+    for size in sorted(set(clique_sizes.tolist()), reverse=True):
+        lacking = np.rint(np.maximum(exact - programme.counts_after(images), 0)).astype(np.int64)
+        images[clique_sizes == size] = lacking[clique_sizes == size]
+    rows = np.flatnonzero(clique_sizes == clique_sizes.min())
+    after, tolerance = programme.counts_after(images)[rows], programme.tolerance.take(rows)
     top = (np.maximum(exact[rows], after) / sizes).max(axis=1, keepdims=True) * sizes
-    lowest = np.ceil((1 - tolerance.share)[:, None] * top - 1 + 1e-6)
+    lowest = np.ceil((1 - tolerance.share)[:, None] * top - 1 + ROUNDING)
     top[tolerance.weights == 0], lowest[tolerance.weights == 0] = np.inf, 0
     images[rows] += np.maximum(lowest - after, 0).astype(np.int64)
     after = np.maximum(lowest, after)
     missing = sizes - cliques.class_sizes - images.sum(axis=0)
     spare = np.minimum(after - lowest, images[rows])
-    room = np.where(missing > 0, np.floor(top - after + 1e-6), spare)
+    room = np.where(missing > 0, np.floor(top - after + ROUNDING), spare)
     room = np.minimum(room, abs(missing))
     change = np.clip(abs(missing) - (np.cumsum(room, axis=0) - room), 0, room)
     images[rows] += (np.sign(missing) * change).astype(np.int64)
     return images
 
 
-def cut(images: IntArray, caps: Caps) -> IntArray:
+def apply_caps(images: IntArray, caps: Caps) -> IntArray:
     """Apply the caps of queries, then of classes and of all images in proportion."""
     less = images if caps.query is None else np.minimum(images, caps.query)
     if caps.per_class is not None:
@@ -77,7 +78,7 @@ def cut(images: IntArray, caps: Caps) -> IntArray:
     return less if caps.budget is None else share_budget(less, caps.budget)
 
 
-def add_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:
+def round_up_within(programme: Programme, images: IntArray, wanted: FloatArray) -> IntArray:
     """Round fractions up, the largest first, while the budget, and caps of classes, have room.
 
     Ties go by position. Caps on overshoot are not looked at.
@@ -89,7 +90,7 @@ def add_within(programme: Programme, images: IntArray, wanted: FloatArray) -> In
     room -= images.sum(axis=0)
     for place in np.argsort(-rest, axis=None, kind="stable"):
         row, code = divmod(int(place), images.shape[1])
-        if left < 1 or rest[row, code] <= 1e-6:
+        if left < 1 or rest[row, code] <= ROUNDING:
             break
         if room[code] >= 1:
             images[row, code] += 1

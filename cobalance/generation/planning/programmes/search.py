@@ -9,18 +9,19 @@ from cobalance.generation.planning.plan import PlannedImages
 from cobalance.generation.planning.programmes.programme import (
     INFEASIBLE,
     OPTIMAL,
-    Answer,
     Programme,
+    Solution,
 )
 from cobalance.generation.planning.programmes.rounding import (
-    add_within,
-    cut,
-    fill,
-    fill_size,
+    apply_caps,
+    raise_size,
+    raise_to_tolerance,
     round_down,
     round_near,
+    round_up_within,
 )
 from cobalance.generation.planning.programmes.tolerance import (
+    ROUNDING,
     Caps,
     Tolerance,
     bounded_plan,
@@ -132,7 +133,7 @@ class Search:
                 one = self._at(step)
                 if step not in leasts:
                     programme = one._programme(scales[0])
-                    leasts[step] = int(fill_size(programme, nothing, largest).sum())
+                    leasts[step] = int(raise_size(programme, nothing, largest).sum())
                 if leasts[step] >= most:
                     break
                 if step not in plans:
@@ -161,7 +162,7 @@ class Search:
         programme = self._strict(scale, margin)
         weights = programme.euler_weights()
         for _ in range(RATIO_STEPS):
-            after = programme.after(self._fill_from(programme, int(sizes.min())))
+            after = programme.counts_after(self._fill_from(programme, int(sizes.min())))
             short = after - (after * scale).max(axis=1, keepdims=True) / scale
             short[sizes == sizes.min()] = 0
             left = before - weights @ (self.cliques.counts - short)
@@ -175,7 +176,7 @@ class Search:
         """The images that cliques of more than so many concepts lack."""
         images = np.zeros_like(self.exact)
         for size in sorted(set(self.cliques.sizes().tolist()), reverse=True):
-            images = fill_size(programme, images, size) if size > low else images
+            images = raise_size(programme, images, size) if size > low else images
         return images
 
     def _whole_rates(self, scales: list[FloatArray]) -> list[IntArray]:
@@ -201,10 +202,10 @@ class Search:
         low = max(fits, default=kinds[0])
         programme = self._strict(scale, margin)
         images = self._fill_from(programme, low)
-        after = programme.after(images)
+        after = programme.counts_after(images)
         tolerance = programme.tolerance
         highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
-        room = np.floor(np.maximum(highest[:, None] / scale - after, 0) + 1e-6)
+        room = np.floor(np.maximum(highest[:, None] / scale - after, 0) + ROUNDING)
         room[(sizes <= low) | (tolerance.weights == 0)] = np.inf
         if self.caps.query is not None:
             room = np.minimum(room, np.maximum(self.caps.query - images, 0))
@@ -230,7 +231,9 @@ class Search:
         before = self.cliques.class_sizes
         images = round_near(programme, wanted, np.rint(before + wanted.sum(axis=0)))
         for _ in range(REPAIRS):
-            images = fill(self._programme(class_scale(before + images.sum(axis=0))), images)
+            images = raise_to_tolerance(
+                self._programme(class_scale(before + images.sum(axis=0))), images
+            )
         return images
 
     def _strict(self, scale: FloatArray, margin: float) -> Programme:
@@ -253,7 +256,7 @@ class Search:
             return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
         programme, status, finished = self._programme(self._ones()), OPTIMAL, False
         bound = float(programme.least_images().sum())
-        candidates = [fill(programme, np.zeros_like(self.exact)), self.exact]
+        candidates = [raise_to_tolerance(programme, np.zeros_like(self.exact)), self.exact]
         if self._is_small:
             answer = programme.fewest(whole=True, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
@@ -261,19 +264,19 @@ class Search:
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
         else:
-            candidates.append(fill(programme, self._by_size(programme)))
+            candidates.append(raise_to_tolerance(programme, self._by_size(programme)))
         fits = any(self._fits(programme, one) for one in candidates)
         if status not in (OPTIMAL, INFEASIBLE) or not (self._is_small or fits):
             answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
             if answer.images is not None:
-                candidates.append(fill(programme, round_down(answer.images)))
+                candidates.append(raise_to_tolerance(programme, round_down(answer.images)))
         fit = [one for one in candidates if self._fits(programme, one)]
         if not fit:
             return INFEASIBLE if status == INFEASIBLE else None
         best = min(fit, key=lambda one: int(one.sum()))
         return bounded_plan(
-            best, float(best.sum()), float(np.ceil(bound - 1e-6)), "images", finished=finished
+            best, float(best.sum()), float(np.ceil(bound - ROUNDING)), "images", finished=finished
         )
 
     def _by_size(self, programme: Programme) -> IntArray:
@@ -285,8 +288,8 @@ class Search:
         """
         sizes = self.cliques.sizes()
         size = int(sizes.max())
-        images = fill_size(programme, np.zeros_like(self.exact), size)
-        smaller, after = np.flatnonzero(sizes < size), programme.after(images)
+        images = raise_size(programme, np.zeros_like(self.exact), size)
+        smaller, after = np.flatnonzero(sizes < size), programme.counts_after(images)
         if not len(smaller):
             return images
         roomy = np.flatnonzero((sizes == size) & programme.tolerance.has_room(after))
@@ -297,8 +300,8 @@ class Search:
             answer = self._rest(both, after)._answer(whole=False)
             if answer.images is not None:
                 images[frequent] += round_down(answer.images[len(smaller) :])
-                images = fill_size(programme, images, size)
-        rest = self._rest(smaller, programme.after(images))
+                images = raise_size(programme, images, size)
+        rest = self._rest(smaller, programme.counts_after(images))
         if not rest._is_small:
             images[smaller] = rest._by_size(rest._programme(self._ones()))
             return images
@@ -315,7 +318,7 @@ class Search:
             self, cliques=cliques, tolerance=self.tolerance.take(rows), caps=caps, exact=exact
         )
 
-    def _answer(self, *, whole: bool) -> Answer:
+    def _answer(self, *, whole: bool) -> Solution:
         gap = max(self.solver_gap, NEARLY)
         programme = self._programme(self._ones())
         return programme.fewest(whole=whole, seconds=self.seconds / 2, gap=gap)
@@ -325,21 +328,21 @@ class Search:
         return self.cliques.counts.size <= MOST_WHOLE
 
     def _fits(self, programme: Programme, images: IntArray) -> bool:
-        after = programme.after(images)
+        after = programme.counts_after(images)
         within = not programme.tolerance.excess(after * programme.scale).any()
         return within and programme.caps.allow(self.cliques.counts, after, images)
 
     def _within_budget(self, full: PlannedImages | None) -> PlannedImages:
         """The least weighted sum of gaps beyond the tolerance."""
-        shared = [] if full is None else [cut(full.images, self.caps)]
+        shared = [] if full is None else [apply_caps(full.images, self.caps)]
         scale = self._ones()
         if self.rates:
             scale = class_scale(self.cliques.class_sizes + sum(one.sum(axis=0) for one in shared))
         programme = self._programme(scale, budget=True)
         nothing = np.zeros_like(self.exact)
-        candidates = [nothing, cut(self.exact, self.caps), *shared]
+        candidates = [nothing, apply_caps(self.exact, self.caps), *shared]
         if not self.rates:
-            candidates.append(cut(fill(programme, nothing), self.caps))
+            candidates.append(apply_caps(raise_to_tolerance(programme, nothing), self.caps))
         bound, status = 0.0, None
         if self._is_small:
             answer = programme.least_excess(whole=True, seconds=self.seconds, gap=self.solver_gap)
@@ -352,18 +355,22 @@ class Search:
             bound = max(bound, answer.bound)
             if answer.images is not None:
                 down = round_down(answer.images)
-                candidates += [down, add_within(programme, down, answer.images)]
+                candidates += [down, round_up_within(programme, down, answer.images)]
         return self._least(programme, candidates, bound, finished)
 
     def _least(
         self, programme: Programme, candidates: Sequence[IntArray], bound: float, finished: bool
     ) -> PlannedImages:
         def remainder(images: IntArray) -> float:
-            beyond = programme.tolerance.excess(programme.after(images) * programme.scale)
+            beyond = programme.tolerance.excess(programme.counts_after(images) * programme.scale)
             return float((beyond * programme.tolerance.weights).sum())
 
         counts = self.cliques.counts
-        fit = [one for one in candidates if programme.caps.allow(counts, programme.after(one), one)]
+        fit = [
+            one
+            for one in candidates
+            if programme.caps.allow(counts, programme.counts_after(one), one)
+        ]
         best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
         cost = programme.image_cost * int(best.sum())
         what = "images of gaps beyond the tolerance"

@@ -125,10 +125,10 @@ def bounded_plan(
     A plan of a solver that has not finished is never proven: it depends on the clock.
     """
     bound = min(max(bound, 0.0), value) + 0.0  # no -0.0
-    proven = finished and value - bound <= 1e-6 * (1 + value)
+    proven = finished and value - bound <= ROUNDING * (1 + value)
     least = f"no plan has fewer than {bound:,.0f}" if bound else "how few it takes is unknown"
     said = f"Not proven to be the best: {value:,.0f} {what}; {least}."
-    if value - bound <= 1e-6 * (1 + value):
+    if value - bound <= ROUNDING * (1 + value):
         said = "No plan is better, but the solver's time was up: another run may find another plan."
     return PlannedImages(images, proven, bound, "" if proven else said)
 

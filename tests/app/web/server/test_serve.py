@@ -21,7 +21,7 @@ from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
 from cobalance.graph.errors import DataError, OptionError
 from cobalance.workflows.demo import NAME
-from cobalance.workflows.login import read_login
+from cobalance.workflows.login_file import read_login
 from cobalance.workflows.settings import Settings
 from tests.app.conftest import AUTH
 from tests.browser.server import environment_of, running

@@ -12,12 +12,12 @@ import torch
 from PIL import Image
 from transformers import CLIPModel
 
-from cobalance.evaluation.metrics.accuracy import group_accuracy
 from cobalance.evaluation.metrics.bias.markedness import (
     person_preference,
     prompt_similarities,
     self_similarity,
 )
+from cobalance.evaluation.metrics.group_accuracy import group_accuracy
 from cobalance.evaluation.metrics.opportunity_gap import opportunity_gap_of_predictions
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.evaluation.training.data.examples import code_examples

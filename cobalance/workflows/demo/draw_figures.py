@@ -18,8 +18,8 @@ from PIL import Image
 from cobalance.generation.backends.compositing.draws import Draws
 from cobalance.generation.backends.compositing.styles import paint_look, style_of
 from cobalance.ingest.images.masks import mask
+from cobalance.workflows.demo.figure_scenes import GROUPS, NO_DERIVATIVES, THINGS, BoxPx, Scene
 from cobalance.workflows.demo.photographs import areas, cut_object
-from cobalance.workflows.demo.scenes import GROUPS, NO_DERIVATIVES, THINGS, BoxPx, Scene
 
 INSTANCES, CAPTIONS = "instances.json", "captions.json"
 

@@ -5,7 +5,7 @@ import json
 from cobalance.generation.filters.filter import Judgement
 from cobalance.generation.image_request import GeneratedImage
 from cobalance.generation.output.manifest import manifest_frame
-from cobalance.generation.output.provenance import judge_row
+from cobalance.generation.output.manifest_rows import judge_row
 
 
 def test_settings_are_all_that_decides_pixels_and_verdicts(row):

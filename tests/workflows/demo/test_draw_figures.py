@@ -12,8 +12,8 @@ from PIL import Image
 from cobalance.ingest.images.masks import mask, mask_box
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
-from cobalance.workflows.demo.figures import CAPTIONS, INSTANCES, draw_scene, write_figures
-from cobalance.workflows.demo.scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
+from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, draw_scene, write_figures
+from cobalance.workflows.demo.figure_scenes import GROUPS, PICTURES, THINGS, Scene, make_scenes
 
 
 @pytest.fixture(scope="module")

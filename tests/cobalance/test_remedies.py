@@ -8,7 +8,7 @@ import pytest
 
 import cobalance as cb
 from cobalance.graph.errors import InputError
-from cobalance.words import CALLS
+from cobalance.remedies import CALLS
 
 
 def test_a_keyword_of_a_reader_is_named(tmp_path):

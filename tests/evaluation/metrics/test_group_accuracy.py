@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.accuracy import (
+from cobalance.evaluation.metrics.comparison import compare_methods
+from cobalance.evaluation.metrics.group_accuracy import (
     balanced_accuracy,
     group_accuracy,
     out_of_distribution,
     worst_group,
 )
-from cobalance.evaluation.metrics.comparison import compare_methods
 from cobalance.evaluation.metrics.metric import Inputs
 from cobalance.evaluation.predictions import check_predictions
 from cobalance.graph.errors import InputError, OptionError

@@ -12,17 +12,17 @@ import typer
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
 from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.app.cli.shared.words import in_shell
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import foreign_images
 from cobalance.graph.dataset.sampled import PER_CLASS, Sample
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError, render
+from cobalance.graph.plurals import inflect
 from cobalance.graph.records import Annotations
-from cobalance.graph.wording import inflect
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
 from cobalance.ingest.problems import SkippedRecord

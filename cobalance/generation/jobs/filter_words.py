@@ -9,7 +9,7 @@ from cobalance.generation.filters import FILTERS
 from cobalance.generation.filters.filter import Asked, Said, Scored
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.graph.errors import CobalanceError
-from cobalance.ingest.concepts.wording import join_names
+from cobalance.ingest.concepts.readable_names import join_names
 
 
 class FilterWords:

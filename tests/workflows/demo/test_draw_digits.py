@@ -14,7 +14,7 @@ from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.object_regions import object_regions
 from cobalance.ingest.images.masks import mask
 from cobalance.ingest.images.regions import read_regions, write_regions
-from cobalance.workflows.demo.digits import (
+from cobalance.workflows.demo.draw_digits import (
     BACKGROUNDS,
     NAME,
     THINGS,

@@ -13,7 +13,7 @@ from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.diagnosis.association import disagreements
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
-from cobalance.graph.wording import inflect
+from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 

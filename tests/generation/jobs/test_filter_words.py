@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cobalance.generation.jobs.words import FilterWords
+from cobalance.generation.jobs.filter_words import FilterWords
 
 NAN = float("nan")
 
