@@ -15,7 +15,7 @@ from cobalance.data import Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.sampled import Sample
+from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
@@ -91,16 +91,11 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             data = read(data)
         dataset = default_dataset_name(data.source) if name is None else clean_name(name)
         folders, annotations = self.settings.folders(), data.annotations
-        load_dataset(
-            self.graph,
-            folders,
-            dataset,
-            annotations,
-            source=data.source,
-            replace=replace,
-            sample=None if sample is None else Sample(sample, seed),
-            progress=self.progress,
-        )
+        given: Any = {"source": data.source, "replace": replace, "progress": self.progress}
+        if sample is None:
+            load_dataset(self.graph, folders, dataset, annotations, **given)
+        else:
+            write_sampled(self.graph, dataset, annotations, Sample(sample, seed), **given)
         found = find_images(folders, annotations, data.file, progress=self.progress)
         remarks = (render(found.describe(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)

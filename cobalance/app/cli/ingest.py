@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import foreign_images
-from cobalance.graph.dataset.sampled import PER_CLASS, Sample
+from cobalance.graph.dataset.sampled import PER_CLASS, Sample, write_sampled
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError, render
@@ -212,16 +212,11 @@ def _load_file(
         if not named and not replace and sample is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
-        report = load_dataset(
-            store,
-            folders,
-            name,
-            annotations,
-            source=path.name,
-            replace=replace,
-            sample=sample,
-            progress=progress,
-        )
+        given: Any = {"source": path.name, "replace": replace, "progress": progress}
+        if sample is None:
+            report = load_dataset(store, folders, name, annotations, **given)
+        else:
+            report = write_sampled(store, name, annotations, sample, **given)
         found = find_images(folders, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)

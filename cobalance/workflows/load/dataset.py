@@ -5,7 +5,6 @@ from pathlib import Path
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
-from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
@@ -45,13 +44,12 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
-    sample: Sample | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again, and what tags say is applied. With a
-    sample, only counts are loaded, as `write_sampled` does.
+    What accepted annotation runs found is added to them again, and what tags say is applied. To
+    keep the counts and a sample of the images, see `cobalance.graph.dataset.sampled.write_sampled`.
 
     Parameters
     ----------
@@ -59,21 +57,15 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
-    sample : Sample or None
-        The images that the graph keeps; None for all.
 
     Raises
     ------
     ConflictError
-        The dataset has a sample of its images, or all of them and a sample is asked for.
+        The dataset has a sample of its images.
     StoreError
         Another process writes the same dataset at the same time, or the database fails, or the
         images' regions or captions cannot be written.
     """
-    if sample is not None:
-        return write_sampled(
-            store, dataset, annotations, sample, source=source, replace=replace, progress=progress
-        )
     report = write_annotations(
         store, dataset, annotations, source=source, replace=replace, progress=progress
     )

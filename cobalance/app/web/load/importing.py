@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -18,6 +19,7 @@ from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_t
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
+from cobalance.graph.dataset.sampled import write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
@@ -247,21 +249,17 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
     store, settings = session.store(), session.settings()
     folders = settings.folders()
     roots = import_roots(settings, st.get_option("server.address"))
-    request = found.request
+    request, name = found.request, found.request.dataset
+    given: Any = {"source": Path(request.file).name, "replace": request.replace}
 
     def work(progress: Progress) -> str:
-        report = load_dataset(
-            store,
-            folders,
-            request.dataset,
-            found.annotations,
-            source=Path(request.file).name,
-            replace=request.replace,
-            sample=request.sample,
-            progress=progress,
-        )
+        annotations, sample = found.annotations, request.sample
+        if sample is None:
+            report = load_dataset(store, folders, name, annotations, **given, progress=progress)
+        else:
+            report = write_sampled(store, name, annotations, sample, **given, progress=progress)
         images = find_images(folders, found.annotations, file, within=roots, progress=progress)
-        return f"{describe_load(request.dataset, report)} {render(images.describe(), in_app)}"
+        return f"{describe_load(name, report)} {render(images.describe(), in_app)}"
 
-    tasks.start(f"load {request.dataset}", f"Loading {request.dataset}", work)
-    st.session_state[LOADING] = request.dataset
+    tasks.start(f"load {name}", f"Loading {name}", work)
+    st.session_state[LOADING] = name
