@@ -31,6 +31,8 @@ hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machi
 hypothesis.settings.load_profile("cobalance")
 # Its servers live for seconds, which the optimizing compiler would take a third of.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Arrays here are small, and the threads that wait for each other take a processor from other tests.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Datasets and lists of all sizes come and go, for which queries would be planned time and again:
 # half of the server's CPU time.

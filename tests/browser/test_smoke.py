@@ -24,9 +24,12 @@ def test_what_no_page_should_do_is_seen(pages):
     for script, seen in (
         ("console.error('spilt')", "console: spilt"),
         ("setTimeout(() => { throw new Error('thrown') })", "uncaught: thrown"),
-        ("fetch('http://127.0.0.1:9/').catch(() => {})", "127.0.0.1:9"),
-        ("new Image().src = 'https://example.org/beacon.png'", "asked another host: https://ex"),
-        ("new WebSocket('ws://127.0.0.1:9/')", "asked another host: ws://127.0.0.1:9"),
+        ("fetch('http://127.0.0.1:9/').catch(() => {})", "'http://127.0.0.1:9/'"),
+        (
+            "new Image().src = 'https://example.org/beacon.png'",
+            "asked another host: https://example.org/",
+        ),
+        ("new WebSocket('ws://127.0.0.1:9/')", "'ws://127.0.0.1:9/'"),
     ):
         page.evaluate(f"() => {{ {script} }}")
         until(lambda: page.evaluate("true") and seen in " ".join(pages.problems))  # noqa: B023
