@@ -33,7 +33,7 @@ EXIT_CODES = (
 COMMANDS = {
     "demo": "demo.demo",
     "app": "serve.app",
-    "ingest": "load.ingest",
+    "ingest": "ingest.ingest",
     "datasets": "datasets.app",
     "tags": "tags.app",
     "embeddings": "embeddings.app",
