@@ -15,7 +15,7 @@ from cobalance.data import Data, read
 from cobalance.datasets import Dataset, Questions, job_of
 from cobalance.display import Result
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.sampled import Sample, write_sampled
+from cobalance.graph.dataset.sampled import Sample
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.jobs.status import read_job
@@ -26,7 +26,7 @@ from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import safe_text
 from cobalance.jobs import Job
 from cobalance.remedies import in_python, methods_speak_python, speaks_python
-from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_dataset
+from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_sampled
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
@@ -91,11 +91,16 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
             data = read(data)
         dataset = default_dataset_name(data.source) if name is None else clean_name(name)
         folders, annotations = self.settings.folders(), data.annotations
-        given: Any = {"source": data.source, "replace": replace, "progress": self.progress}
-        if sample is None:
-            load_dataset(self.graph, folders, dataset, annotations, **given)
-        else:
-            write_sampled(self.graph, dataset, annotations, Sample(sample, seed), **given)
+        load_sampled(
+            self.graph,
+            folders,
+            dataset,
+            annotations,
+            None if sample is None else Sample(sample, seed),
+            source=data.source,
+            replace=replace,
+            progress=self.progress,
+        )
         found = find_images(folders, annotations, data.file, progress=self.progress)
         remarks = (render(found.describe(), in_python),) if found.named else ()
         return changed(self[dataset], remarks=remarks)

@@ -17,7 +17,7 @@ from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.names import foreign_images
-from cobalance.graph.dataset.sampled import PER_CLASS, Sample, write_sampled
+from cobalance.graph.dataset.sampled import PER_CLASS, Sample
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError, render
@@ -26,7 +26,7 @@ from cobalance.graph.records import Annotations
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
 from cobalance.ingest.problems import SkippedRecord
-from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_dataset
+from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_sampled
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
 
@@ -212,11 +212,16 @@ def _load_file(
         if not named and not replace and sample is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
-        given: Any = {"source": path.name, "replace": replace, "progress": progress}
-        if sample is None:
-            report = load_dataset(store, folders, name, annotations, **given)
-        else:
-            report = write_sampled(store, name, annotations, sample, **given)
+        report = load_sampled(
+            store,
+            folders,
+            name,
+            annotations,
+            sample,
+            source=path.name,
+            replace=replace,
+            progress=progress,
+        )
         found = find_images(folders, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)

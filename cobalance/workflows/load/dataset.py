@@ -5,6 +5,7 @@ from pathlib import Path
 from cobalance.graph.annotations.runs import has_accepted, list_runs
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
+from cobalance.graph.dataset.sampled import Sample, write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import needs_extra
@@ -48,8 +49,7 @@ def load_dataset(
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
 
-    What accepted annotation runs found is added to them again, and what tags say is applied. To
-    keep the counts and a sample of the images, see `cobalance.graph.dataset.sampled.write_sampled`.
+    What accepted annotation runs found is added to them again, and what tags say is applied.
 
     Parameters
     ----------
@@ -85,6 +85,31 @@ def load_dataset(
         apply_accepted(store, folders.open_output(), dataset, progress)
     apply_tags(store, dataset, progress=progress)
     return report
+
+
+def load_sampled(
+    store: GraphStore,
+    folders: Folders,
+    dataset: str,
+    annotations: Annotations,
+    sample: Sample | None,
+    *,
+    source: str,
+    replace: bool = False,
+    progress: Progress = silent,
+) -> IngestReport:
+    """Load the counts and a sample of the images, as `write_sampled` does; without a sample, all.
+
+    Other parameters and errors are those of `load_dataset`; ConflictError also where the graph has
+    all images of the dataset and a sample is asked for.
+    """
+    if sample is None:
+        return load_dataset(
+            store, folders, dataset, annotations, source=source, replace=replace, progress=progress
+        )
+    return write_sampled(
+        store, dataset, annotations, sample, source=source, replace=replace, progress=progress
+    )
 
 
 def drop_dataset(

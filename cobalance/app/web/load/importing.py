@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -19,14 +18,13 @@ from cobalance.app.web.widgets.messages import empty_state, errors_shown, show_t
 from cobalance.app.web.widgets.tables import draw_table
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.graph.dataset.sampled import write_sampled
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import render
 from cobalance.graph.progress import Progress
 from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.preview import DATA_ENDINGS, FoundFile
 from cobalance.workflows.load.check import CheckedImport, ImportRequest, check_import
-from cobalance.workflows.load.dataset import describe_load, load_dataset
+from cobalance.workflows.load.dataset import describe_load, load_sampled
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.load.sources import ServerFolder, Source, Uploads, import_roots, inside
 
@@ -250,14 +248,18 @@ def _start_load(found: CheckedImport, file: Path | None) -> None:
     folders = settings.folders()
     roots = import_roots(settings, st.get_option("server.address"))
     request, name = found.request, found.request.dataset
-    given: Any = {"source": Path(request.file).name, "replace": request.replace}
 
     def work(progress: Progress) -> str:
-        annotations, sample = found.annotations, request.sample
-        if sample is None:
-            report = load_dataset(store, folders, name, annotations, **given, progress=progress)
-        else:
-            report = write_sampled(store, name, annotations, sample, **given, progress=progress)
+        report = load_sampled(
+            store,
+            folders,
+            name,
+            found.annotations,
+            request.sample,
+            source=Path(request.file).name,
+            replace=request.replace,
+            progress=progress,
+        )
         images = find_images(folders, found.annotations, file, within=roots, progress=progress)
         return f"{describe_load(name, report)} {render(images.describe(), in_app)}"
 

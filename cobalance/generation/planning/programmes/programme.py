@@ -105,7 +105,7 @@ class Programme:
     def euler_weights(self) -> FloatArray:
         """Weights that add up to 1 over all cliques within any set of concepts.
 
-        By them images that balance every clique count once, whatever cliques they contain.
+        The sum of counts with these weights counts an image once, however many cliques it shows.
         """
         sizes, weights = self.cliques.sizes(), np.zeros(len(self.cliques))
         for size in sorted(set(sizes.tolist())):
