@@ -10,7 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
 VARIABLE = "CHROMIUM"
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SHELL = "chromium-headless-shell"  # the same engine without a window, for a sixth less CPU time
+PROGRAMS = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL_S = 500
 # dpkg may be at work for somebody else.
 APT = ("apt-get", "--yes", "-o", f"DPkg::Lock::Timeout={INSTALL_S}")
@@ -62,7 +63,8 @@ def _installers() -> Iterator[list[list[str]]]:
     if VARIABLE in os.environ:
         return
     if IS_ROOT and shutil.which("apt-get"):
-        yield [[*APT, "update"], [*APT, "install", "--no-install-recommends", "chromium"]]
+        for package in (SHELL, "chromium"):
+            yield [[*APT, "update"], [*APT, "install", "--no-install-recommends", package]]
     yield [[sys.executable, "-m", "playwright", "install", "chromium"]]
 
 

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from cobalance.graph.database.local import server as local_server
 from cobalance.graph.database.local.server import ensure_running
+from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 from tests.browser.pages import Pages, settle
@@ -48,7 +49,7 @@ def test_the_database_stops_and_returns(browser, tmp_path, app_environment, sett
 
 
 def test_the_local_server_is_stopped_under_an_open_page(
-    browser, tmp_path, app_environment, settings
+    browser, tmp_path, app_environment, settings, random_annotations
 ):
     own = settings.model_copy(update={"neo4j_uri": None, "cobalance_home": tmp_path / "data"})
     environment = {
@@ -56,9 +57,11 @@ def test_the_local_server_is_stopped_under_an_open_page(
     }
     environment["COBALANCE_HOME"] = str(own.cobalance_home)
     try:
-        with running(tmp_path, environment, "--demo") as app:
+        with open_store(own) as store:
+            write_annotations(store, "small", random_annotations(60), source="a file")
+        with running(tmp_path, environment) as app:
             pages = Pages(browser, app)
-            page = pages.open("/jobs?dataset=urbancars")  # it asks every two seconds
+            page = pages.open("/jobs?dataset=small")  # it asks every two seconds
             page.get_by_text("No job yet").wait_for()
             assert local_server.stop(own.local_server())
             page.get_by_text("No Neo4j server answers").wait_for()
@@ -67,8 +70,6 @@ def test_the_local_server_is_stopped_under_an_open_page(
             assert local_server.status(own.local_server()) is None  # no page starts it by itself
             page.get_by_role("button", name="Try again").click()
             page.get_by_text("No job yet").wait_for(timeout=150_000)
-            page.goto(f"{app.url}/?dataset=urbancars")
-            page.locator(".concept-graph[data-ready]").wait_for()
             assert page.get_by_test_id("stException").count() == 0
             pages.close()
             assert pages.problems == []
