@@ -25,7 +25,7 @@ from math import inf
 
 import numpy as np
 
-from cobalance.ingest.embeddings.neighbours import neighbourhoods
+from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 from tests.memory import peak_mb
 
 SEED = 0

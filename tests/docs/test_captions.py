@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.concepts.word_lists import load_group_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "captions.md"

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from cobalance.annotation.language.chat import ChatModel, Question, in_order
 from cobalance.annotation.language.replies import ask_for, read_caption, read_list, read_yes_no
+from cobalance.annotation.proposing.attribute_flags import is_sensitive, mark_perceived
 from cobalance.annotation.proposing.cost import calls_of
-from cobalance.annotation.proposing.guards import is_sensitive, mark_perceived
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
 from cobalance.annotation.proposing.voting import Voted, vote
 from cobalance.graph.annotations.attributes import Level, ProposedAttribute

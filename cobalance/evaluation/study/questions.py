@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.concepts.group_words import GroupWords
 
 GAP = "____"

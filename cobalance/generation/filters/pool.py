@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cobalance.graph.arrays import BoolArray, IntArray
 from cobalance.graph.errors import DataError
-from cobalance.ingest.embeddings.neighbours import neighbourhoods
+from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 
 Vector = npt.NDArray[np.float32]
 

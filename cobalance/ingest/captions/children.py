@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from cobalance.ingest.captions.edits import any_of, lower_case, whole_words
+from cobalance.ingest.captions.text_changes import any_of, lower_case, whole_words
 from cobalance.ingest.concepts.word_lists import group_list_names, load_group_words
 
 _SPACE = r"[\s\-\u2010\u2011\u2013]*"

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from cobalance.ingest.captions.edits import (
+from cobalance.ingest.captions.text_changes import (
     DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,
@@ -95,7 +95,7 @@ _FUNCTION_WORDS = frozenset(list_words("function"))
 
 @dataclass(frozen=True)
 class WordEditor:
-    """Edits words of groups; see `cobalance.ingest.captions.editor.CaptionEditor`."""
+    """Edits words of groups; see `cobalance.ingest.captions.caption_editor.CaptionEditor`."""
 
     words: GroupWords
     mode: EditMode

@@ -52,7 +52,7 @@ class GroupWords:
     rows : tuple of WordRow
         What words become in other groups.
     mode : {"swap", "unify"}
-        How captions are edited; see `cobalance.ingest.captions.editor.CaptionEditor`.
+        How captions are edited; see `cobalance.ingest.captions.caption_editor.CaptionEditor`.
     adjectives, nouns : mapping of str to str
         For prompts: what a group is called, such as feminine, and woman.
     children : tuple of str

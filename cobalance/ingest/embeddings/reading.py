@@ -13,7 +13,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from cobalance.graph.errors import InputError
-from cobalance.ingest.embeddings.cosine import Vectors, unit_vectors
+from cobalance.ingest.embeddings.similarity import Vectors, unit_vectors
 from cobalance.ingest.reader import read_start, read_text
 from cobalance.ingest.tables.parquet import is_list, read_unlimited
 from cobalance.ingest.trees import open_tree

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cobalance.ingest.embeddings.cosine import Vectors
+from cobalance.ingest.embeddings.similarity import Vectors
 from cobalance.ingest.stored.dataset_files import DatasetFiles
 
 

@@ -13,14 +13,14 @@ from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import Action, DataError, OptionError, UnknownNameError
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.lifecycle import Task, list_tasks
-from cobalance.ingest.embeddings.cosine import (
+from cobalance.ingest.embeddings.reading import read_embeddings
+from cobalance.ingest.embeddings.similarity import (
     Vectors,
     groups_of,
     near_pairs,
     nearest,
     principal_axes,
 )
-from cobalance.ingest.embeddings.reading import read_embeddings
 from cobalance.ingest.embeddings.stored import read_stored, read_table, write_embeddings
 from cobalance.workflows.folders import Folders
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from cobalance.evaluation.metrics.images.cam import cam_energy
+from cobalance.evaluation.metrics.images.cam_energy import cam_energy
 from cobalance.evaluation.training.examples import Examples
 from cobalance.generation.sources.object_regions import (
     annotated_px,

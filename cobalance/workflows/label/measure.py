@@ -18,7 +18,7 @@ from cobalance.annotation.measuring.scores import (
     vocabulary_recall,
 )
 from cobalance.annotation.measuring.truth import GroundTruth
-from cobalance.annotation.proposing.guards import Embed, ngram_vectors
+from cobalance.annotation.proposing.attribute_flags import Embed, ngram_vectors
 from cobalance.graph.annotations.attributes import list_attributes
 from cobalance.graph.annotations.found import source_of
 from cobalance.graph.annotations.runs import list_runs, read_run

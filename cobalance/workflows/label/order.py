@@ -12,8 +12,8 @@ from cobalance.annotation.labelling.remote import check_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings, Rule
 from cobalance.annotation.language.endpoint_settings import EndpointSettings
+from cobalance.annotation.proposing.attribute_flags import PERCEIVED, is_sensitive, tells_sensitive
 from cobalance.annotation.proposing.cost import measure_seconds
-from cobalance.annotation.proposing.guards import PERCEIVED, is_sensitive, tells_sensitive
 from cobalance.graph.annotations.attributes import AttributeKey, Level, list_attributes
 from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore

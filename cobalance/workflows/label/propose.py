@@ -10,7 +10,7 @@ from typing import Any
 from cobalance.annotation.language.chat import ChatModel
 from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
 from cobalance.annotation.language.transcript import Transcript, Usage
-from cobalance.annotation.proposing.guards import Embed, flag_attributes, ngram_vectors
+from cobalance.annotation.proposing.attribute_flags import Embed, flag_attributes, ngram_vectors
 from cobalance.annotation.proposing.options import ProposeOptions
 from cobalance.annotation.proposing.propose import propose
 from cobalance.graph.annotations.attributes import save_attributes

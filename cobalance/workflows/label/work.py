@@ -8,7 +8,7 @@ from cobalance.annotation.labelling.remote import open_remote
 from cobalance.annotation.labelling.score_files import ScoreFiles, score_chunk
 from cobalance.annotation.labelling.settings import LabelSettings
 from cobalance.annotation.language.transcript import Transcript
-from cobalance.annotation.proposing.guards import UNSEEN
+from cobalance.annotation.proposing.attribute_flags import UNSEEN
 from cobalance.generation.worker.resources import RunTask, TaskRun
 from cobalance.graph.annotations.attributes import list_attributes, write_flags
 from cobalance.graph.annotations.runs import TASK_KIND, describe_run, end_run, read_run

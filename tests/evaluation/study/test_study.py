@@ -22,7 +22,7 @@ from cobalance.evaluation.study.agreement import (
 from cobalance.evaluation.study.questions import GAP, QUESTIONS, SENTENCE, gap_sentence
 from cobalance.evaluation.study.sample import assign, draw_pairs
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.captions.editor import CaptionEditor
+from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.concepts.word_lists import load_group_words
 from tests.conftest import HOSTILE
 

@@ -12,7 +12,7 @@ from cobalance.generation.planning.counterfactuals import (
 )
 from cobalance.generation.planning.source_selection import select_sources
 from cobalance.graph.errors import DataError, OptionError, UnknownNameError
-from cobalance.ingest.captions.edits import MANY_GROUPS
+from cobalance.ingest.captions.text_changes import MANY_GROUPS
 from cobalance.ingest.concepts.word_lists import load_group_words
 
 WORDS = load_group_words("coco-gb")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cobalance.ingest.captions.editor import CaptionEditor
-from cobalance.ingest.captions.edits import DOUBTS, MANY_GROUPS, NO_GROUP, REASONS
+from cobalance.ingest.captions.caption_editor import CaptionEditor
+from cobalance.ingest.captions.text_changes import DOUBTS, MANY_GROUPS, NO_GROUP, REASONS
 from cobalance.ingest.concepts.word_lists import load_group_words
 
 OTHER = {"man": "woman", "woman": "man"}

@@ -8,7 +8,7 @@ from PIL import Image
 from cobalance.annotation.labelling.score_files import ScoreFiles
 from cobalance.annotation.labelling.settings import LabelledAttribute, LabelSettings
 from cobalance.annotation.language.chat import LanguageModelError, Reply
-from cobalance.annotation.proposing.guards import UNSEEN, ngram_vectors
+from cobalance.annotation.proposing.attribute_flags import UNSEEN, ngram_vectors
 from cobalance.annotation.proposing.options import read_preset
 from cobalance.annotation.proposing.review import accept_all
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes

@@ -18,7 +18,7 @@ from cobalance.graph.safe_text import safe_text
 from cobalance.workflows.login_file import is_loopback
 from cobalance.workflows.settings import Settings
 
-COMMAND = (sys.executable, "-m", "cobalance.app.web.workers.process")
+COMMAND = (sys.executable, "-m", "cobalance.app.web.workers.worker_process")
 PAUSES_S = (1.0, 5.0, 25.0)
 """Before the first restart, the second and so on; then no more."""
 STEADY_S = 600.0

@@ -1,7 +1,7 @@
 """Home folder of the local server: its paths and locks, its state file, private writes.
 
-The client (`cobalance.graph.database.local.server`) and the server
-(`cobalance.graph.database.local.process`) communicate by these files.
+The client (`cobalance.graph.database.local.launcher`) and the server
+(`cobalance.graph.database.local.server_process`) communicate by these files.
 """
 
 import json

@@ -14,7 +14,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tags.tags import list_notes, list_tags, tag_images
 from cobalance.graph.tasks.lifecycle import list_tasks
-from cobalance.ingest.embeddings.cosine import unit_vectors
+from cobalance.ingest.embeddings.similarity import unit_vectors
 from cobalance.ingest.embeddings.stored import write_embeddings
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here

@@ -192,7 +192,7 @@ signal.pause()
 # Not even SIGTERM ends it, nor its child.
 WORKER = """
 import signal, subprocess, sys, threading
-from cobalance.app.web.workers.process import end_with_app
+from cobalance.app.web.workers.worker_process import end_with_app
 signal.signal(signal.SIGTERM, lambda *_: None)
 child = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 print(child.pid, flush=True)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain, product
 
 from cobalance.graph.errors import UnknownNameError
-from cobalance.ingest.captions.edits import (
+from cobalance.ingest.captions.text_changes import (
     MANY_GROUPS,
     NO_PERSON,
     NOT_RESTORED,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.errors import InputError, OptionError, UnknownNameError
+from cobalance.ingest.captions.caption_editor import CaptionEditor
 from cobalance.ingest.captions.children import names_children
-from cobalance.ingest.captions.editor import CaptionEditor
-from cobalance.ingest.captions.edits import (
+from cobalance.ingest.captions.text_changes import (
     DOUBTS,
     MANY_GROUPS,
     NO_COUNTERPART,

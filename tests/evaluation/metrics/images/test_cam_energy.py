@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobalance.evaluation.metrics.images.cam import cam_energy
+from cobalance.evaluation.metrics.images.cam_energy import cam_energy
 from cobalance.graph.errors import DataError
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
 from cobalance.graph.errors import check_known
-from cobalance.ingest.captions.editor import CaptionEditor
-from cobalance.ingest.captions.edits import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS
+from cobalance.ingest.captions.caption_editor import CaptionEditor
+from cobalance.ingest.captions.text_changes import MANY_GROUPS, NO_GROUP, NO_PERSON, REASONS
 from cobalance.ingest.concepts.group_words import GroupWords
 
 NO_CAPTIONS = "images without captions"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cobalance.graph.errors import OptionError
-from cobalance.ingest.embeddings import cosine
-from cobalance.ingest.embeddings.cosine import (
+from cobalance.ingest.embeddings import similarity
+from cobalance.ingest.embeddings.similarity import (
     groups_of,
     near_pairs,
     nearest,
@@ -52,8 +52,8 @@ def test_they_are_those_of_brute_force(unit, threshold, k):
 
 
 def test_many_blocks_find_planted_copies(monkeypatch):
-    monkeypatch.setattr(cosine, "ROWS", 64)
-    monkeypatch.setattr(cosine, "COLUMNS", 96)
+    monkeypatch.setattr(similarity, "ROWS", 64)
+    monkeypatch.setattr(similarity, "COLUMNS", 96)
     rng = np.random.default_rng(3)
     made = rng.normal(size=(500, 128))
     copies = {7: 430, 8: 9, 63: 64, 430: 499}
@@ -71,7 +71,7 @@ def test_many_blocks_find_planted_copies(monkeypatch):
 
 
 def test_too_many_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(cosine, "MAX_PAIRS", 10)
+    monkeypatch.setattr(similarity, "MAX_PAIRS", 10)
     with pytest.raises(OptionError, match="higher similarity"):
         near_pairs(unit_vectors(np.ones((6, 2))), 0.9)
 

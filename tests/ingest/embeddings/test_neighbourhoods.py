@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-import cobalance.ingest.embeddings.neighbours
+import cobalance.ingest.embeddings.neighbourhoods
 from cobalance.graph.errors import DataError
-from cobalance.ingest.embeddings.neighbours import neighbourhoods
+from cobalance.ingest.embeddings.neighbourhoods import neighbourhoods
 
 
 def by_scikit_learn(points: np.ndarray, k: int) -> list[list[int]]:
@@ -48,7 +48,7 @@ def sample(n: int, d: int, seed: int = 0) -> np.ndarray:
 @pytest.fixture(params=["one block", "small blocks"])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "small blocks":
-        monkeypatch.setattr(cobalance.ingest.embeddings.neighbours, "BLOCK_BYTES", 4 * 1000)
+        monkeypatch.setattr(cobalance.ingest.embeddings.neighbourhoods, "BLOCK_BYTES", 4 * 1000)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -104,7 +104,7 @@ def test_the_same_as_sorting(rows: list[list[int]], k: int) -> None:
 def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.concatenate([sample(90, 24), sample(30, 24)])  # thirty twice
     expected = sets_of(points, 9)
-    monkeypatch.setattr(cobalance.ingest.embeddings.neighbours, "BLOCK_BYTES", size)
+    monkeypatch.setattr(cobalance.ingest.embeddings.neighbourhoods, "BLOCK_BYTES", size)
     assert sets_of(points, 9) == expected
 
 

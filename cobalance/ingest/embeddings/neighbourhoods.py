@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray
 from cobalance.graph.errors import DataError
-from cobalance.ingest.embeddings.cosine import unit_vectors
+from cobalance.ingest.embeddings.similarity import unit_vectors
 
 Positions = npt.NDArray[np.int64]
 

@@ -2,7 +2,7 @@
 
 One server per home folder serves all processes of the user. It outlives the process that started
 it, and stops on request or after some time without a connection. The server itself is
-`cobalance.graph.database.local.process`.
+`cobalance.graph.database.local.server_process`.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from cobalance.graph.database.local.home import (
     hold,
     write_private,
 )
-from cobalance.graph.database.local.process import ServerOrder
+from cobalance.graph.database.local.server_process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
 from cobalance.graph.errors import Setting, StoreUnavailableError
@@ -160,7 +160,13 @@ def _is_alive(pid: int, home: Home) -> bool:
 
 
 def _command(home: Home) -> list[str]:
-    return [sys.executable, "-P", "-m", "cobalance.graph.database.local.process", str(home.folder)]
+    return [
+        sys.executable,
+        "-P",
+        "-m",
+        "cobalance.graph.database.local.server_process",
+        str(home.folder),
+    ]
 
 
 def _end(pid: int, timeout_s: float) -> None:

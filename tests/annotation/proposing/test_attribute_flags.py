@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cobalance.annotation.proposing.guards import (
+from cobalance.annotation.proposing.attribute_flags import (
     PERSONAL,
     flag_attributes,
     is_sensitive,
