@@ -11,20 +11,26 @@ import { DecisionLog } from "./log.js";
 
 const PUSH_DELAY_MS = 250; // one report for a run of keys
 const REPEAT_MS = 3000;
+const PATIENCE_MS = 60000; // what was pressed for a page that comes later than this is forgotten
 const KEYS = ["a", "r", "x", "u", "o", "m", "n", "d", " "];
 const DECIDING = ["a", "r", "x", "u"];
 const BUTTONS = { a: ["Accept", "accepted"], r: ["Reject", "rejected"], u: ["Undo"], d: ["Details"] };
 const MARKS = { accepted: "✓", rejected: "✗", pending: "…" };
 const SAID = { accepted: "accepted", rejected: "rejected", pending: "being compared" };
 
+/**
+ * What a person has pressed and Python has not taken over, with the keys for the page that is on its
+ * way. It is the document's, not a grid's: Streamlit may draw a grid anew in another place meanwhile.
+ */
+const pressed = { log: new DecisionLog(crypto.randomUUID()), waiting: null };
+
 export class ReviewGrid extends ImageGrid {
   /** @param {ParentNode & Node} parent */
   constructor(parent) {
     super(parent);
-    this.log = new DecisionLog(crypto.randomUUID());
+    this.log = pressed.log;
     this.marked = new Set(); // ids of the cells that the next key is about, if there are any
     this.reports = 0;
-    this.waiting = null; // keys that were pressed while the next page was on its way
     this.note = element("p", { className: "note", attributes: { role: "status" } });
     this.bar = this.buttons(["a", "r", "u", "d"]);
     this.lightboxBar = this.buttons(["a", "r", "d"]);
@@ -63,14 +69,19 @@ export class ReviewGrid extends ImageGrid {
     super.update(host);
     if (this.ids !== before) {
       this.marked = new Set(this.images.map(({ id }) => id).filter((id) => this.marked.has(id)));
-      const keys = this.waiting;
-      this.waiting = null;
-      if (keys) {
-        this.focus(0);
-        keys.forEach((key) => this.act(key));
-      }
     }
+    if (pressed.waiting && pressed.waiting.from !== this.ids) this.arrive();
+    if (!before && (this.log.entries.length || pressed.waiting)) this.push(); // of a grid that is gone
     this.paint();
+  }
+
+  /** Act on the keys that were pressed for this page. */
+  arrive() {
+    const { keys, until } = pressed.waiting;
+    pressed.waiting = null;
+    if (Date.now() > until) return;
+    this.focus(0);
+    keys.forEach((key) => this.act(key));
   }
 
   cell(image, index, overlay) {
@@ -98,8 +109,8 @@ export class ReviewGrid extends ImageGrid {
   /** Do what a key means. */
   act(key) {
     if (DECIDING.includes(key) && !this.host.data.decides) return;
-    if (this.waiting) {
-      this.waiting.push(key);
+    if (pressed.waiting) {
+      pressed.waiting.keys.push(key);
       return;
     }
     if (key === "a") this.decide("accepted");
@@ -159,7 +170,7 @@ export class ReviewGrid extends ImageGrid {
   on() {
     if (this.focused + 1 < this.cells.length) this.focus(this.focused + 1);
     else if (this.host.data.more) {
-      this.waiting = [];
+      pressed.waiting = { keys: [], from: this.ids, until: Date.now() + PATIENCE_MS };
       this.turn();
       this.push();
     }
@@ -174,8 +185,8 @@ export class ReviewGrid extends ImageGrid {
   report() {
     this.reports += 1;
     this.host.setStateValue("log", { ...this.log.report(), reports: this.reports });
-    if (this.waiting) this.turn();
-    this.pushTimer = setTimeout(() => (this.log.entries.length || this.waiting) && this.report(), REPEAT_MS);
+    if (pressed.waiting) this.turn();
+    this.pushTimer = setTimeout(() => (this.log.entries.length || pressed.waiting) && this.report(), REPEAT_MS);
   }
 
   turn() {
