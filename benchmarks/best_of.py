@@ -31,7 +31,7 @@ from cobalance.generation.jobs.chunks import candidate_id
 from cobalance.generation.jobs.settlement import Settler
 from cobalance.generation.output.chunk_records import read_records
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job

@@ -53,7 +53,7 @@ from cobalance.generation.output.job_manifest import manifest_name
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import WorkerResources
 from cobalance.generation.worker.worker import Worker, WorkerOptions
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.jobs.lifecycle import create_job, query_id

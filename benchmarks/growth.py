@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.ingest import drop_if_there
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.names import foreign_images

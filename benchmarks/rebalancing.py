@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.plans import read_plan
 from cobalance.graph.jobs.lifecycle import create_job

@@ -24,7 +24,7 @@ from benchmarks.generate import Shape, generate
 from benchmarks.ingest import drop_if_there
 from benchmarks.loading import Stopwatch
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.cliques import clique_totals, load_cliques

@@ -14,7 +14,7 @@ from random import Random
 import hypothesis
 import pytest
 
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.mining import mine_dataset

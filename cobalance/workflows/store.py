@@ -1,6 +1,6 @@
 """Open the graph store that the settings name."""
 
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.settings import Settings

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from cobalance.graph.database.local import launcher as local_server
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local import server_control as local_server
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store

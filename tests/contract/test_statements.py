@@ -10,7 +10,7 @@ from cobalance.graph.annotations import statements as annotation_statements
 from cobalance.graph.console.guard import check_read_only
 from cobalance.graph.database import schema, statements as database_statements
 from cobalance.graph.database.job_nodes import JOB_COUNTERS
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.database.query import Statement
 from cobalance.graph.dataset import statements as dataset_statements
 from cobalance.graph.evaluations import statements as evaluation_statements

@@ -10,7 +10,7 @@ import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import run_kernel
 
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset

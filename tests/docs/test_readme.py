@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import pytest
 
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows.settings import Settings
 from tests.app.cli.calling import call, spawn
 from tests.docs.commands import unknown_parts

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from neo4j.exceptions import DatabaseError
 
-from cobalance.graph.database.local import launcher
+from cobalance.graph.database.local import server_control
 from cobalance.graph.database.local.home import Home, ServerState
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.write import write_annotations
@@ -68,7 +68,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
     try:
         yield Disk(folder, settings, {})
     finally:
-        launcher.stop(settings.local_server())
+        server_control.stop(settings.local_server())
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
@@ -165,13 +165,13 @@ def test_a_disk_that_gets_full_within_a_transaction(
         if is_stopped:
             with pytest.raises(StoreUnavailableError, match="restarts a local server"):
                 store.read("RETURN 1 AS one")
-            assert launcher.stop(disk.settings.local_server())
+            assert server_control.stop(disk.settings.local_server())
 
 
 def test_a_disk_that_is_or_gets_full_at_the_start(disk: Disk) -> None:
     disk.open().close()
     disk.fill(0)
-    assert launcher.stop(disk.settings.local_server())
+    assert server_control.stop(disk.settings.local_server())
     with pytest.raises(StoreUnavailableError, match=FULL) as error:
         disk.open()
     assert says_what_is_full(error, disk)

@@ -15,7 +15,7 @@ import pytest
 from cobalance.app.cli.shared.tables import write_text
 from cobalance.generation.export.options import ExportError
 from cobalance.generation.export.staging import open_staging
-from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.graph.errors import (
     CobalanceError,
     JobBlockedError,

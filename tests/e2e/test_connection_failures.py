@@ -8,7 +8,7 @@ import threading
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.worker import Worker
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import StoreError, StoreUnavailableError

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import StoreUnavailableError

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cobalance.annotation.proposing.voting import plain_name
+from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.graph.annotations.attributes import ProposedAttribute
 from cobalance.graph.arrays import FloatArray
 from cobalance.ingest.concepts.plurals import plural_forms

@@ -8,8 +8,8 @@ from functools import partial
 
 from cobalance.annotation.language.chat import ChatModel, Question
 from cobalance.annotation.language.replies import ask_for, read_list
+from cobalance.annotation.proposing.proposal_voting import plain_name
 from cobalance.annotation.proposing.propose import ITEMS
-from cobalance.annotation.proposing.voting import plain_name
 from cobalance.ingest.concepts.plurals import plural_forms
 from cobalance.ingest.concepts.vocabulary import Vocabulary, words_of
 

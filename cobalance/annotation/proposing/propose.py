@@ -10,7 +10,7 @@ from cobalance.annotation.language.replies import ask_for, read_caption, read_li
 from cobalance.annotation.proposing.attribute_flags import is_sensitive, mark_perceived
 from cobalance.annotation.proposing.cost import calls_of
 from cobalance.annotation.proposing.options import ProposeOptions, caption_of, fill_template
-from cobalance.annotation.proposing.voting import Voted, vote
+from cobalance.annotation.proposing.proposal_voting import Voted, vote
 from cobalance.graph.annotations.attributes import Level, ProposedAttribute
 from cobalance.graph.progress import Progress, silent
 

@@ -5,7 +5,7 @@ import typer
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 

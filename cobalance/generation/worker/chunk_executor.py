@@ -6,8 +6,8 @@ from functools import partial
 
 from cobalance.generation.image_request import NoSourceError
 from cobalance.generation.jobs import rounds
-from cobalance.generation.jobs.chunk_queue import ChunkResult
 from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.jobs.job_queue import ChunkResult
 from cobalance.generation.output.chunk_records import ChunkRecord, write_vectors
 from cobalance.generation.output.image_files import save_images
 from cobalance.generation.output.manifest_rows import Row

@@ -3,8 +3,8 @@
 import contextlib
 
 from cobalance.generation.jobs import rounds
-from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.jobs.chunks import cut_round
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.job_manifest import write_job_manifest
 from cobalance.generation.worker.resources import RetryingStore

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 
-from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.resources import RetryingStore
 from cobalance.generation.worker.worker_id import is_dead
 from cobalance.graph.jobs.reports import workers_alive

@@ -11,7 +11,7 @@ from typing import Any
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import Backend
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.variants import check_scales
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.generation.worker.resources import RetryingStore, WorkerBusy, WorkerResources

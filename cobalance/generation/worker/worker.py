@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 
-from cobalance.generation.jobs.chunk_queue import Queue
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.chunk_executor import ChunkExecutor
 from cobalance.generation.worker.job_supervisor import JobSupervisor
 from cobalance.generation.worker.requeue import Requeuer
@@ -44,7 +44,7 @@ class WorkerOptions:
     Parameters
     ----------
     queue_url : str
-        See `cobalance.generation.jobs.chunk_queue.Queue`.
+        See `cobalance.generation.jobs.job_queue.Queue`.
     poll_s : float
         Seconds between looks for work.
     dead_after_s : float

@@ -8,8 +8,8 @@ import numpy as np
 
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.backends.backend import BackendPlugin
-from cobalance.generation.jobs.consent import check_consent
 from cobalance.generation.jobs.patches import check_patches, needs_patch
+from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.jobs.variants import Phrase, Variant
 from cobalance.generation.planning.plan import PlanOptions

@@ -46,7 +46,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _running_here = threading.Lock()
-"""The queue is one a process, see `cobalance.generation.jobs.chunk_queue`."""
+"""The queue is one a process, see `cobalance.generation.jobs.job_queue`."""
 
 
 def worker_resources(settings: Settings) -> WorkerResources:

@@ -172,7 +172,7 @@ def test_replies_that_cannot_be_read_are_an_error_after_three_tries():
 
 def test_the_order_does_not_depend_on_the_hash_seed():
     program = (
-        "from cobalance.annotation.proposing.voting import vote;"
+        "from cobalance.annotation.proposing.proposal_voting import vote;"
         "said=[['Color','Size','Pose'],['size','background','color'],['size','color','pose']];"
         "print([one.name for one in vote(said, 3)])"
     )

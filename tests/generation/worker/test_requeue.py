@@ -4,8 +4,8 @@ import contextlib
 import sqlite3
 import threading
 
-from cobalance.generation.jobs.chunk_queue import Queue
 from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.generation.worker.requeue import Requeuer
 from cobalance.generation.worker.resources import RetryingStore
 from tests.waiting import until

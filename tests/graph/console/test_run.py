@@ -18,7 +18,7 @@ from neo4j.exceptions import Neo4jError
 from cobalance.graph.console import run as console
 from cobalance.graph.console.guard import PROCEDURES, check_read_only
 from cobalance.graph.console.run import MAX_RUNNING, run_console_query
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.errors import (
     OptionError,
     QueryError,

@@ -9,7 +9,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import ClientError
 
 from cobalance.graph.database.declarations import Definition
-from cobalance.graph.database.local.launcher import Endpoint, ensure_running, stop
+from cobalance.graph.database.local.server_control import Endpoint, ensure_running, stop
 from cobalance.graph.database.migrations import VERSION, migrate
 from cobalance.graph.database.schema import ALL_NODES
 from cobalance.graph.database.store import GraphStore

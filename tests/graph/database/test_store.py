@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.database.store import PATIENCE, GraphStore
 from cobalance.graph.errors import ConstraintViolatedError, StoreUnavailableError
 from tests.forwarder import Forwarder

@@ -14,7 +14,7 @@ from cobalance.app.web.widgets.theme import escape, shorten_middle
 from cobalance.app.web.widgets.wording import in_app
 from cobalance.generation.backends import BACKENDS
 from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.generation.recipes.recipe import Recipe

@@ -14,7 +14,7 @@ from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.messages import empty_state, show_error, show_task
 from cobalance.app.web.widgets.tables import count_column, draw_columns
-from cobalance.generation.jobs.consent import check_consent
+from cobalance.generation.jobs.people_consent import check_consent
 from cobalance.generation.jobs.settings import JobSettings, read_job_settings
 from cobalance.generation.planning.counterfactuals import CounterfactualOptions
 from cobalance.generation.planning.plan import Plan

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cobalance.graph.database.local import launcher as local_server
+from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.local.home import USERNAME, Home
-from cobalance.graph.database.local.launcher import Endpoint
+from cobalance.graph.database.local.server_control import Endpoint
 from cobalance.graph.errors import CobalanceError, StoreUnavailableError
 from cobalance.workflows.settings import Settings, in_environment
 

@@ -1,6 +1,6 @@
 """Home folder of the local server: its paths and locks, its state file, private writes.
 
-The client (`cobalance.graph.database.local.launcher`) and the server
+The client (`cobalance.graph.database.local.server_control`) and the server
 (`cobalance.graph.database.local.server_process`) communicate by these files.
 """
 

@@ -17,8 +17,8 @@ from websockets.sync.client import connect
 
 from cobalance.app.web.server.serve import PORT, listen
 from cobalance.app.web.server.streamlit_internals import OPTIONS
-from cobalance.graph.database.local import launcher as local_server
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local import server_control as local_server
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.errors import DataError, OptionError
 from cobalance.workflows.demo import NAME
 from cobalance.workflows.login_file import read_login

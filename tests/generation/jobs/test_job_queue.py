@@ -14,9 +14,9 @@ import dbos
 import pytest
 from dbos import DBOS, _serialization
 
-import cobalance.generation.jobs.chunk_queue
-from cobalance.generation.jobs.chunk_queue import Queue
+import cobalance.generation.jobs.job_queue
 from cobalance.generation.jobs.chunks import Chunk
+from cobalance.generation.jobs.job_queue import Queue
 from cobalance.graph.errors import StoreUnavailableError
 from tests.waiting import until
 
@@ -28,7 +28,7 @@ def test_a_queue_that_cannot_be_opened_is_a_clear_error(tmp_path):
 
 
 def test_a_job_that_has_ended_leaves_nothing_in_the_queue(queue_url, monkeypatch):
-    monkeypatch.setattr(cobalance.generation.jobs.chunk_queue, "DELETE_BATCH", 5)
+    monkeypatch.setattr(cobalance.generation.jobs.job_queue, "DELETE_BATCH", 5)
     made = []
 
     def work(chunk, _attempt):

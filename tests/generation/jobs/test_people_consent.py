@@ -2,7 +2,7 @@
 
 import pytest
 
-from cobalance.generation.jobs.consent import check_consent, may_be_people
+from cobalance.generation.jobs.people_consent import check_consent, may_be_people
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.recipes import RECIPES
 from cobalance.graph.errors import OptionError

@@ -18,7 +18,7 @@ from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError, ServiceUnavailable
 
 from cobalance.graph.database.local.home import Home, ServerState
-from cobalance.graph.database.local.launcher import Endpoint, ensure_running, status, stop
+from cobalance.graph.database.local.server_control import Endpoint, ensure_running, status, stop
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.errors import StoreUnavailableError
 from tests.waiting import until
@@ -26,7 +26,7 @@ from tests.waiting import until
 CLIENT = """
 import json, sys
 from pathlib import Path
-from cobalance.graph.database.local.launcher import ensure_running
+from cobalance.graph.database.local.server_control import ensure_running
 from cobalance.graph.database.local.settings import LocalServerSettings
 endpoint = ensure_running(LocalServerSettings(home=Path(sys.argv[1]), heap_mb=512))
 print(json.dumps([endpoint.pid, endpoint.uri, endpoint.password]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 
 import cobalance
-from cobalance.annotation.proposing.voting import plain_name, vote
+from cobalance.annotation.proposing.proposal_voting import plain_name, vote
 
 SAID = [["Color", "Size", "Pose"], ["size", "background", "color"], ["size", "color", "pose"]]
 NAMES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "A", " d ", "e"])), max_size=6)
@@ -14,7 +14,7 @@ NAMES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "A", " d ", "e"])), ma
 
 def test_the_order_does_not_depend_on_the_hash_seed():
     code = (
-        "from cobalance.annotation.proposing.voting import vote; "
+        "from cobalance.annotation.proposing.proposal_voting import vote; "
         f"print([v.name for v in vote({SAID!r}, 3)])"
     )
     root = str(Path(cobalance.__file__).parents[1])
