@@ -21,8 +21,8 @@ from cobalance.ingest.stored.output_folder import OutputFolder
 
 Format = Literal["png", "jpeg"]
 
-FAST = 3
-"""Compression of PNG: a third of the usual time, for files a tenth larger."""
+PNG_LEVEL = 3
+"""Of compression: a third to 60 % of the usual level's time, for files 2 to 15 % larger."""
 
 NAMESPACE = "urn:cobalance:provenance:1"
 """XML namespace of the provenance that is written into image files."""
@@ -115,7 +115,7 @@ def image_file(image: ImageArray, row: Mapping[str, Any], format: Format) -> byt
     if format == "png":
         info = PngImagePlugin.PngInfo()
         info.add_itxt("XML:com.adobe.xmp", xmp)
-        encoded.save(out, "PNG", pnginfo=info, compress_level=FAST)
+        encoded.save(out, "PNG", pnginfo=info, compress_level=PNG_LEVEL)
     else:
         encoded.save(out, "JPEG", quality=95, subsampling=0, xmp=xmp.encode())
     return out.getvalue()
