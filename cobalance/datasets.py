@@ -1,6 +1,6 @@
 """A dataset in the store: mined, diagnosed, planned for, and rebalanced by jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -177,20 +177,26 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
 
     def plan(
         self,
-        planner: str = "conbias",
+        planner: str | None = None,
         *,
-        min_size: int = 2,
+        min_size: int | None = None,
         max_size: int | None = None,
         max_per_query: int | None = None,
         budget: int | None = None,
-        largest_first: bool = False,
         planner_options: Mapping[str, Any] | None = None,
+        cliques: Sequence[Sequence[str]] = (),
+        continued: Sequence[str] = (),
         name: str | None = None,
     ) -> Plan:
         """Plan the missing images, and keep the plan in the graph.
 
         Parameters
         ----------
+        cliques : sequence of sequences of str
+            The combinations to plan for, each by its concepts; all by default.
+        continued : sequence of str
+            Ids of jobs whose accepted images count beside the real ones; without a budget as many
+            images are planned as these have not got.
         name : str, optional
             The plan's name in the dataset; the planner's by default. The rest as in
             `cobalance.plan`.
@@ -202,24 +208,35 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+        options = PlanOptions(min_size, max_size, max_per_query, budget)
         kept = None if name is None else clean_name(name)
         planned = plan_dataset(
-            self.graph, self.name, planner, options, kept, self.progress, planner_options
+            *(self.graph, self.name, planner, options, kept, self.progress, planner_options),
+            chosen=cliques,
+            continued=continued,
         )
-        return Plan(planned.plan, planned.cliques, planner if kept is None else kept)
+        name = planned.plan.planner if kept is None else kept
+        return Plan(planned.plan, planned.cliques, name, planned.chosen, planned.images)
 
     def resample(
-        self, how: str, *, min_size: int = 2, max_size: int | None = None, seed: int = 0
+        self,
+        how: str,
+        *,
+        min_size: int = 2,
+        max_size: int | None = None,
+        most: int | None = None,
+        seed: int = 0,
     ) -> pd.DataFrame:
         """Repeat, drop or weight the images that were mined, without a new one.
 
         Parameters
         ----------
-        how : {"over-sampling", "sub-sampling", "weights"}
+        how : {"over-sampling", "sub-sampling", "weights", "pruning"}
             As in `cobalance.resample`.
         min_size, max_size : int
             Of the cliques whose concepts make groups.
+        most : int, optional
+            Images to prune at most.
         seed : int
             Which images are repeated or dropped: equal seeds give equal lists.
 
@@ -236,7 +253,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
         StaleError
             The dataset has not been mined, or has changed since.
         """
-        options = PlanOptions(min_size, max_size)
+        options = PlanOptions(min_size, max_size, budget=most)
         return resample_dataset(self.graph, self.name, how, options, seed, self.progress).images
 
     def plan_counterfactuals(

@@ -11,13 +11,15 @@ import pandas as pd
 from cobalance.data import Data
 from cobalance.diagnosis import Imbalances, imbalances
 from cobalance.display import Result, card, table_html
-from cobalance.generation.planning.effects import effect_table, touched_rows
+from cobalance.generation.planning.effects import effect_table, measure_all, touched_rows
 from cobalance.generation.planning.plan import Plan as PlanRecord, PlanOptions
 from cobalance.generation.planning.plan_file import plan_from_json, plan_to_json
-from cobalance.generation.planning.planners import PLANNERS, plan as make_plan
+from cobalance.generation.planning.planners import PLANNERS, choose_planner, plan as make_plan
 from cobalance.generation.planning.resampling import balancing_weights, image_list
-from cobalance.generation.planning.simulation import simulate, summarize_plan
+from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.errors import check_known, render
 from cobalance.graph.files import replacing
@@ -75,11 +77,17 @@ class Plan(_KeptPlan):
         The counts before.
     name : str
         What a dataset in the store calls it.
+    chosen : int array, optional
+        Rows of the cliques that it is for; all by default.
+    real : Incidence, optional
+        The real images, where they are at hand.
     """
 
     record: PlanRecord
     cliques: Cliques
     name: str = ""
+    chosen: IntArray | None = None
+    real: Incidence | None = None
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -98,11 +106,11 @@ class Plan(_KeptPlan):
         OptionError
             A query names what the dataset does not have, or asks for less than 0 images.
         """
+        sources = frame["sources"] if "sources" in frame else [()] * len(frame)
+        columns = frame["class"], frame["concepts"], frame["n"], sources
         queries = tuple(
-            PlannedQuery(str(class_name), tuple(sorted(concepts)), int(n))
-            for class_name, concepts, n in zip(
-                frame["class"], frame["concepts"], frame["n"], strict=True
-            )
+            PlannedQuery(str(class_name), tuple(sorted(concepts)), int(n), None, tuple(of))
+            for class_name, concepts, n, of in zip(*columns, strict=True)
             if n != 0
         )
         record = replace(self.record, queries=queries, proven=None, bound=None, note="")
@@ -110,16 +118,26 @@ class Plan(_KeptPlan):
         edited.simulate()
         return edited
 
+    @property
+    def measures(self) -> dict[str, int | float]:
+        """Measures of the plan: leaning cliques, their rate differences, concepts alone.
+
+        As `cobalance.generation.planning.effects.measure_all` has it; ``told`` and ``bits`` where
+        the images are at hand.
+        """
+        rows = np.arange(len(self.cliques)) if self.chosen is None else self.chosen
+        sets = sets_of(self.cliques, self.record.queries)
+        return measure_all(self.cliques, self.simulate().after, sets, rows, self.real)
+
     def title(self) -> str:
-        """Number of images per class and in all, or why there are none, and warnings."""
+        """Number of images per class and in all, or the reason for none, and warnings."""
         queries = len(self.record.queries)
         said = f"{self._count_images()} in {queries:,} queries"
-        smallest = self.record.options.min_size
-        warnings = plan_warnings(self.cliques, self.simulate().after, self.images, smallest)
+        warnings = plan_warnings(self.cliques, self.simulate().after, self.record)
         contradicted, _ = count_contradicted(self.record, self.cliques)
         balance = describe_balance(self.record, self.cliques) if contradicted else ""
         notes = [note.removesuffix(".") for note in (balance, self.record.note) if note]
-        if not queries:
+        if not queries and not self.record.note:
             notes.append(self._why_nothing())
         return ". ".join([said, *notes, *warnings])
 
@@ -127,7 +145,7 @@ class Plan(_KeptPlan):
         if not len(self.cliques.counts):
             return NO_COMMON_CONCEPT
         rows, smallest = self.record.options.rows(self.cliques), self.record.options.min_size
-        why = no_images("", self.cliques, rows, smallest, MiningOptions())
+        why = no_images("", self.cliques, rows, smallest or 1, MiningOptions())
         return render(why, in_python).removesuffix(".")
 
     def _repr_html_(self) -> str:
@@ -166,38 +184,38 @@ class Simulation(Result):
 
 def plan(
     source: Data | Imbalances,
-    planner: str = "conbias",
+    planner: str | None = None,
     *,
-    min_size: int = 2,
+    min_size: int | None = None,
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
-    largest_first: bool = False,
     planner_options: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan the images that bring gaps to zero, without a database.
+    """Plan the images that even out concepts between classes, without a database.
 
     Parameters
     ----------
     source : Imbalances or Data
         The combinations to balance: those that `Imbalances.where` has left, or all of the data.
-    planner : str
-        ``conbias``: Algorithm 1 of the paper. ``minimal``: the fewest images within a tolerance,
-        or the least imbalance within a budget. ``published``: as the paper's authors ran it.
-    min_size, max_size : int
-        The smallest and largest clique to balance; ``min_size=1`` also balances single concepts.
+    planner : str, optional
+        ``whole-images``: concept sets of real images, edited; the default for data, which has
+        images. ``conbias``: Algorithm 1 of the paper; the default for imbalances, which are
+        counts. ``minimal``: the fewest images within a tolerance, or the least imbalance within a
+        budget. ``published``: as the paper's authors ran it.
+    min_size, max_size : int, optional
+        The smallest and largest clique to balance; by default from 2, by whole-images from 1.
     max_per_query, budget : int, optional
-        Most images of one query, and in all.
-    largest_first : bool
-        Spend the budget on the largest gaps, one after the other, rather than the same share on
-        every gap.
+        Most images of one query, and in all; a budget is spent first on what has evidence. By
+        default whole-images plans a tenth of the images that there are.
     planner_options : mapping, optional
         The planner's own options.
 
     Raises
     ------
     OptionError
-        No planner has this name, it has no such option, or a size was not mined.
+        No planner has this name, it has no such option, a size was not mined, or whole-images is
+        given counts alone.
 
     Examples
     --------
@@ -206,8 +224,16 @@ def plan(
     7,308 images to make (3,654 country, 3,654 urban) in 76 queries
     """
     found = _measure(source, max_size)
-    options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
-    return Plan(make_plan(found.chosen, planner, options, planner_options), found.cliques, planner)
+    options = PlanOptions(min_size, max_size, max_per_query, budget)
+    real = None if isinstance(source, Imbalances) else source.incidence()
+    ids = () if isinstance(source, Imbalances) else source.images["id"].tolist()
+    planner = choose_planner(real) if planner is None else planner
+    chosen = np.sort(found.rows)
+    made = make_plan(
+        *(found.cliques, planner, options, planner_options), chosen=chosen, images=real, ids=ids
+    )
+    of_sizes = np.intersect1d(chosen, made.options.rows(found.cliques))
+    return Plan(made, found.cliques, planner, of_sizes, real)
 
 
 def read_plan(file: str | Path, source: Data | Imbalances) -> Plan:
@@ -230,11 +256,10 @@ def compare_planners(
     source: Data | Imbalances,
     planners: Sequence[str] = (),
     *,
-    min_size: int = 2,
+    min_size: int | None = None,
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
-    largest_first: bool = False,
     planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Run planners on the same combinations, side by side.
@@ -242,9 +267,9 @@ def compare_planners(
     Parameters
     ----------
     planners : sequence of str
-        Their names; all by default. With data in place of imbalances also the baselines
-        ``over-sampling``, ``sub-sampling`` and ``weights``, which make no image.
-    min_size, max_size, max_per_query, budget, largest_first
+        Their names; all by default. With data in place of imbalances also whole-images, and the
+        baselines ``over-sampling``, ``sub-sampling`` and ``weights``, which make no image.
+    min_size, max_size, max_per_query, budget
         As in `plan`.
     planner_options : mapping, optional
         By planner, its own options.
@@ -252,15 +277,15 @@ def compare_planners(
     Returns
     -------
     pandas.DataFrame
-        By ``planner``: ``images`` to make, ``dataset`` (images afterwards), ``queries``,
-        ``imbalanced``, ``solved``, ``remaining``, ``gap_before``, ``gap_after``, ``widest_gap``,
-        ``widened``, ``seconds``. ``attrs["left_out"]`` says of planners without a plan why.
+        By ``planner``: ``images`` to make, ``dataset`` (images afterwards), ``queries``, the
+        measures of `cobalance.generation.planning.effects.measure`, ``seconds``.
+        ``attrs["left_out"]`` says of planners without a plan why.
     """
     found = _measure(source, max_size)
     own = planner_options or {}
     for name in own:
         PLANNERS.check(name, own[name])
-    options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+    options = PlanOptions(min_size, max_size, max_per_query, budget)
     incidence = None if isinstance(source, Imbalances) else source.incidence()
     from cobalance.workflows.plan.compare import compare_all  # loads the driver, too
 
@@ -269,12 +294,11 @@ def compare_planners(
 
 def budget_curve(
     source: Data | Imbalances,
-    planners: Sequence[str] = ("conbias", "minimal"),
+    planners: Sequence[str] = (),
     *,
-    min_size: int = 2,
+    min_size: int | None = None,
     max_size: int | None = None,
     max_per_query: int | None = None,
-    largest_first: bool = False,
     planner_options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> pd.DataFrame:
     """Remaining imbalance by number of images, for planners within several budgets.
@@ -282,15 +306,16 @@ def budget_curve(
     Returns
     -------
     pandas.DataFrame
-        A row for each planner and budget: ``planner``, ``budget``, ``images``, ``remaining``,
-        ``gap_after``, ``widest_gap``, ``widened``. With `largest_first` both ways to spend a
-        budget, see `plan`.
+        A row for each planner and budget, 0 to as many images as there are: ``planner``,
+        ``budget``, ``images``, ``leaning``, ``difference``, ``widened``, ``remaining``,
+        ``gap_after``, ``widest_gap``, as `cobalance.generation.planning.effects.measure` has them.
     """
     found = _measure(source, max_size)
-    options = PlanOptions(min_size, max_size, max_per_query, largest_first=largest_first)
+    options = PlanOptions(min_size, max_size, max_per_query)
     from cobalance.workflows.plan.compare import budget_curve as curve_of
 
-    return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners)
+    real = None if isinstance(source, Imbalances) else source.incidence()
+    return curve_of(found.cliques, np.sort(found.rows), options, planner_options, planners, real)
 
 
 def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
@@ -331,16 +356,21 @@ def weights(data: Data, concepts: Sequence[str] | None = None) -> pd.DataFrame:
     return frame.join(found).set_axis(pd.Index(images["id"], name="id"))
 
 
-def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.DataFrame:
+def resample(
+    data: Data, how: str, *, max_size: int = 2, most: int | None = None, seed: int = 0
+) -> pd.DataFrame:
     """Repeat or drop real images as a baseline does, without a new one.
 
     Parameters
     ----------
-    how : {"over-sampling", "sub-sampling", "weights"}
+    how : {"over-sampling", "sub-sampling", "weights", "pruning"}
         Images that show the same concepts are a group; in each, classes get as many images as the
-        largest has there, or the smallest, or all weigh the same.
+        largest has there, or the smallest, or all weigh the same. Pruning drops the images whose
+        loss evens out rates most.
     max_size : int
         Of the combinations whose concepts make groups.
+    most : int, optional
+        Images to prune at most, by default a tenth; never more than half of a class.
     seed : int
         Which images are repeated or dropped.
 
@@ -357,7 +387,7 @@ def resample(data: Data, how: str, *, max_size: int = 2, seed: int = 0) -> pd.Da
         There is no such baseline.
     """
     cliques = imbalances(data, max_size=max_size).cliques
-    found = image_list(cliques, data.incidence(), data.images["id"].tolist(), how, seed)
+    found = image_list(cliques, data.incidence(), data.images["id"].tolist(), how, seed, most)
     return found.rename_axis("id")
 
 

@@ -139,12 +139,15 @@ class PlannedQuery(NamedTuple):
         Images.
     edit : Edit or None
         The image that they are to be made from; None for any of the class.
+    sources : tuple of str
+        Ids of real images that show the concepts, or nearly, to make the images from.
     """
 
     class_name: str
     concepts: tuple[str, ...]
     n: int
     edit: Edit | None = None
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -261,7 +261,7 @@ def _parquet(store: GraphStore, state: DatasetState) -> Iterator[tuple[str, Spar
             "class": [incidence.classes[code] for code in incidence.labels.tolist()],
             "concepts": pa.ListArray.from_arrays(pa.array(incidence.indptr, pa.int32()), values),
             "split": pa.array([splits[code] for code in images.splits.tolist()], pa.string()),
-            **({"id": images.ids, "uri": images.uris} if images.ids else {}),
+            **({"id": images.ids, "uri": images.uris} if images.uris else {}),
         }
     )
     with TemporaryDirectory(prefix="cobalance-") as folder:

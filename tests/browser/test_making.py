@@ -86,7 +86,7 @@ _COUNT_CLICKS = """() => {
 def test_a_plan_of_500_images_runs_after_four_clicks_and_no_terminal(
     pages: Pages, store: GraphStore, herd: str
 ) -> None:
-    page = pages.open(f"/plan?dataset={herd}", height=800)
+    page = pages.open(f"/plan?dataset={herd}&planner=conbias", height=800)
     page.evaluate(_COUNT_CLICKS)
     page.get_by_role("spinbutton", name="Budget").click()
     page.keyboard.type("500")
@@ -139,7 +139,9 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def test_a_model_s_form(pages: Pages, cows: str) -> None:
-    page = pages.open(f"/plan?dataset={cows}&recipe=inpaint&preset=fast&model=./models/sd")
+    page = pages.open(
+        f"/plan?dataset={cows}&planner=conbias&recipe=inpaint&preset=fast&model=./models/sd"
+    )
     expect(page.get_by_text("inpaint · model sd · preset fast")).to_be_visible()
     page.get_by_text("How to make them").click()
     expect(page.get_by_text("Keeps the object, and paints everything around it")).to_be_visible()
@@ -159,7 +161,7 @@ def _widths(pictures: Locator) -> list[int]:
 def test_from_the_form_to_the_candidates(
     pages: Pages, store: GraphStore, cows: str, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    page = pages.open(f"/plan?dataset={cows}&plan_sizes=2&plan_sizes=2")
+    page = pages.open(f"/plan?dataset={cows}&planner=conbias&plan_sizes=2&plan_sizes=2")
     expect(page.get_by_text("procedural · filters sanity, blank, duplicates")).to_be_visible()
     expect(page.get_by_role("combobox", name="Backend")).not_to_be_visible()
     page.get_by_text("How to make them").click()
@@ -226,7 +228,10 @@ def test_from_a_file_to_a_comparison_with_the_keyboard_alone(
         walk(page, button)
         page.keyboard.press(key)
 
-    rows = "".join(f"{i},{'country' if i % 4 else 'urban'},cow|road,{PICTURE}\n" for i in range(24))
+    rows = "".join(
+        f"{i},{'country' if i % 4 else 'urban'},{'cow|road' if i % 8 else 'cow'},{PICTURE}\n"
+        for i in range(48)
+    )
     content = b"id,class,concepts,uri\n" + rows.encode()
     table = {"name": f"{cows}.csv", "mimeType": "text/csv", "buffer": content}
     page.locator("input[type=file]").set_input_files(table)

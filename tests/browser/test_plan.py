@@ -24,7 +24,7 @@ def metric(page: Page, label: str) -> str:
 def test_the_file_is_the_command_line_s_byte_for_byte(
     pages: Pages, store: GraphStore, tmp_path: Path
 ) -> None:
-    page = pages.open("/plan?dataset=urbancars&plan_sizes=1&plan_sizes=2")
+    page = pages.open("/plan?dataset=urbancars&planner=conbias&plan_sizes=1&plan_sizes=2")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as JSON").click()
     download.value.save_as(tmp_path / "plan.json")
@@ -35,7 +35,7 @@ def test_the_file_is_the_command_line_s_byte_for_byte(
 
 
 def test_numbers_are_changed_and_rows_dropped_by_hand(pages: Pages) -> None:
-    page = pages.open("/plan?dataset=urbancars&plan_sizes=2&plan_sizes=2")
+    page = pages.open("/plan?dataset=urbancars&planner=conbias&plan_sizes=2&plan_sizes=2")
     before = int(metric(page, "Images to make").replace(",", ""))
     table = page.get_by_test_id("stDataFrame").first
     table.dblclick(position={"x": IMAGES_X, "y": ROW_PX * 1.5})
@@ -59,7 +59,9 @@ def test_numbers_are_changed_and_rows_dropped_by_hand(pages: Pages) -> None:
 
 
 def test_from_selected_cliques_to_a_job(pages: Pages, store: GraphStore) -> None:
-    page = pages.open('/plan?dataset=urbancars&clique=["cow","forest_road"]&clique=["cow"]')
+    page = pages.open(
+        '/plan?dataset=urbancars&planner=conbias&clique=["cow","forest_road"]&clique=["cow"]'
+    )
     assert metric(page, "Queries") == "2"
     page.get_by_role("spinbutton", name="Budget").fill("100")
     page.keyboard.press("Enter")

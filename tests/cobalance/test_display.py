@@ -68,7 +68,7 @@ def test_a_result_of_nothing_is_shown_too():
         "combination was counted"
     )
     tags = ["cow|road", "cow", "cow|road"]
-    single = cb.plan(cb.from_frame(pd.DataFrame({"label": [*"xxy"], "tags": tags})))
+    single = cb.plan(cb.from_frame(pd.DataFrame({"label": [*"xxy"], "tags": tags})), "conbias")
     assert single.title() == (
         "0 images to make (none) in 0 queries. No gap to close: every class shows each of its "
         "cliques in as many images. Gaps remain in 1 smaller clique: to close them, too, plan with "

@@ -126,7 +126,7 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
     connected, dataset, cars, tmp_path, capsys
 ):
     held = connected.load(cars, dataset).mine(max_size=2)
-    plan = held.plan(min_size=1)
+    plan = held.plan("conbias", min_size=1)
     assert plan.images == cb.plan(cb.imbalances(cars, max_size=2), min_size=1).images
     assert held.simulate(plan).frame.equals(plan.simulate().frame)
     making = {"width_px": 64, "height_px": 64}
@@ -165,7 +165,7 @@ def test_a_plan_is_ordered_made_here_merged_compared_and_exported(
 
 def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, monkeypatch):
     held = connected.load(cars, dataset).mine(max_size=2)
-    plan = held.plan(min_size=1)
+    plan = held.plan("conbias", min_size=1)
     job = held.order(plan, making={"width_px": 64, "height_px": 64}, without_images=True)
     stop, stopped, threads = Worker.stop, threading.Event(), set()
 
@@ -194,7 +194,7 @@ def test_an_interrupted_job_goes_on_from_a_coroutine(connected, dataset, cars, m
 
 def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
     held = connected.load(cars, dataset).mine(max_size=2)
-    plan = held.plan(min_size=1)
+    plan = held.plan("conbias", min_size=1)
     job = held.order(plan.edited(plan.frame.assign(n=1)), without_images=True)
     assert set(job.queries()["n"]) == {1}
     assert job.cancel().state == "cancelled"
@@ -213,13 +213,13 @@ def test_an_edited_plan_is_ordered_as_it_was_edited(connected, dataset, cars):
 
 def test_an_edited_plan_is_kept_under_a_name_of_its_own(connected, dataset, cars):
     held = connected.load(cars, dataset).mine(max_size=2)
-    planned = held.plan(min_size=1)
+    planned = held.plan("conbias", min_size=1)
     kept = held.keep(planned.edited(planned.frame.assign(n=2)), "two of each")
     assert kept.name == "two of each"
     assert set(held.order("two of each", without_images=True).queries()["n"]) == {2}
     assert held.order("conbias", without_images=True).queries()["n"].sum() == planned.images
     with pytest.raises(OptionError, match="share"):
-        held.plan(planner_options={"share": 0.5})
+        held.plan("conbias", planner_options={"share": 0.5})
 
 
 def test_a_renamed_dataset_keeps_what_it_has(connected, dataset, cars):

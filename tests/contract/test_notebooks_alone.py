@@ -24,7 +24,7 @@ data = cb.from_frame(pd.DataFrame(rows, columns=["label", "objects"]))
 store = cb.connect(environment=True, quiet=True)
 tour = store.load(data, DATASET)
 found = tour.mine(max_size=2).imbalances(concepts="cow")
-print(len(found.frame), tour.plan(min_size=1).images)
+print(len(found.frame), tour.plan("conbias", min_size=1).images)
 print(cb.plan(cb.imbalances(data), min_size=1).images)
 assert not {"streamlit", "typer"} & set(sys.modules)
 for name in cb.__all__:

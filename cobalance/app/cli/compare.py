@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cobalance.app.cli.plan import Budget, LargestFirst, MaxPerQuery, MaxSize, MinSize
+from cobalance.app.cli.plan import Budget, MaxPerQuery, MaxSize, MinSize
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import (
     DatasetName,
@@ -101,11 +101,10 @@ def compare_planners(
         list[str] | None,
         assignments_option("--set", "A planner's own option, such as minimal.tolerance=0.1."),
     ] = None,
-    min_size: MinSize = 2,
+    min_size: MinSize = None,
     max_size: MaxSize = None,
     max_per_query: MaxPerQuery = None,
     budget: Budget = None,
-    largest_first: LargestFirst = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -121,7 +120,7 @@ def compare_planners(
                 f"{planner}.OPTION=VALUE."
             )
         PLANNERS.check(planner, options)
-    limits = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+    limits = PlanOptions(min_size, max_size, max_per_query, budget)
     with opened_store() as (store, progress):
         found = compare_dataset(store, dataset, limits, own, progress, in_shell)
     write_frame(found, format_, output)

@@ -11,6 +11,7 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
+    read_clique,
 )
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
@@ -27,7 +28,8 @@ from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.summaries import describe_plan, plan_notes, plan_table
 
 MinSize = Annotated[
-    int, typer.Option(min=1, help="Smallest clique to balance; the paper prints 2.")
+    int | None,
+    typer.Option(min=1, help="Smallest clique to balance. Default: 2, by whole-images 1."),
 ]
 MaxSize = Annotated[
     int | None, typer.Option(min=1, help="Largest clique to balance. Default: as mined.")
@@ -37,15 +39,8 @@ Budget = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Most images in all; every query gives up the same share, or by `minimal`, the "
-        "least imbalance is left.",
-    ),
-]
-LargestFirst = Annotated[
-    bool,
-    typer.Option(
-        "--largest-first",
-        help="Spend the budget on the largest gaps, one after the other, and leave the others.",
+        help="Most images in all, spent first on what has evidence. Default: by `whole-images` a "
+        "tenth of the dataset's, else as many as it takes.",
     ),
 ]
 
@@ -53,20 +48,35 @@ LargestFirst = Annotated[
 def plan(
     dataset: DatasetName,
     planner: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. "
-            "`published`: as the authors ran Algorithm 1."
+            help="`whole-images`: concept sets of real images, the default where they are at hand. "
+            "`conbias`: Algorithm 1. `minimal`: fewest images within a tolerance. `published`: as "
+            "the authors ran Algorithm 1."
         ),
-    ] = "conbias",
+    ] = None,
     setting: Annotated[
         list[str] | None, assignments_option("--set", "An option of the planner's own.")
     ] = None,
-    min_size: MinSize = 2,
+    min_size: MinSize = None,
     max_size: MaxSize = None,
     max_per_query: MaxPerQuery = None,
     budget: Budget = None,
-    largest_first: LargestFirst = False,
+    clique: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A clique to plan for, such as 'cow + road', or in JSON; may be repeated."
+        ),
+    ] = None,
+    continued: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--continue",
+            metavar="JOB",
+            help="Plan again from what this job has accepted, beside the real images; may be given "
+            "more than once. Without --budget: as many images as it has not got.",
+        ),
+    ] = None,
     supported_only: Annotated[
         bool,
         typer.Option(
@@ -83,15 +93,17 @@ def plan(
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Plan the images that close the gaps, and show the gaps that remain.
+    """Plan the missing images, and measure their effect.
 
     The plan is kept in the graph under its name. As JSON it is a file that workers read.
 
     `plan-edits` plans to edit images instead; `resample` lists the real ones for a trainer.
     """
-    options = PlanOptions(min_size, max_size, max_per_query, budget, largest_first)
+    options = PlanOptions(min_size, max_size, max_per_query, budget)
     own = assigned(setting)
-    PLANNERS.check(planner, own)
+    if planner is not None:
+        PLANNERS.check(planner, own)
+    chosen = [read_clique(text) for text in clique or ()]
     with opened_store() as (store, progress):
         planned = plan_dataset(
             store,
@@ -101,6 +113,8 @@ def plan(
             name,
             progress,
             own,
+            chosen=chosen,
+            continued=continued or (),
             supported_only=supported_only,
         )
     if format_ is Format.JSON:

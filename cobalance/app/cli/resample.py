@@ -19,11 +19,15 @@ def resample(
         str,
         typer.Argument(
             help="`over-sampling` repeats images of smaller groups, `sub-sampling` drops images "
-            "of larger ones, `weights` weighs all."
+            "of larger ones, `weights` weighs all, `pruning` drops the images that lean most."
         ),
     ],
-    min_size: MinSize = 2,
+    min_size: MinSize = None,
     max_size: MaxSize = None,
+    most: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most images to prune. Default: a tenth."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Which images are repeated or dropped.")] = 0,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -32,13 +36,14 @@ def resample(
 
     In every other format this writes the list of images, for a trainer.
     """
-    options = PlanOptions(min_size, max_size)
+    options = PlanOptions(min_size, max_size, budget=most)
     with opened_store() as (store, progress):
         found = resample_dataset(store, dataset, how, options, seed, progress)
     if format_ is not Format.TABLE or output is not None:
         write_frame(found.images, format_, output)
     else:
-        columns = ["dataset", "imbalanced", "remaining", "gap_before", "gap_after", "widened"]
+        columns = ["dataset", "leaning_before", "leaning", "difference_before", "difference"]
+        columns += ["imbalanced", "remaining", "gap_before", "gap_after", "widened"]
         write_frame(found.effect[columns].reset_index(), format_, None)
         notes.print("The list of images: add -f csv -o FILE.")
     splits = sorted({name for name in found.images["split"] if name is not None})

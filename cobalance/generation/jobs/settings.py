@@ -144,6 +144,11 @@ class JobSettings(BaseModel):
         return RECIPES[self.recipe].prompt if self.prompt is None else self.prompt
 
     @property
+    def keeps_scene(self) -> bool:
+        """Whether the object is made anew and all else is kept, so that it may be of any class."""
+        return self.making.get("paint") == "object" or self.backend == "instruct"
+
+    @property
     def extras(self) -> list[str]:
         """The extras that a worker must have installed to make the images."""
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]

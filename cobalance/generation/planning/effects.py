@@ -1,15 +1,26 @@
 """Effects of a plan on every clique, and measures of planners."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.plan import PlannedImages, Planner, PlanOptions, run_planner
-from cobalance.generation.planning.simulation import simulate_images
-from cobalance.graph.arrays import IntArray
+from cobalance.generation.planning.lean import find_leaning
+from cobalance.generation.planning.plan import (
+    ImagePlanner,
+    PlannedImages,
+    Planner,
+    PlanOptions,
+    run_planner,
+)
+from cobalance.generation.planning.simulation import add_to_counts, simulate_images
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.association import leading_classes
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.counting.subsets import SubsetIndex
+from cobalance.graph.diagnosis.association import leading_classes, rate_differences
+from cobalance.graph.diagnosis.concepts_alone import concepts_alone
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -24,22 +35,27 @@ def touched_rows(before: Cliques, after: Cliques) -> IntArray:
 
 
 def widened_rows(before: Cliques, after: Cliques) -> IntArray:
-    """Find the cliques whose gap a plan widens, the one that it widens most first.
+    """Find the cliques that lean to a class and whose rates a plan draws further apart.
 
-    Cliques that are widened alike are in the order of the table.
+    The one that it widens most comes first; equal ones are in the order of the table.
 
     Examples
     --------
     >>> from dataclasses import replace
-    >>> before = Cliques(np.array([[0], [1], [2]]), np.array([[3, 5], [2, 2], [0, 9]]),
-    ...                  np.array([9, 9]), ("car", "cow", "road"), ("country", "urban"))
-    >>> after = replace(before, counts=np.array([[3, 6], [8, 2], [9, 9]]))
+    >>> before = Cliques(np.array([[0], [1], [2]]), np.array([[30, 50], [20, 20], [0, 9]]),
+    ...                  np.array([90, 90]), ("car", "cow", "road"), ("country", "urban"))
+    >>> after = replace(before, counts=np.array([[30, 60], [80, 20], [9, 9]]))
     >>> widened_rows(before, after).tolist()
     [1, 0]
     """
-    growth = after.gaps() - before.gaps()
-    rows = np.flatnonzero(growth > 0)
+    was, becomes = _differences(before), _differences(after)
+    growth = np.where(find_leaning(after), becomes - was, 0.0)
+    rows = np.flatnonzero(growth > 1e-12)
     return rows[np.argsort(-growth[rows], kind="stable")]
+
+
+def _differences(cliques: Cliques) -> FloatArray:
+    return rate_differences(cliques.counts, cliques.class_sizes)[0]
 
 
 def effect_table(before: Cliques, after: Cliques, rows: IntArray) -> pd.DataFrame:
@@ -92,63 +108,140 @@ def _too_few(cliques: Cliques) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, categories=pd.Index(cliques.classes, dtype=object))
 
 
-def measure(before: Cliques, after: Cliques, images: IntArray, chosen: IntArray) -> dict[str, int]:
+def measure(
+    before: Cliques, after: Cliques, planned: PlannedImages, chosen: IntArray
+) -> dict[str, int | float]:
     """Measure a plan's cost, and its effect on the chosen cliques and on the others.
 
     Parameters
     ----------
     before, after : Cliques
         The counts, and those that `simulate_images` gives.
-    images : int array, shape (n_cliques, n_classes)
-        Images of each class that contain exactly each clique.
     chosen : int array
         Rows of the cliques that the plan is for.
 
     Returns
     -------
     dict
-        ``images`` and ``queries``; of the chosen cliques ``imbalanced``, those with a gap, and
-        ``solved``, those of them without one afterwards, ``remaining``, those with one afterwards,
-        ``gap_before`` and ``gap_after``, the sums of their gaps, and ``widest_gap``, the largest
-        afterwards; ``widened``, how many cliques, chosen or not, have a larger gap afterwards.
-        Of weights, whose counts are no whole numbers, gaps are rounded.
+        ``images`` and ``queries``. Of the chosen cliques:
+
+        - ``leaning_before`` and ``leaning``: how many lean to a class, by the test of the imbalance
+          table; ``difference_before`` and ``difference``: the sums of their rate differences;
+          ``largest_before`` and ``largest``: the largest of these;
+        - ``imbalanced``, those with a count gap, ``solved``, those of them without one afterwards,
+          ``remaining``, those with one afterwards, ``gap_before`` and ``gap_after``, the sums of
+          their gaps, and ``widest_gap``, the largest afterwards.
+
+        ``widened``: how many cliques, chosen or not, are as `widened_rows` has them.
+        Counts that are sums of weights are rounded.
     """
-    was, becomes = before.gaps(), np.ptp(after.counts, axis=1).round(6)
-    imbalanced = was[chosen] > 0
-    return {
-        "images": int(images.sum()),
-        "queries": int(np.count_nonzero(images)),
-        "imbalanced": int(imbalanced.sum()),
-        "solved": int((imbalanced & (becomes[chosen] == 0)).sum()),
-        "remaining": int((becomes[chosen] > 0).sum()),
-        "gap_before": int(was[chosen].sum()),
-        "gap_after": round(becomes[chosen].sum()),
-        "widest_gap": round(becomes[chosen].max(initial=0)),
-        "widened": int((becomes > was).sum()),
+    if after.counts.dtype.kind == "f":
+        whole = np.rint(after.counts).astype(np.int64), np.rint(after.class_sizes).astype(np.int64)
+        after = replace(after, counts=whole[0], class_sizes=whole[1])
+    was, becomes = before.gaps()[chosen], after.gaps()[chosen]
+    values: dict[str, int | float] = {
+        "images": int(planned.images.sum()),
+        "queries": int(np.count_nonzero(planned.images)),
+    }
+    for when, cliques in (("_before", before), ("", after)):
+        leaning = find_leaning(cliques)[chosen]
+        differences = _differences(cliques)[chosen][leaning]
+        values["leaning" + when] = len(differences)
+        values["difference" + when] = round(float(differences.sum()), 6)
+        values["largest" + when] = round(float(differences.max(initial=0)), 6)
+    return values | {
+        "widened": len(widened_rows(before, after)),
+        "imbalanced": int((was > 0).sum()),
+        "solved": int(((was > 0) & (becomes == 0)).sum()),
+        "remaining": int((becomes > 0).sum()),
+        "gap_before": int(was.sum()),
+        "gap_after": int(becomes.sum()),
+        "widest_gap": int(becomes.max(initial=0)),
     }
 
 
-def plan_for(
-    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
-) -> PlannedImages:
-    """Plan for a subset of the cliques; the result has a row for each clique of the whole table.
+def plan_curve(
+    before: Cliques, planned: PlannedImages, chosen: IntArray, points: int = 20
+) -> pd.DataFrame:
+    """Measure the remaining rate differences along a plan, from its first query to its last.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``images``, from 0 to all; ``difference``, the sum of the rate differences of those chosen
+        cliques that lean to a class before.
+    """
+    leaning = chosen[find_leaning(before)[chosen]]
+    counts, sizes = before.counts.astype(np.int64), before.class_sizes.astype(np.int64)
+    index, members = SubsetIndex(before.members), planned.sets(before).members
+    ends = np.cumsum(planned.images.sum(axis=1))
+    total = int(ends[-1]) if len(ends) else 0
+    bounds = np.unique(np.searchsorted(ends, np.linspace(0, total, points + 1)[1:]) + 1)
+    found = [(0, float(_differences(before)[leaning].sum()))]
+    for first, last in pairwise([0, *bounds.tolist()] if total else []):
+        add_to_counts(index, counts, members[first:last], planned.images[first:last])
+        sizes = sizes + planned.images[first:last].sum(axis=0)
+        differences = rate_differences(counts[leaning], sizes)[0]
+        found.append((int(ends[min(last, len(ends)) - 1]), float(differences.sum())))
+    return pd.DataFrame(found, columns=["images", "difference"])
+
+
+def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) -> dict[str, float]:
+    """Measure how well concepts alone predict the class, before and after a plan.
 
     Parameters
     ----------
-    chosen : int array
-        Rows of those to balance, ascending. The planner sees no others.
+    images : Incidence
+        The real images.
+
+    Returns
+    -------
+    dict
+        ``told_before`` and ``told``, balanced accuracy; ``bits_before`` and ``bits``; see
+        `cobalance.graph.diagnosis.concepts_alone.concepts_alone`.
     """
-    images = np.zeros(cliques.counts.shape, dtype=np.int64)
-    if not len(chosen):
-        return PlannedImages(images)
-    found = run_planner(cliques.take(chosen), planner, options)
-    images[chosen] = found.images
-    return replace(found, images=images)
+    places = {name: code for code, name in enumerate(images.concepts)}
+    recode = np.array([*(places.get(name, -1) for name in cliques.concepts), -1])
+    classes = [cliques.classes.index(name) for name in images.classes if name in cliques.classes]
+    known = [name in cliques.classes for name in images.classes]
+    added = np.zeros((len(planned.images), len(images.classes)), dtype=np.int64)
+    added[:, known] = planned.images[:, classes]
+    members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
+    was, becomes = concepts_alone(images), concepts_alone(images, members, added)
+    return {
+        "told_before": was.accuracy,
+        "told": becomes.accuracy,
+        "bits_before": was.bits,
+        "bits": becomes.bits,
+    }
+
+
+def measure_all(
+    before: Cliques,
+    after: Cliques,
+    planned: PlannedImages,
+    chosen: IntArray,
+    images: Incidence | None,
+) -> dict[str, int | float]:
+    """Measure a plan by `measure`, and by `measure_told` where all images are at hand."""
+    found = measure(before, after, planned, chosen)
+    if images is None or not has_all(before, images):
+        return found
+    return found | measure_told(before, planned, images)
+
+
+def has_all(cliques: Cliques, images: Incidence | None) -> bool:
+    """Whether images are all that were counted, not a sample of them, or none."""
+    return images is not None and len(images.labels) == cliques.class_sizes.sum()
 
 
 def measure_planner(
-    cliques: Cliques, chosen: IntArray, planner: Planner, options: PlanOptions
-) -> dict[str, int]:
+    cliques: Cliques,
+    chosen: IntArray,
+    planner: Planner | ImagePlanner,
+    options: PlanOptions,
+    images: Incidence | None = None,
+) -> dict[str, int | float]:
     """Plan for some cliques, and `measure` the plan.
 
     Raises
@@ -156,5 +249,5 @@ def measure_planner(
     OptionError, DataError
         The options leave the planner no plan.
     """
-    images = plan_for(cliques, chosen, planner, options).images
-    return measure(cliques, simulate_images(cliques, images), images, chosen)
+    planned = run_planner(cliques, planner, options, chosen, images)
+    return measure(cliques, simulate_images(cliques, planned), planned, chosen)

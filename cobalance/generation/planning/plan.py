@@ -1,7 +1,8 @@
 """Plans: generation queries, their options, and the planner protocol."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
@@ -9,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.budget import close_largest_gaps, share_budget
+from cobalance.generation.planning.budget import spend_budget
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.errors import OptionError
 from cobalance.graph.records import PlannedQuery
 
@@ -22,21 +24,18 @@ class PlanOptions:
 
     Parameters
     ----------
-    min_size : int
-        The smallest clique to balance. 2 as Algorithm 1 is printed (``while k > 1``); 1 also
-        balances single concepts.
+    min_size : int or None
+        The smallest clique to balance; 1 also balances single concepts. None for the planner's own:
+        2 as Algorithm 1 is printed (``while k > 1``), 1 by whole-images.
     max_size : int or None
         The largest clique to balance; None for the largest size mined.
     max_per_query : int or None
         At most so many images of one class for one clique; None for as many as it lacks. Planners
         apply it as they go, so that what they plan next counts the images that will be made.
     budget : int or None
-        At most so many images in all, shared out as
-        `cobalance.generation.planning.budget.share_budget` does; None for as many as it takes.
-    largest_first : bool
-        Spend the budget on the largest gaps, as
-        `cobalance.generation.planning.budget.close_largest_gaps` does. It changes nothing without a
-        budget.
+        At most so many images in all, spent as `cobalance.generation.planning.budget.spend_budget`
+        does by planners without a use of their own for it; None for as many as it takes, and by
+        whole-images for a tenth of the dataset's.
 
     Raises
     ------
@@ -44,11 +43,10 @@ class PlanOptions:
         `min_size` is below 1 or above `max_size`; `max_per_query` or `budget` is below 1.
     """
 
-    min_size: int = 2
+    min_size: int | None = None
     max_size: int | None = None
     max_per_query: int | None = None
     budget: int | None = None
-    largest_first: bool = False
 
     def __post_init__(self) -> None:
         for option, images in (("max_per_query", self.max_per_query), ("budget", self.budget)):
@@ -56,9 +54,9 @@ class PlanOptions:
                 raise OptionError(
                     f"{option} is {images}; give 1 image or more, or leave it out for no limit"
                 )
-        if self.min_size < 1:
+        if self.min_size is not None and self.min_size < 1:
             raise OptionError(f"min_size is {self.min_size}; the smallest clique has 1 concept")
-        if self.max_size is not None and self.max_size < self.min_size:
+        if self.max_size is not None and self.max_size < (self.min_size or 1):
             raise OptionError(
                 f"max_size is {self.max_size}, below min_size, which is {self.min_size}"
             )
@@ -78,7 +76,8 @@ class PlanOptions:
                     f"{option} is {size}, but the cliques were mined up to size {mined}. "
                     f"Mine them up to {size}, or ask for at most {mined}."
                 )
-        return self.min_size, mined if self.max_size is None else self.max_size
+        largest = mined if self.max_size is None else self.max_size
+        return min(2, largest) if self.min_size is None else self.min_size, largest
 
     def rows(self, cliques: Cliques) -> IntArray:
         """Find the rows of the cliques of these sizes, ascending; errors are those of `resolve`."""
@@ -107,7 +106,7 @@ class Plan:
         With `max_size` filled in.
     queries : tuple of PlannedQuery
         In the order in which to make them: size descending, as Algorithm 1 goes, then concepts,
-        then class.
+        then class; of whole images as they were chosen, so that those that buy most come first.
     proven, bound, note
         As in `PlannedImages`; no part of whether plans are equal.
 
@@ -140,9 +139,11 @@ class Plan:
         return {"queries": self.queries, "planner": self.planner, "planner_options": own, **limits}
 
     def frame(self) -> pd.DataFrame:
-        """A row a query: class, concepts, n; also source_image and caption where one is edited."""
+        """A row a query: class, concepts, n; sources, or source_image and caption, where known."""
         columns = ["class", "concepts", "n"]
         frame = pd.DataFrame([query[:3] for query in self.queries], columns=columns)
+        if any(query.sources for query in self.queries):
+            frame["sources"] = [query.sources for query in self.queries]
         edits = [query.edit for query in self.queries]
         if any(edits):
             frame["source_image"] = [None if one is None else one.source_image for one in edits]
@@ -159,7 +160,7 @@ class Plan:
 
 def check_query(query: PlannedQuery) -> None:
     """Raise OptionError unless a query asks for images, of concepts in order or of an edit."""
-    class_name, concepts, n, edit = query
+    class_name, concepts, n, edit, _ = query
     if not (concepts or edit) or any(a >= b for a, b in pairwise(concepts)):
         raise OptionError(
             f"a query for {class_name!r} has the concepts {concepts}; give at least one, in "
@@ -178,20 +179,32 @@ class PlannedImages:
 
     Parameters
     ----------
-    images : int64 array, shape (n_cliques, n_classes)
-        Images of each class that contain exactly each clique; no entry below 0.
+    images : int64 array, shape (n_sets, n_classes)
+        Images of each class that contain exactly each set of concepts; no entry below 0.
     proven : bool or None
         Whether no plan is better, by the planner's own aim; None where it does not say.
     bound : float or None
         The least that any plan can reach of what the planner minimises; None where unknown.
     note : str
         What people should know of it, in sentences.
+    members : int array, shape (n_sets, any width), or None
+        The sets: concept codes of the cliques, ascending, -1 behind the last. None for the cliques
+        that were given to the planner, in their order.
+    sources : int array, shape (n_sets, at most 5), or None
+        Real images to make each set's images from, as rows of the incidence; -1 behind the last.
     """
 
     images: IntArray
     proven: bool | None = None
     bound: float | None = None
     note: str = ""
+    members: IntArray | None = None
+    sources: IntArray | None = None
+
+    def sets(self, cliques: Cliques) -> Cliques:
+        """The sets of concepts as a table with the names of `cliques`, without counts."""
+        members = cliques.members if self.members is None else self.members
+        return replace(cliques, members=members, counts=np.zeros_like(self.images))
 
 
 class Planner(Protocol):
@@ -213,45 +226,104 @@ class Planner(Protocol):
         ...
 
 
-def run_planner(cliques: Cliques, planner: Planner, options: PlanOptions) -> PlannedImages:
-    """Run a planner, and apply the limits of the options.
+class ImagePlanner(ABC):
+    """A planner of concept sets that sees the real images, and all cliques beside the chosen."""
+
+    @abstractmethod
+    def plan_images(
+        self, cliques: Cliques, chosen: IntArray, options: PlanOptions, images: Incidence
+    ) -> PlannedImages:
+        """Plan images of sets of its own.
+
+        Parameters
+        ----------
+        cliques : Cliques
+            All of them, with their counts.
+        chosen : int array
+            Rows of those to balance, ascending.
+        images : Incidence
+            The real images that were counted, or a sample of them.
+
+        Returns
+        -------
+        PlannedImages
+            With `members`.
+        """
+
+
+def run_planner(
+    cliques: Cliques,
+    planner: Planner | ImagePlanner,
+    options: PlanOptions,
+    chosen: IntArray | None = None,
+    images: Incidence | None = None,
+) -> PlannedImages:
+    """Plan for some cliques, and apply the limits of the options.
+
+    Parameters
+    ----------
+    chosen : int array, optional
+        Rows of those to balance, ascending; all by default.
+    images : Incidence, optional
+        The real images, which an `ImagePlanner` needs.
 
     Returns
     -------
     PlannedImages
-        Images to make of each class that contain exactly each clique; none above
-        `options.max_per_query`, and their sum not above `options.budget`.
+        None above `options.max_per_query`, and their sum not above `options.budget`.
+
+    Raises
+    ------
+    OptionError
+        The planner needs images and there are none, or the options leave it no plan.
     """
-    budget, largest_first = options.budget, options.largest_first
-    if largest_first:  # of the whole plan, while some planners have a use of their own for a budget
-        options = replace(options, budget=None)
-    found = planner(cliques, options)
+    rows = options.rows(cliques)
+    chosen = rows if chosen is None else np.intersect1d(chosen, rows)
+    if isinstance(planner, ImagePlanner):
+        if images is None:
+            raise OptionError(
+                "Only counts are at hand, and the planner takes concept sets from the images. "
+                "Plan with another, such as conbias."
+            )
+        return planner.plan_images(cliques, chosen, options, images)
+    some = cliques.take(chosen)
+    found = planner(some, options)
     result = found if isinstance(found, PlannedImages) else PlannedImages(found)
-    images = options.cap(result.images)
-    if budget is None or images.sum() <= budget:
-        return replace(result, images=images)
-    if largest_first:
-        kept = close_largest_gaps(cliques, images, budget, options.rows(cliques))
-        return PlannedImages(kept)
-    return replace(result, images=share_budget(images, budget))
+    kept = options.cap(result.images)
+    if options.budget is not None and kept.sum() > options.budget:
+        kept = spend_budget(cliques, chosen, kept, options.budget)
+        result = PlannedImages(kept)
+    return replace(result, images=kept, members=some.members)
 
 
-def queries_of(cliques: Cliques, images: IntArray) -> tuple[PlannedQuery, ...]:
-    """Convert image counts to queries, ordered by size descending, then concepts, then class.
+def queries_of(
+    cliques: Cliques, planned: PlannedImages, ids: Sequence[str] = ()
+) -> tuple[PlannedQuery, ...]:
+    """Convert planned images to queries.
+
+    They are ordered by size descending, then concepts, then class; those of whole images in the
+    order of the plan.
 
     Parameters
     ----------
     cliques : Cliques
-        What the rows of `images` are.
-    images : int array, shape (n_cliques, n_classes)
-        Images to make of each class that contain exactly each clique.
+        What the planned images are for.
+    ids : sequence of str
+        Of the real images, in the incidence's order, for the queries' sources.
     """
+    sets, images = planned.sets(cliques), planned.images
     rows, codes = np.nonzero(images)
-    # rows ascend within a size by concept codes, which are in order of name
-    order = np.argsort(-cliques.sizes()[rows], kind="stable")
-    rows, codes = rows[order], codes[order]
-    names = cliques.take(rows).names()
+    if planned.sources is None:
+        # rows ascend within a size by concept codes, which are in order of name
+        order = np.argsort(-sets.sizes()[rows], kind="stable")
+        rows, codes = rows[order], codes[order]
+    sources: list[tuple[str, ...]] = [()] * len(rows)
+    if planned.sources is not None and len(ids):
+        sources = [tuple(ids[at] for at in of if at >= 0) for of in planned.sources[rows].tolist()]
+    names = sets.take(rows).names()
     return tuple(
-        PlannedQuery(cliques.classes[code], clique, n)
-        for clique, code, n in zip(names, codes.tolist(), images[rows, codes].tolist(), strict=True)
+        PlannedQuery(cliques.classes[code], concepts, n, None, of)
+        for code, concepts, n, of in zip(
+            codes.tolist(), names, images[rows, codes].tolist(), sources, strict=True
+        )
     )

@@ -28,13 +28,13 @@ class _Options(_Strict):
     max_size: Annotated[int, Field(ge=1)] | None = None
     max_per_query: Annotated[int, Field(ge=1)] | None = None
     budget: Annotated[int, Field(ge=1)] | None = None
-    largest_first: bool = False
 
 
 class _Query(_Strict):
     class_name: Annotated[Name, Field(validation_alias="class")]
     concepts: tuple[Name, ...]
     n: Annotated[int, Field(ge=1)]
+    sources: tuple[Name, ...] = ()
     source_image: Name | None = None
     caption: str = ""
     captions: tuple[str, ...] = ()
@@ -98,8 +98,8 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
 
 
 def _query_values(query: PlannedQuery) -> dict[str, Any]:
-    class_name, concepts, n, edit = query
-    edited = {} if edit is None else asdict(edit)
+    class_name, concepts, n, edit, sources = query
+    edited = {"sources": sources} | ({} if edit is None else asdict(edit))
     values = {"class": class_name, "concepts": concepts, "n": n}
     return values | {name: value for name, value in edited.items() if value}
 
@@ -147,7 +147,8 @@ to 1 (it is 0). Run `plan(...)` to write it again, or correct the file.
         if not query.concepts and query.edit is None:
             reason = "tuple should have at least 1 item where no source_image is edited"
             raise InputError(file, f"{record}.concepts", reason, REMEDY)
-        queries.append(PlannedQuery(query.class_name, query.concepts, query.n, query.edit))
+        values = query.class_name, query.concepts, query.n, query.edit, query.sources
+        queries.append(PlannedQuery(*values))
         try:
             check_query(queries[-1])
         except OptionError as error:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from cobalance.generation.planning.lean import Lean
 from cobalance.generation.planning.simulation import PADDING, add_to_counts
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
@@ -20,9 +21,13 @@ BASELINES: Mapping[str, str] = MappingProxyType(
         "over-sampling": "Repeats real images: every class of a group as often as its largest.",
         "sub-sampling": "Drops real images: every class of a group as often as its smallest.",
         "weights": "Weights real images: every class of a group weighs the same.",
+        "pruning": "Drops the real images whose loss evens out the rates of leaning cliques most.",
     }
 )
 """What each does, by name. A group has the images that show the same concepts."""
+PRUNED_SHARE = 0.1
+"""Of the images, pruned at most where nothing else is said; of a class never more than half."""
+_STEPS, _WORSE = 200, 0.7  # of pruning; of a step's best price, the last that it takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,8 @@ class Groups:
 
     Parameters
     ----------
+    cliques : Cliques
+        Those whose concepts make the groups.
     members : int array, shape (n_groups, width)
         Concept codes of the cliques, ascending, -1 behind the last.
     images : int64 array, shape (n_groups, n_classes)
@@ -41,6 +48,7 @@ class Groups:
         The class of each image, by the code that the cliques have.
     """
 
+    cliques: Cliques
     members: IntArray
     images: IntArray
     of_image: IntArray
@@ -74,15 +82,20 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
     images = np.zeros((len(sets), len(cliques.classes)), dtype=np.int64)
     kept = of_image >= 0
     np.add.at(images, (of_image[kept], classes[kept]), 1)
-    return Groups(members, images, of_image, classes)
+    return Groups(cliques, members, images, of_image, classes)
 
 
-def resample_counts(images: IntArray, baseline: str) -> FloatArray:
+def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> FloatArray:
     """How many images, or how much weight, each class of each group has after a baseline.
 
     A class without images in a group cannot have any after, and a group of one class stays as it
-    is: only new images change that. Weights are those of
+    is but for pruning: only new images change that. Weights are those of
     `cobalance.generation.planning.resampling.balancing_weights`.
+
+    Parameters
+    ----------
+    most : int, optional
+        Images to prune at most, by default a tenth; it ends before when no clique leans to a class.
 
     Raises
     ------
@@ -91,14 +104,21 @@ def resample_counts(images: IntArray, baseline: str) -> FloatArray:
 
     Examples
     --------
-    >>> images = np.array([[1, 4, 0], [2, 0, 0]])
+    >>> cliques = Cliques(
+    ...     np.array([[0]]), np.array([[1, 4]]), np.array([3, 4]), ("cow",), ("x", "y"))
+    >>> images, none = np.array([[1, 4], [2, 0]]), np.zeros(0, dtype=np.int64)
+    >>> groups = Groups(cliques, np.array([[0], [-1]]), images, none, none)
     >>> for name in BASELINES:
-    ...     print(name, resample_counts(images, name).tolist())
-    over-sampling [[4.0, 4.0, 0.0], [2.0, 0.0, 0.0]]
-    sub-sampling [[1.0, 1.0, 0.0], [2.0, 0.0, 0.0]]
-    weights [[2.5, 2.5, 0.0], [2.0, 0.0, 0.0]]
+    ...     print(name, resample_counts(groups, name).tolist())
+    over-sampling [[4.0, 4.0], [2.0, 0.0]]
+    sub-sampling [[1.0, 1.0], [2.0, 0.0]]
+    weights [[2.5, 2.5], [2.0, 0.0]]
+    pruning [[1.0, 4.0], [2.0, 0.0]]
     """
     check_known("baseline", [baseline], BASELINES)
+    if baseline == "pruning":
+        return _prune(groups, most)
+    images = groups.images
     has = images > 0
     if baseline == "over-sampling":
         level = images.max(axis=1, initial=0)
@@ -109,12 +129,48 @@ def resample_counts(images: IntArray, baseline: str) -> FloatArray:
     return np.where(has, np.asarray(level, dtype=np.float64)[:, None], 0.0)
 
 
-def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Cliques:
+def _prune(groups: Groups, most: int | None) -> FloatArray:
+    """Drop images one of a group and class at a time, those first that lean most."""
+    from scipy.sparse import csr_matrix
+
+    cliques, kept = groups.cliques, groups.images.astype(np.float64)
+    lean = Lean(cliques, np.ones(len(cliques)))
+    pairs = [np.zeros((2, 0), dtype=np.int64)]
+    pairs += [np.stack(pair) for pair in SubsetIndex(cliques.members).subsets(groups.members)]
+    at, rows = np.concatenate(pairs, axis=1)
+    shown = csr_matrix((np.ones(len(at), np.float32), (at, rows)), (len(kept), len(cliques)))
+    left = round(kept.sum() * PRUNED_SHARE) if most is None else most
+    least = lean.sizes / 2
+    step = max(1, int(kept.sum()) // _STEPS)
+    while left > 0 and lean.evidence.any():
+        may_drop = (kept > 0) & (lean.sizes > np.maximum(least, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prices = np.where(may_drop, lean.price_sets(shown, -1), np.inf)
+        order = np.argsort(prices, axis=None, kind="stable")[: min(step, left)]
+        lowest = prices.flat[order[0]]
+        best = order[prices.flat[order] <= _WORSE * lowest] if lowest < 0 else order[:0]
+        if not len(best):
+            break
+        cells, codes = np.divmod(best, kept.shape[1])
+        kept[cells, codes] -= 1
+        for code in np.unique(codes).tolist():
+            of_class = shown[cells[codes == code]]
+            gone = np.asarray(of_class.sum(axis=0), dtype=np.float64).ravel()
+            lean.add(code, -of_class.shape[0], -gone)
+        left -= len(best)
+        lean.find_evidence()
+        lean.weigh()
+    return kept
+
+
+def simulate_baseline(
+    cliques: Cliques, groups: Groups, baseline: str, most: int | None = None
+) -> Cliques:
     """The counts of all cliques after a baseline: exact; with weights sums of them.
 
     `counts` and `class_sizes` of the result are float64.
     """
-    more = resample_counts(groups.images, baseline) - groups.images
+    more = resample_counts(groups, baseline, most) - groups.images
     rows = np.flatnonzero(more.any(axis=1))
     counts = cliques.counts.astype(np.float64)
     index = SubsetIndex(cliques.members)
@@ -124,7 +180,12 @@ def simulate_baseline(cliques: Cliques, groups: Groups, baseline: str) -> Clique
 
 
 def image_list(
-    cliques: Cliques, incidence: Incidence, ids: Sequence[str], baseline: str, seed: int = 0
+    cliques: Cliques,
+    incidence: Incidence,
+    ids: Sequence[str],
+    baseline: str,
+    seed: int = 0,
+    most: int | None = None,
 ) -> pd.DataFrame:
     """The images as a baseline takes them, for a trainer.
 
@@ -141,6 +202,8 @@ def image_list(
         The images' ids, in its order.
     seed : int
         Which images are repeated or dropped.
+    most : int, optional
+        Images to prune at most.
 
     Returns
     -------
@@ -155,7 +218,8 @@ def image_list(
     """
     groups = group_images(cliques, incidence)
     order = np.argsort(np.asarray(ids, dtype=object), kind="stable")
-    times = image_multiples(groups, baseline, np.random.default_rng(seed), order)
+    after = resample_counts(groups, baseline, most)
+    times = image_multiples(groups, after, np.random.default_rng(seed), order, baseline)
     taken = {"weight": times} if baseline == "weights" else {"times": times.astype(np.int64)}
     names = np.array(incidence.classes, dtype=object)[incidence.labels]
     found = pd.DataFrame({"image": list(ids), "class": names, **taken})
@@ -163,19 +227,20 @@ def image_list(
 
 
 def image_multiples(
-    groups: Groups, baseline: str, rng: np.random.Generator, order: IntArray
+    groups: Groups, after: FloatArray, rng: np.random.Generator, order: IntArray, baseline: str
 ) -> FloatArray:
     """How often each image is taken, or its weight: shape (n_images,), 1 for those left out.
 
     Over-sampling has every image once and random ones of its group and class again, without
-    repeating one before all others; sub-sampling keeps random ones.
+    repeating one before all others; sub-sampling and pruning keep random ones.
 
     Parameters
     ----------
+    after : float array, shape (n_groups, n_classes)
+        From `resample_counts`.
     order : int array, shape (n_images,)
         The images in the order in which they are drawn from.
     """
-    after = resample_counts(groups.images, baseline)
     multiples = np.ones(len(groups.of_image))
     kept = order[groups.of_image[order] >= 0]
     kept = kept[rng.permutation(len(kept))]

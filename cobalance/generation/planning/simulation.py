@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.plan import Plan, check_query
+from cobalance.generation.planning.plan import Plan, PlannedImages, check_query
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
@@ -66,6 +66,11 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
     >>> after.counts.tolist(), after.class_sizes.tolist()
     ([[7, 7], [7, 5], [3, 3]], [11, 9])
     """
+    return simulate_images(cliques, sets_of(cliques, queries))
+
+
+def sets_of(cliques: Cliques, queries: Iterable[PlannedQuery]) -> PlannedImages:
+    """Convert queries to planned images, a row a query, with the errors of `simulate`."""
     concept_codes = {name: code for code, name in enumerate(cliques.concepts)}
     class_codes = {name: code for code, name in enumerate(cliques.classes)}
     queries = tuple(queries)
@@ -78,34 +83,25 @@ def simulate(cliques: Cliques, queries: Iterable[PlannedQuery]) -> Cliques:
         images[position, class_code] = query.n
         codes = _look_up("concept", concept_codes, query.concepts)
         members[position, : len(codes)] = codes
-    return _with_images(cliques, members, images)
+    return PlannedImages(images, members=members)
 
 
-def simulate_images(cliques: Cliques, images: IntArray) -> Cliques:
-    """Compute the exact counts after a planner's images, given per clique and class.
+def simulate_images(cliques: Cliques, planned: PlannedImages) -> Cliques:
+    """Compute the exact counts after a planner's images.
 
     The same as `simulate` with the queries that `cobalance.generation.planning.plan.queries_of`
     makes of them, without writing them down.
-
-    Parameters
-    ----------
-    images : int array, shape (n_cliques, n_classes)
-        Images of each class that contain exactly each clique.
 
     Examples
     --------
     >>> cliques = Cliques(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
-    >>> simulate_images(cliques, np.array([[0, 0], [0, 0], [2, 0]])).counts.tolist()
+    >>> simulate_images(cliques, PlannedImages(np.array([[0, 0], [0, 0], [2, 0]]))).counts.tolist()
     [[7, 7], [7, 5], [3, 3]]
     """
-    images = np.asarray(images, dtype=np.int64)
-    rows = np.flatnonzero(images.any(axis=1))
-    return _with_images(cliques, cliques.members[rows], images[rows])
-
-
-def _with_images(cliques: Cliques, members: IntArray, images: IntArray) -> Cliques:
+    rows = np.flatnonzero(planned.images.any(axis=1))
+    members, images = planned.sets(cliques).members[rows], planned.images[rows]
     counts = cliques.counts.astype(np.int64)  # a copy
     add_to_counts(SubsetIndex(cliques.members), counts, members, images)
     return replace(cliques, counts=counts, class_sizes=cliques.class_sizes + images.sum(axis=0))

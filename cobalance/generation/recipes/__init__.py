@@ -9,6 +9,7 @@ RECIPES: Declarations[Recipe] = Declarations(
         "procedural": "cobalance.generation.recipes.procedural",
         "paste": "cobalance.generation.recipes.paste",
         "inpaint": "cobalance.generation.recipes.inpaint",
+        "scene": "cobalance.generation.recipes.scene",
         "instruct": "cobalance.generation.recipes.instruct",
         "alia": "cobalance.generation.recipes.alia",
         "resampled": "cobalance.generation.recipes.resampled",

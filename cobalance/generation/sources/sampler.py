@@ -150,6 +150,10 @@ class Sources:
         """
         return self._single.sample(class_name, seed, without=without)
 
+    def class_of(self, image_id: str) -> str | None:
+        """The class of an image; None for one that is not among them."""
+        return self._places.get(image_id, ("", None))[1]
+
     def take(self, image_id: str, seed: int = 0) -> tuple[SourceImage, str]:
         """Take an image with its object mask, and its class; the seed decides random draws.
 

@@ -175,7 +175,9 @@ class JobRunner:
         )
         source, source_class = None, None
         if with_source and edit is None:
-            source = self._picker.pick(class_name, seed)
+            source = self._picker.pick(
+                class_name, seed, query.sources, of_any_class=settings.keeps_scene
+            )
         elif with_source and edit is not None:
             source, source_class = self._picker.take(edit.source_image, seed)
         patch = None

@@ -95,7 +95,9 @@ class RunnerSlot:
     def _open(self, job: str, dataset: str) -> JobRunner:
         settings = self._store.job_settings(job)
         queries = {
-            query.position: PlannedQuery(query.class_name, query.concepts, query.n, query.edit)
+            query.position: PlannedQuery(
+                *(query.class_name, query.concepts, query.n), query.edit, query.sources
+            )
             for query in self._store.run(lambda store: read_query_progress(store, job))
         }
         edited = {query.edit.source_image for query in queries.values() if query.edit is not None}

@@ -1,10 +1,12 @@
 """Pick the source image of each candidate, and remember the classes that have none."""
 
 import logging
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from cobalance.generation.image_request import NoSourceError, SourceImage
-from cobalance.generation.sources.sampler import Sources
+from cobalance.generation.sources.sampler import Sources, shuffle
 
 _log = logging.getLogger(__name__)
 
@@ -37,14 +39,28 @@ class SourcePicker:
         self._sources, self.required, self._backend = sources, required, backend
         self._missing: dict[str, MissingSource | None] = {}
 
-    def pick(self, class_name: str, seed: int) -> SourceImage | None:
+    def pick(
+        self, class_name: str, seed: int, planned: Sequence[str] = (), *, of_any_class: bool = False
+    ) -> SourceImage | None:
         """Pick an image of a class; None where its object is to be painted.
+
+        Parameters
+        ----------
+        planned : sequence of str
+            Ids of images to prefer, in an order that the seed decides.
+        of_any_class : bool
+            Whether these may be of another class, as their object is painted over.
 
         Raises
         ------
         NoSourceError
             A source is required, and there is none.
         """
+        for at in shuffle(len(planned), seed):
+            own = None if self._sources is None else self._sources.class_of(planned[at])
+            if own == class_name or (own is not None and of_any_class):
+                with suppress(NoSourceError):
+                    return self.take(planned[at], seed)[0]
         missing = self.missing(class_name)
         if missing is not None and self.required:
             raise NoSourceError(*missing)

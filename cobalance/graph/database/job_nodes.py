@@ -8,6 +8,7 @@ ASKED = (
     Property("class_name"),
     Property("concepts", list[str]),
     Property("n", int, "images wanted"),
+    Property("sources", list[str], "real images to make them from; missing where none is planned"),
 )
 """What a query asks for, of a plan and of a job alike."""
 EDITED = (

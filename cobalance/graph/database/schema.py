@@ -129,8 +129,8 @@ INCIDENCE_TABLE = Node(
     Property("split_codes", bytes, "of each image, -1 for none, zlib"),
     Property("lengths", bytes, "how many concepts each image shows, zlib"),
     Property("indices", bytes, "concept codes, image after image, zlib"),
-    Property("ids", bytes, "of the images as JSON, zlib; where only a sample are nodes"),
-    Property("uris", bytes, "of their files, likewise"),
+    Property("ids", bytes, "of the images as JSON, zlib"),
+    Property("uris", bytes, "of their files, likewise; where only a sample are nodes"),
 )
 IMAGE_LIST = Node(
     "ImageList",
@@ -151,7 +151,6 @@ PLAN = Node(
     Property("images", int, "that it asks for"),
     Property("max_per_query", int, "the limit it was made with"),
     Property("budget", int, "the limit it was made with"),
-    Property("largest_first", bool, "whether the budget was spent on the largest gaps"),
     Property("planner_options", Json, "the planner's own options"),
 )
 GENERATION_QUERY = Node(
@@ -162,7 +161,7 @@ GENERATION_QUERY = Node(
     Property("plan"),
     *ASKED,
     *EDITED,
-    Property("position", int, "among the plan's queries that edit images"),
+    Property("position", int, "among the plan's queries, where these edit images or name sources"),
     indexed=(("plan",),),
 )
 
@@ -226,7 +225,7 @@ COUNTED_IN = Edge(
 )
 REBALANCES = Edge("REBALANCES", GENERATION_QUERY, CLIQUE, "the imbalance that it closes")
 FOR_CLASS = Edge("FOR_CLASS", GENERATION_QUERY, CLASS, "the class to make images of")
-EDITS = Edge("EDITS", GENERATION_QUERY, IMAGE, "the image to edit, while it exists")
+EDITS = Edge("EDITS", GENERATION_QUERY, IMAGE, "the image to edit, or a source, while it exists")
 ASKED_BY = Edge("ASKED_BY", GENERATION_QUERY, PLAN, "the query is part of the plan")
 RUNS = Edge("RUNS", JOB, JOB_QUERY, "the query is part of the job")
 JOB_REBALANCES = Edge("REBALANCES", JOB_QUERY, CLIQUE, "while the clique exists")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
+import pandas as pd
 
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.incidence import Incidence
@@ -41,7 +42,7 @@ class SplitIncidence:
     ids : sequence of str
         Of the images, if they were read with them.
     uris : sequence of str or None
-        Of their files, likewise.
+        Of their files, where a sample is to be chosen from them.
     """
 
     incidence: Incidence
@@ -64,7 +65,9 @@ class SplitIncidence:
         splits = codes[self.splits]  # -1 is the last
         rng = np.random.default_rng(_HASH_SEED)  # equal sums: equal concepts, but for one in 2^64
         of_concept = rng.integers(-(2**63), 2**63 - 1, len(incidence.concepts))
-        order = np.lexsort((incidence.sum_rows(of_concept), splits, incidence.labels))
+        equal = pd.util.hash_array(np.array(self.ids, dtype=object), categorize=False)
+        keys = (incidence.sum_rows(of_concept), splits, incidence.labels)
+        order = np.lexsort((equal, *keys) if len(equal) else keys)
         named = replace(self, incidence=incidence, splits=splits, split_names=tuple(names))
         return named.take(order)
 
@@ -103,7 +106,7 @@ def write_incidence_table(
     digest : int
         As `DatasetState.digest` will be.
     images : SplitIncidence
-        With `uris`, its images' ids and files are packed, too.
+        Ids and files are packed, too, where it has them.
     mined : int or None
         The digest of packed images to keep until the dataset is mined again.
     """
@@ -127,8 +130,7 @@ def write_incidence_table(
             incidence.indices[entries],
         )
         texts = [
-            pack_texts(some[first:end]) if images.uris else None
-            for some in (images.ids, images.uris)
+            pack_texts(some[first:end]) if len(some) else None for some in (images.ids, images.uris)
         ]
         packed = [*(pack(some, _CODE) for some in numbers), *texts]
         row = [part, [digest, parts, *names, *packed]]

@@ -20,16 +20,10 @@ from cobalance.graph.errors import Action, NotFoundError, Part, StaleError, Unkn
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.records import Edit, PlannedQuery
 
-_PLAN_OPTIONS: dict[str, str | int | None] = {
-    "name": None,
-    "planner": "conbias",
-    "min_size": 2,
-    "max_size": None,
-    "max_per_query": None,
-    "budget": None,
-    "largest_first": None,
-}
-"""The options of planning that a plan's node keeps, with their defaults."""
+_PLAN_OPTIONS = ("name", "planner", "min_size", "max_size", "max_per_query", "budget")
+"""The options of planning that a plan's node keeps."""
+DEFAULT_PLANS = ("whole-images", "conbias")
+"""Plans by the default planner, where the images are at hand and where they are not."""
 
 
 def write_plan(
@@ -43,7 +37,6 @@ def write_plan(
     max_size: int | None = None,
     max_per_query: int | None = None,
     budget: int | None = None,
-    largest_first: bool = False,
     planner_options: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> None:
@@ -56,7 +49,7 @@ def write_plan(
     ----------
     min_size, max_size : int or None
         Of its cliques; not kept where it edits images.
-    max_per_query, budget, largest_first
+    max_per_query, budget
         The limits that it was made with, for `replan_actions` to repeat.
     planner_options : mapping, optional
         The planner's own options; anything that JSON can hold.
@@ -94,7 +87,6 @@ def write_plan(
         "images": sum(query.n for query in queries),
         "max_per_query": max_per_query,
         "budget": budget,
-        "largest_first": largest_first or None,
         "planner_options": json.dumps(dict(planner_options or {}), ensure_ascii=False),
     }
     store.write(
@@ -104,16 +96,18 @@ def write_plan(
     def rows_at(positions: npt.NDArray[np.int64]) -> list[NodeRow]:
         rows: list[NodeRow] = []
         for i in positions.tolist():
-            class_name, concepts, n, edit = queries[i]
+            class_name, concepts, n, edit, sources = queries[i]
             edited = edit_properties(edit)
+            ordered = edit is not None or bool(sources)
             properties: list[Any] = [
-                *(digests[i], name, class_name, list(concepts), n, *edited.values()),
-                None if edit is None else i,
+                *(digests[i], name, class_name, list(concepts), n, list(sources) or None),
+                *edited.values(),
+                i if ordered else None,
             ]
             # An image may be edited to show a group that is no class of the dataset.
             classes = [class_name] if edit is None or class_name in known_classes else []
-            cliques = [concepts] if edit is None else []
-            images = [] if edit is None else [edit.source_image]
+            cliques = [] if ordered else [concepts]
+            images = sources if edit is None else [edit.source_image]
             rows.append((keys[i], properties, [[cliques], [classes], [images], [[name]]]))
         return rows
 
@@ -170,9 +164,10 @@ def read_edit(row: Mapping[str, Any]) -> Edit | None:
 
 def _digest(position: int, query: PlannedQuery) -> int:
     """Digest a query's content beside its key, as a signed number of 64 bits."""
-    if query.edit is None:
+    if query.edit is None and not query.sources:
         return query.n
-    content = [position, query.n, query.concepts, *astuple(query.edit)[1:]]
+    edited = () if query.edit is None else astuple(query.edit)[1:]
+    content = [position, query.n, query.concepts, *edited, *query.sources]
     text = json.dumps(content).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
 
@@ -207,10 +202,9 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
 
     Examples
     --------
-    >>> plan = {"name": "small", "planner": "conbias", "min_size": 1, "max_size": 2, "budget": 40,
-    ...         "largest_first": True}
+    >>> plan = {"name": "small", "planner": "minimal", "min_size": 1, "max_size": 2, "budget": 40}
     >>> print(*replan_actions(DatasetState("zoo", 1, 1, 1, '{"max_size": 4}', (), None), plan))
-    run `plan('zoo', name='small', min_size=1, max_size=2, budget=40, largest_first=True)`
+    run `plan('zoo', name='small', planner='minimal', min_size=1, max_size=2, budget=40)`
     >>> edits = {"images_digest": 1, "planner": "resampled", "planner_options": '{"limit": 9}'}
     >>> print(*replan_actions(DatasetState("zoo", 2, 2, 2, None, (), None), plan | edits))
     run `plan_counterfactuals('zoo', recipe='resampled', name='small', limit=9)`
@@ -228,11 +222,11 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
         first = (Action("mine", state.name, max_size=size), ", then ")
     elif None not in (largest, kept.get("max_size")) and kept["max_size"] >= largest:
         del kept["max_size"]  # which is then as mined
-    given = {
-        name: kept[name]
-        for name, usual in _PLAN_OPTIONS.items()
-        if kept.get(name, usual) not in (None, usual)
-    }
+    if kept.get("name") == kept.get("planner"):
+        kept.pop("name", None)
+    if kept.get("min_size") == (1 if kept.get("planner") == DEFAULT_PLANS[0] else 2):
+        del kept["min_size"]  # the planner's own
+    given = {name: kept[name] for name in _PLAN_OPTIONS if kept.get(name) is not None}
     if own:
         given["planner_options"] = own
     return (*first, Action("plan", state.name, **given))
@@ -261,10 +255,16 @@ def read_plan_sizes(store: GraphStore, dataset: str, name: str) -> tuple[int, in
     return None
 
 
+def find_default_plan(store: GraphStore, dataset: str) -> str:
+    """Find the plan to take where none is named: the first of `DEFAULT_PLANS` that exists."""
+    names = {row["plan"]["name"] for row in store.read(statements.PLANS, dataset=dataset)}
+    return next((name for name in DEFAULT_PLANS if name in names), DEFAULT_PLANS[0])
+
+
 def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     """Read a plan's queries in the order to run them: size descending, then concepts, then class.
 
-    Those that edit images come in the order in which they were planned, after the others.
+    Those that edit images or name sources come in the order in which they were planned.
 
     Raises
     ------
@@ -282,7 +282,7 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
     if name not in known:
         if known:
             raise UnknownNameError("plan", name, known)
-        named = {} if name == _PLAN_OPTIONS["planner"] else {"name": name}
+        named = {} if name in DEFAULT_PLANS else {"name": name}
         remedy = (*replan_actions(state, named), ".")
         raise NotFoundError("plan", name, f"{dataset!r} has no plan yet. ", *remedy)
     changed = find_outdated(state, known[name])
@@ -304,6 +304,10 @@ def read_plan(store: GraphStore, dataset: str, name: str) -> list[PlannedQuery]:
         )
     )
     return [
-        PlannedQuery(row["class_name"], tuple(row["concepts"]), row["n"], read_edit(row))
+        PlannedQuery(
+            *(row["class_name"], tuple(row["concepts"]), row["n"]),
+            read_edit(row),
+            tuple(row["sources"] or ()),
+        )
         for row in rows
     ]

@@ -139,6 +139,23 @@ def load_images(store: GraphStore, dataset: str) -> SplitIncidence:
     return images
 
 
+def load_named_images(
+    store: GraphStore, dataset: str, split: str | None = None
+) -> tuple[Incidence, Sequence[str]] | None:
+    """Read the images of a split with their ids: all of them, or the sample in the graph.
+
+    Returns
+    -------
+    Incidence, sequence of str
+        The ids in its order; None where the graph has counts alone.
+    """
+    images = read_incidence_table(store, dataset_state(store, dataset))
+    if images is None or not images.ids:
+        images = scan_incidence(store, dataset)
+    kept = images.take(images.in_split(split))
+    return (kept.of_split(None), kept.ids) if kept.ids else None
+
+
 def scan_incidence(store: GraphStore, dataset: str) -> SplitIncidence:
     """Read the incidence and the images' splits image by image, also while they are written."""
     class_codes: dict[str, int] = {}

@@ -259,8 +259,8 @@ PLAN_QUERIES = Statement(
     """
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
 RETURN g.class_name AS class_name, g.concepts AS concepts, g.n AS n, g.position AS position,
-  g.source_image AS source_image, g.caption AS caption, g.captions AS captions,
-  g.own_group AS own_group""",
+  g.sources AS sources, g.source_image AS source_image, g.caption AS caption,
+  g.captions AS captions, g.own_group AS own_group""",
 )
 
 UNKNOWN_IMAGES = Statement(

@@ -223,10 +223,10 @@ def write_images(
 
 
 def split_incidence(annotations: Annotations) -> SplitIncidence:
-    """Build the incidence matrix of annotations with their splits, without ids and files."""
-    splits = annotations.images["split"].cat
+    """Build the incidence matrix of annotations with their splits and ids, without files."""
+    splits, ids = annotations.images["split"].cat, annotations.images["id"].tolist()
     codes = splits.codes.to_numpy(dtype=np.int64)
-    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories))
+    return SplitIncidence(incidence_of(annotations), codes, tuple(splits.categories), ids)
 
 
 def _delete_orphans(store: GraphStore, dataset: str) -> None:

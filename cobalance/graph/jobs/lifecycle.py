@@ -146,12 +146,13 @@ def _write_job(
 
 
 def _query_row(job: str, position: int, query: PlannedQuery) -> Row:
-    class_name, concepts, n, edit = query
+    class_name, concepts, n, edit, sources = query
     properties = {
         "position": position,
         "class_name": class_name,
         "concepts": list(concepts),
         "n": n,
+        "sources": list(sources) or None,
         **edit_properties(edit),
         "state": "queued",
         "accepted": 0,
@@ -218,7 +219,7 @@ def _check_queries(queries: Sequence[PlannedQuery]) -> None:
     if not queries:
         raise DataError("The plan asks for no images. Choose cliques that have a gap.")
     seen = set[tuple[str, str]]()
-    for class_name, concepts, n, edit in queries:
+    for class_name, concepts, n, edit, _ in queries:
         if not 1 <= n <= MAX_IMAGES or not (concepts or edit):
             raise DataError(
                 f"A query for {class_name!r} with {concepts} asks for {n} images. Ask for 1 or "

@@ -97,7 +97,7 @@ MATCH (q:JobQuery {job: $job}) WHERE q.state IS NOT NULL
 RETURN q.position AS position, q.class_name AS class_name, q.concepts AS concepts, q.n AS n,
   q.state AS state, q.accepted AS accepted,
   q.accepted + q.rejected + q.pending AS made, coalesce(q.retries, 0) AS retries,
-  coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled,
+  coalesce(q.more, 0) AS more, coalesce(q.settled, 0) AS settled, q.sources AS sources,
   q.source_image AS source_image, q.caption AS caption, q.captions AS captions,
   q.own_group AS own_group
 ORDER BY position""",

@@ -64,8 +64,8 @@ class QueryProgress:
         Its candidates: those accepted, and all.
     retries : int
         How often people have queued it again.
-    edit : Edit or None
-        The image that its images are made from; None for any of the class.
+    edit, sources : Edit or None, tuple of str
+        As in `cobalance.graph.records.PlannedQuery`.
     more : int
         Candidates to make beside the first ones, where the best are chosen.
     settled : int
@@ -81,6 +81,7 @@ class QueryProgress:
     made: int
     retries: int = 0
     edit: Edit | None = None
+    sources: tuple[str, ...] = ()
     more: int = 0
     settled: int = 0
 
@@ -131,7 +132,9 @@ def read_query_progress(store: GraphStore, job: str) -> list[QueryProgress]:
             **{name: value for name, value in row.items() if name not in _EDITED},
             edit=read_edit(row),
         )
-        for row in (row | {"concepts": tuple(row["concepts"])} for row in rows)
+        for row in (
+            row | {name: tuple(row[name] or ()) for name in ("concepts", "sources")} for row in rows
+        )
     ]
 
 

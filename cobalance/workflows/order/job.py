@@ -17,7 +17,12 @@ from cobalance.generation.recipes import RECIPES
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques, read_mining_options
 from cobalance.graph.dataset.names import splits_of
-from cobalance.graph.dataset.plans import read_plan, read_plan_options, read_plan_sizes
+from cobalance.graph.dataset.plans import (
+    find_default_plan,
+    read_plan,
+    read_plan_options,
+    read_plan_sizes,
+)
 from cobalance.graph.dataset.read import ClassImages, read_class_images, read_image_concepts
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import (
@@ -126,7 +131,7 @@ def read_order(
         It was made for other cliques, or other images to edit, than there are now.
     """
     own = RECIPES[recipe].plan is not None
-    name = plan if plan is not None else recipe if own else "conbias"
+    name = plan or (recipe if own else find_default_plan(store, dataset))
     try:
         queries = read_plan(store, dataset, name)
     except (NotFoundError, UnknownNameError) as error:

@@ -3,31 +3,29 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.effects import measure, measure_planner
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.planners import PLANNERS
+from cobalance.generation.planning.effects import has_all, measure, measure_planner
+from cobalance.generation.planning.plan import PlannedImages, PlanOptions
+from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES, group_images, simulate_baseline
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
-from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import DataError, OptionError, Words, check_known
 from cobalance.graph.progress import Progress, silent
 
 TOLERANCES = (0.05, 0.1, 0.2, 0.3, 0.5)
-BUDGET_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-CURVE = ("images", "remaining", "gap_after", "widest_gap", "widened")
-LARGEST_FIRST = ", largest gaps first"
+BUDGET_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the images that there are
+CURVE = ("images", "leaning", "difference", "widened", "remaining", "gap_after", "widest_gap")
 SOLVER = {"seconds": 1.0, "solver_gap": 0.01}
 """Of points of a curve, unless the planner's own options say otherwise."""
 
@@ -50,7 +48,8 @@ def compare_all(
     own : mapping, optional
         By planner, its own options.
     incidence : Incidence or None
-        The images, which baselines repeat, drop or weight; None leaves baselines out.
+        The images, which baselines repeat, drop or weight and whole-images takes sets from; None
+        leaves these out.
     names : sequence of str
         Which planners and baselines; all by default.
 
@@ -67,7 +66,7 @@ def compare_all(
     UnknownNameError
         There is no such planner or baseline.
     """
-    baselines = BASELINES if incidence is not None else {}
+    baselines = BASELINES if has_all(cliques, incidence) else {}
     check_known("planner", names, [*PLANNERS, *baselines])
     wanted = names or [*PLANNERS, *baselines]
     within = np.intersect1d(chosen, options.rows(cliques))
@@ -78,18 +77,19 @@ def compare_all(
         started = perf_counter()
         planner = PLANNERS.open(name, (own or {}).get(name))
         try:
-            row = measure_planner(cliques, within, planner, options)
+            row = measure_planner(cliques, within, planner, options, incidence)
         except (OptionError, DataError) as error:
             left_out[name] = error.render(words)
             continue
         seconds = round(perf_counter() - started, 3)
-        rows[name] = row | {"dataset": images + row["images"], "seconds": seconds}
+        rows[name] = row | {"dataset": images + int(row["images"]), "seconds": seconds}
     if incidence is not None and (without := [name for name in wanted if name in baselines]):
         groups = group_images(cliques.take(within), incidence)
+        nothing = PlannedImages(np.zeros_like(cliques.counts))
         for name in without:
             started = perf_counter()
-            after = simulate_baseline(cliques, groups, name)
-            row = measure(cliques, after, np.zeros_like(cliques.counts), within)
+            after = simulate_baseline(cliques, groups, name, options.budget)
+            row = measure(cliques, after, nothing, within)
             seconds = round(perf_counter() - started, 3)
             rows[name] = row | {"dataset": round(after.class_sizes.sum()), "seconds": seconds}
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("planner")
@@ -103,29 +103,26 @@ def budget_curve(
     chosen: IntArray,
     options: PlanOptions,
     own: Mapping[str, Mapping[str, Any]] | None = None,
-    planners: Sequence[str] = ("conbias", "minimal"),
+    planners: Sequence[str] = (),
+    incidence: Incidence | None = None,
 ) -> pd.DataFrame:
     """Remaining imbalance by number of images, for planners within several budgets.
 
-    The result is that of `cobalance.budget_curve`. ``planner`` says `LARGEST_FIRST`, too, where
-    budgets are spent like that; the first row of each planner has no image.
+    The result is that of `cobalance.budget_curve`; the first row of each planner has no image.
     """
-    free = replace(options, budget=None, largest_first=False)
     within = np.intersect1d(chosen, options.rows(cliques))
-    most = measure_planner(cliques, within, PLANNERS.open("conbias"), free)["images"]
-    budgets = sorted({max(round(most * share), 1) for share in BUDGET_SHARES}) if most else []
-    none = measure(cliques, cliques, np.zeros_like(cliques.counts), within)
+    total = int(cliques.class_sizes.sum())
+    budgets = sorted({max(round(total * share), 1) for share in BUDGET_SHARES})
+    none = measure(cliques, cliques, PlannedImages(np.zeros_like(cliques.counts)), within)
     rows = []
-    ways = (False, True) if options.largest_first else (False,)
-    for name, largest_first in product(planners, ways):
+    for name in planners or (*([] if incidence is None else [WHOLE_IMAGES]), COUNTS, "minimal"):
         planner = PLANNERS.open(name, _quick(name, (own or {}).get(name, {})))
-        title = f"{name}{LARGEST_FIRST}" if largest_first else name
-        rows.append({"planner": title, "budget": 0, **none})
+        rows.append({"planner": name, "budget": 0, **none})
         for budget in budgets:
-            limited = replace(options, budget=budget, largest_first=largest_first)
+            limited = replace(options, budget=budget)
             with suppress(OptionError, DataError):
-                point = measure_planner(cliques, within, planner, limited)
-                rows.append({"planner": title, "budget": budget, **point})
+                point = measure_planner(cliques, within, planner, limited, incidence)
+                rows.append({"planner": name, "budget": budget, **point})
     return pd.DataFrame(rows, columns=["planner", "budget", *CURVE])
 
 
@@ -140,7 +137,7 @@ def tolerance_curve(
         A row for each ``tolerance``, with the columns of `budget_curve` but planner and budget;
         tolerances that the caps forbid are left out.
     """
-    free, rows = replace(options, budget=None, largest_first=False), []
+    free, rows = replace(options, budget=None), []
     within = np.intersect1d(chosen, options.rows(cliques))
     kept = {key: value for key, value in (own or {}).items() if key not in ("gap", "significance")}
     for tolerance in (0.0, *TOLERANCES):
@@ -175,11 +172,12 @@ def compare_dataset(
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     cliques = read_cliques(store, state, max_size=options.max_size)
-    incidence = load_incidence(store, dataset, state.mining_options().split)
+    named = load_named_images(store, dataset, state.mining_options().split)
+    incidence = None if named is None else named[0]
     every = np.arange(len(cliques))
     progress("plan", 0, None)
     planners = compare_all(cliques, every, options, own, incidence, (), words).reset_index()
-    budgets = budget_curve(cliques, every, options, own)
+    budgets = budget_curve(cliques, every, options, own, (), incidence)
     budgets = budgets[budgets["budget"] > 0]
     tolerances = tolerance_curve(cliques, every, options, (own or {}).get("minimal"))
     settings = [f"budget={n}" for n in budgets["budget"]]
@@ -193,9 +191,10 @@ def compare_dataset(
         ignore_index=True,
     )
     frame.attrs["left_out"] = planners.attrs["left_out"]
-    whole = frame.columns.difference(["planner", "setting", "seconds"])
+    of_rates = [name for name in map(str, frame) if name.startswith(("difference", "largest"))]
+    whole = frame.columns.difference(["planner", "setting", "seconds", *of_rates])
     frame[whole] = frame[whole].astype("Int64")
-    shown = ["planner", "setting", "images", "remaining", "gap_after", "widest_gap", "widened"]
+    shown = ["planner", "setting", *CURVE]
     return frame[shown + [name for name in frame.columns if name not in shown]]
 
 

@@ -1,23 +1,33 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from cobalance.annotation.auditing.imbalance import Verdict
+from cobalance.generation.planning.effects import measure_all
 from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.planners import plan
-from cobalance.generation.planning.simulation import summarize_plan
+from cobalance.generation.planning.planners import WHOLE_IMAGES, choose_planner, plan
+from cobalance.generation.planning.simulation import sets_of, simulate, summarize_plan
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import read_cliques
 from cobalance.graph.dataset.plans import write_plan
+from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
-from cobalance.graph.errors import DataError
+from cobalance.graph.diagnosis.selection import find_rows
+from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.jobs.rounds import read_query_progress
+from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.records import PlannedQuery
 from cobalance.graph.run_log import log_run
 from cobalance.workflows.panel.verdicts import is_supported, query_verdicts
 
@@ -30,41 +40,69 @@ class Planned:
     ----------
     state : DatasetState
         The dataset as it was planned for.
+    chosen : int array
+        Rows of the cliques that the plan is for.
     audited : list of str or None
         What audits say of the imbalance of each query; see `cobalance.workflows.panel.verdicts`.
+    images : Incidence or None
+        The real images, or a sample of them, where they are at hand.
+    more : Plan or None
+        What the planner asks for within twice the budget, where none was given.
     """
 
     plan: Plan
     state: DatasetState
     cliques: Cliques
-    audited: list[Verdict | None] | None
+    chosen: IntArray
+    audited: list[Verdict | None] | None = None
+    images: Incidence | None = field(default=None, repr=False)
+    more: Plan | None = None
 
     @property
     def summary(self) -> pd.DataFrame:
         """Cliques, gaps before and after, and images, per size."""
         return summarize_plan(self.cliques, self.plan)
 
+    @cached_property
+    def after(self) -> Cliques:
+        """The exact counts once all images are made."""
+        return simulate(self.cliques, self.plan.queries)
+
+    @cached_property
+    def measures(self) -> dict[str, int | float]:
+        """Measures of the plan by `cobalance.generation.planning.effects.measure_all`."""
+        sets = sets_of(self.cliques, self.plan.queries)
+        return measure_all(self.cliques, self.after, sets, self.chosen, self.images)
+
 
 @log_run
 def plan_dataset(
     store: GraphStore,
     dataset: str,
-    planner: str,
+    planner: str | None,
     options: PlanOptions,
     name: str | None = None,
     progress: Progress = silent,
     planner_options: Mapping[str, Any] | None = None,
     *,
+    chosen: Sequence[Sequence[str]] = (),
+    continued: Sequence[str] = (),
     supported_only: bool = False,
 ) -> Planned:
     """Plan the images that rebalance a mined dataset, and keep the plan in the graph.
 
     Parameters
     ----------
-    planner : str
-        A name in `cobalance.generation.planning.planners.PLANNERS`.
+    planner : str or None
+        A name in `cobalance.generation.planning.planners.PLANNERS`; None for whole-images where the
+        graph has images, else conbias.
     name : str or None
         The plan's name in the dataset; the planner's by default.
+    chosen : sequence of sequences of str
+        The cliques to plan for, each by its concepts; none for all.
+    continued : sequence of str
+        Jobs of the dataset whose accepted images count beside the real ones. Without a budget, as
+        many images are planned as these jobs were asked for and have not got.
     supported_only : bool
         Leave out queries for imbalances that no audit supports. Those of concepts that no model
         labelled stay.
@@ -74,9 +112,13 @@ def plan_dataset(
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined, or the planner has no such option.
+        The options ask for sizes that were not mined, the planner has no such option, or a chosen
+        clique was not mined.
+    NotFoundError
+        There is no such job to continue.
     DataError
-        Only supported imbalances are wanted and nothing is audited.
+        A job to continue is of another dataset, or only supported imbalances are wanted and nothing
+        is audited.
     StaleError
         The dataset has not been mined, or has changed since.
     """
@@ -85,9 +127,26 @@ def plan_dataset(
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     cliques = read_cliques(store, state, max_size=options.max_size)
+    progress("read images", 0, None)
+    named = load_named_images(store, dataset, state.mining_options().split)
+    images, ids = (None, ()) if named is None else named
+    planner = choose_planner(images) if planner is None else planner
+    if continued:
+        accepted, missing = _read_accepted(store, dataset, continued)
+        cliques = simulate(cliques, accepted)
+        options = replace(options, budget=options.budget or max(missing, 1))
+    rows = choose_rows(cliques, chosen)
     progress("plan", 0, None)
-    made = plan(cliques, planner, options, planner_options)
+
+    def planned_within(limits: PlanOptions) -> Plan:
+        given: dict[str, Any] = {"chosen": rows, "images": images, "ids": ids}
+        return plan(cliques, planner, limits, planner_options, **given)
+
+    made = planned_within(options)
     logging.getLogger(__name__).debug("planned queries: %d; %s", len(made.queries), made.note)
+    more = None
+    if planner == WHOLE_IMAGES and options.budget is None and made.queries:
+        more = planned_within(replace(options, budget=2 * made.images))
     audited = query_verdicts(store, dataset, cliques, made.queries)
     if supported_only:
         if audited is None:
@@ -102,4 +161,39 @@ def plan_dataset(
         audited = [audited[at] for at in kept]
     kept_as = planner if name is None else name
     write_plan(store, dataset, kept_as, **made.write_arguments(), progress=progress)
-    return Planned(made, state, cliques, audited)
+    of_sizes = np.intersect1d(rows, made.options.rows(cliques))
+    return Planned(made, state, cliques, of_sizes, audited, images, more)
+
+
+def _read_accepted(
+    store: GraphStore, dataset: str, jobs: Sequence[str]
+) -> tuple[list[PlannedQuery], int]:
+    """Read the accepted images of jobs as queries, and the number of missing ones."""
+    accepted, missing = [], 0
+    for job in jobs:
+        if (of := read_job(store, job).dataset) != dataset:
+            raise DataError(f"The job {job!r} is of the dataset {of!r}, not of {dataset!r}.")
+        for query in read_query_progress(store, job):
+            missing += max(0, query.n - query.accepted)
+            if query.accepted and query.edit is None:
+                concepts, n = query.concepts, query.accepted
+                accepted.append(PlannedQuery(query.class_name, concepts, n))
+    return accepted, missing
+
+
+def choose_rows(cliques: Cliques, chosen: Sequence[Sequence[str]]) -> IntArray:
+    """Rows of the chosen cliques, ascending, or of all where none is named.
+
+    Raises
+    ------
+    OptionError
+        A clique was not mined.
+    """
+    if not chosen:
+        return np.arange(len(cliques))
+    named = [tuple(sorted(clique)) for clique in chosen]
+    rows = find_rows(cliques, named)
+    for clique, row in zip(named, rows.tolist(), strict=True):
+        if row < 0:
+            raise OptionError(f"Mining found no clique {' + '.join(clique)!r} to plan for.")
+    return np.unique(rows)

@@ -70,7 +70,9 @@ def resample_dataset(
     split = state.mining_options().split
     images, incidence = read_listed(store, dataset, split, progress)
     effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
-    return Resampled(list_images(images, incidence, cliques, chosen, baseline, seed), effect)
+    return Resampled(
+        list_images(images, incidence, cliques, chosen, baseline, seed, options.budget), effect
+    )
 
 
 def read_listed(
@@ -97,8 +99,10 @@ def list_images(
     chosen: IntArray,
     baseline: str,
     seed: int,
+    most: int | None = None,
 ) -> pd.DataFrame:
     """The list of `Resampled`, for some of the cliques."""
-    found = image_list(cliques.take(chosen), incidence, images["id"].tolist(), baseline, seed)
+    ids = images["id"].tolist()
+    found = image_list(cliques.take(chosen), incidence, ids, baseline, seed, most)
     found.insert(1, "split", images["split"].to_numpy())
     return found.reset_index()

@@ -1,24 +1,34 @@
 """Plans in words: tables, summaries and warnings."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from cobalance.generation.planning.effects import widened_rows
+from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan, PlannedImages
+from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.diagnosis.association import disagreements
+from cobalance.graph.diagnosis.association import disagreements, rate_differences
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.cells import change_texts
+from cobalance.workflows.cells import ARROW, change_text, change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
 if TYPE_CHECKING:
     from cobalance.workflows.plan.planners import Planned
+
+
+COUNTS_ALONE = (
+    "Only counts are at hand, not images, so that the plan is of cliques, not whole images."
+)
+_NOISE = {"told": 0.005, "bits": 0.01}  # of learning on folds of the images
 
 
 def describe_proof(found: Plan | PlannedImages) -> str:
@@ -31,10 +41,12 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
     """Effect of a plan per clique size, in the columns that fit a terminal."""
     of_sizes = planned.summary
     summary = of_sizes.reset_index().query("cliques > 0")
+    first = {"size": summary["size"], "cliques": summary["cliques"]}
+    if planned.plan.planner == WHOLE_IMAGES:
+        return pd.DataFrame(first | _lean_by_size(planned, summary["size"].tolist()))
     return pd.DataFrame(
         {
-            "size": summary["size"],
-            "cliques": summary["cliques"],
+            **first,
             **{
                 label: change_texts(summary[f"{name}_before"], summary[f"{name}_after"])
                 for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
@@ -45,6 +57,101 @@ def plan_table(planned: "Planned") -> pd.DataFrame:
                 if name.startswith("images_")
             },
         }
+    )
+
+
+def _lean_by_size(planned: "Planned", sizes: Sequence[int]) -> dict[str, list[str]]:
+    """Leaning cliques and the sum of their rate differences, before and after, of each size."""
+    tables = planned.cliques, planned.after
+    of_size = planned.cliques.sizes()
+    leaning = [find_leaning(table) for table in tables]
+    differences = [rate_differences(table.counts, table.class_sizes)[0] for table in tables]
+    return {
+        "lean to a class": [
+            change_text(*(int(leans[of_size == size].sum()) for leans in leaning)) for size in sizes
+        ],
+        "sum of their rate differences": [
+            f" {ARROW} ".join(
+                f"{found[leans & (of_size == size)].sum():.2f}"
+                for leans, found in zip(leaning, differences, strict=True)
+            )
+            for size in sizes
+        ],
+    }
+
+
+def describe_worth(measures: Mapping[str, int | float]) -> str:
+    """Describe a plan's measures: leaning cliques, rate differences, concepts alone.
+
+    Parameters
+    ----------
+    measures : mapping
+        From `cobalance.generation.planning.effects.measure_all`.
+
+    Examples
+    --------
+    >>> describe_worth({"leaning_before": 69, "leaning": 3, "difference_before": 5.25,
+    ...                 "difference": 0.5, "largest_before": 0.354, "largest": 0.2, "widened": 0})
+    'Cliques that lean to a class: 69 → 3, their rates differ by 5.25 → 0.50 in all and by 35.4% → \
+20.0% at most; none is widened.'
+    """
+    widened = int(measures["widened"])
+    widens = "none is" if not widened else f"{widened:,} {'is' if widened == 1 else 'are'}"
+    leaning = change_text(measures["leaning_before"], measures["leaning"])
+    said = (
+        f"Cliques that lean to a class: {leaning}, their rates differ by "
+        f"{measures['difference_before']:.2f} {ARROW} {measures['difference']:.2f} in all and by "
+        f"{measures['largest_before']:.1%} {ARROW} {measures['largest']:.1%} at most; {widens} "
+        "widened."
+    )
+    if "told" in measures:
+        said += (
+            f" Concepts alone predict the class of {measures['told_before']:.1%} {ARROW} "
+            f"{measures['told']:.1%} of held-out images, all classes weighing the same "
+            f"({measures['bits_before']:.2f} {ARROW} {measures['bits']:.2f} bits)."
+        )
+    return said
+
+
+WORSE = {
+    "leaning": "more cliques lean to a class",
+    "difference": "rates differ more in all",
+    "largest": "the largest rate difference grows",
+    "told": "concepts alone predict the class of more images",
+    "bits": "concepts alone tell more bits of the class",
+}
+"""Measures of a plan, in the words for one that gets worse."""
+
+
+def describe_worse(measures: Mapping[str, int | float]) -> str:
+    """Name the measures that a plan makes worse; empty for none.
+
+    Examples
+    --------
+    >>> describe_worse({"leaning_before": 3, "leaning": 4, "difference_before": 2, "difference": 1})
+    'The plan makes something worse: more cliques lean to a class (3 → 4).'
+    """
+    found = []
+    for name, words in WORSE.items():
+        least = _NOISE.get(name, 1e-9)
+        if name in measures and measures[name] > measures[f"{name}_before"] + least:
+            was, becomes = measures[f"{name}_before"], measures[name]
+            found.append(f"{words} ({was:,.4g} {ARROW} {becomes:,.4g})")
+    return f"The plan makes something worse: {'; '.join(found)}." if found else ""
+
+
+def describe_more(planned: "Planned") -> str:
+    """Describe the plan of twice the images; empty where none was made."""
+    if planned.more is None:
+        return ""
+    after = simulate(planned.cliques, planned.more.queries)
+    left = int(find_leaning(after)[planned.chosen].sum())
+    further = planned.more.images - planned.plan.images
+    if further <= 0:
+        return "More images would buy nothing that can be told from chance."
+    return (
+        f"{inflect(further, 'images')} more would leave "
+        f"{left:,} instead of {planned.measures['leaning']:,} leaning cliques."
     )
 
 
@@ -62,7 +169,7 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
     `cobalance.graph.diagnosis.association.disagreements`; none where a planner balances rates.
     """
     planned = sorted({query.concepts for query in plan.queries})
-    if plan.planner_options.get("rates"):
+    if plan.planner == WHOLE_IMAGES or plan.planner_options.get("rates"):
         return 0, len(planned)
     rows = find_rows(cliques, planned)
     chosen = cliques.take(rows[rows >= 0])
@@ -73,20 +180,25 @@ def count_contradicted(plan: Plan, cliques: Cliques) -> tuple[int, int]:
 def plan_notes(planned: "Planned") -> list[Text]:
     """Notes on a plan: balance, proof, widened gaps, size, and why it is empty."""
     plan, cliques, state = planned.plan, planned.cliques, planned.state
-    after = simulate(cliques, plan.queries)
+    after = planned.after
     notes: list[Text] = [
+        "" if planned.images is not None else COUNTS_ALONE,
         describe_balance(plan, cliques),
+        describe_worth(planned.measures) if plan.images else "",
+        describe_more(planned),
         describe_proof(plan),
+        describe_worse(planned.measures) if plan.images else "",
         describe_widened(cliques, after),
-        *plan_warnings(cliques, after, plan.images, plan.options.min_size),
+        *plan_warnings(cliques, after, plan),
     ]
-    if not plan.images:
-        rows, smallest = plan.options.rows(cliques), plan.options.min_size
-        notes.append(no_images(state.name, cliques, rows, smallest, state.mining_options()))
+    if not plan.images and not plan.note:
+        smallest = plan.options.min_size or 1
+        mining = state.mining_options()
+        notes.append(no_images(state.name, cliques, planned.chosen, smallest, mining))
     return [note for note in notes if note]
 
 
-def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -> list[str]:
+def plan_warnings(before: Cliques, after: Cliques, plan: Plan) -> list[str]:
     """Warn of a plan of more images than the dataset has, and of gaps that it leaves and widens.
 
     Parameters
@@ -95,11 +207,14 @@ def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -
         The counts without and with the plan's images.
     """
     warnings = []
-    if images > (total := int(before.class_sizes.sum())):
+    if plan.images > (total := int(before.class_sizes.sum())):
         warnings.append(
-            f"The plan asks for more images than the dataset has: {images:,} for {total:,}. "
+            f"The plan asks for more images than the dataset has: {plan.images:,} for {total:,}. "
             "A budget, a limit for each query or a smaller largest size makes it smaller."
         )
+    if plan.planner == WHOLE_IMAGES:
+        return warnings
+    min_size = plan.options.min_size or 1
     smaller = before.sizes() < min_size
     was, becomes = (int(one.gaps()[smaller].sum()) for one in (before, after))
     if becomes > was:
@@ -112,30 +227,32 @@ def plan_warnings(before: Cliques, after: Cliques, images: int, min_size: int) -
 
 
 def describe_widened(before: Cliques, after: Cliques) -> str:
-    """Name the cliques whose gap a plan widens, the most widened first; empty for none.
+    """Name the leaning cliques whose rates a plan draws apart, the most first; empty for none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> was = Cliques(np.array([[0, 1], [1, -1]]), np.array([[3, 5], [2, 1]]), np.array([9, 9]),
-    ...               ("cow", "road"), ("country", "urban"))
-    >>> becomes = Cliques(was.members, np.array([[3, 5], [7, 1]]), was.class_sizes, was.concepts,
-    ...                   was.classes)
+    >>> was = Cliques(np.array([[0, 1], [1, -1]]), np.array([[30, 50], [20, 10]]),
+    ...               np.array([90, 90]), ("cow", "road"), ("country", "urban"))
+    >>> becomes = Cliques(was.members, np.array([[30, 50], [70, 10]]), was.class_sizes,
+    ...                   was.concepts, was.classes)
     >>> describe_widened(was, becomes), describe_widened(was, was)
-    ('The plan widens 1 gap: road (1 → 6 images).', '')
+    ('The plan widens 1 rate difference: road (11.1% → 66.7%).', '')
     """
     rows = widened_rows(before, after)
     if not len(rows):
         return ""
     shown = rows[:NAMED]
-    changes = zip(before.gaps()[shown].tolist(), after.gaps()[shown].tolist(), strict=True)
+    was, becomes = (
+        rate_differences(table.counts[shown], table.class_sizes)[0] for table in (before, after)
+    )
     named = ", ".join(
-        f"{' + '.join(names)} ({was:,} → {becomes:,} images)"
-        for names, (was, becomes) in zip(before.take(shown).names(), changes, strict=True)
+        f"{' + '.join(names)} ({first:.1%} {ARROW} {then:.1%})"
+        for names, first, then in zip(before.take(shown).names(), was, becomes, strict=True)
     )
     more = len(rows) - len(shown)
     return (
-        f"The plan widens {inflect(len(rows), 'gaps')}: {named}"
+        f"The plan widens {inflect(len(rows), 'rate differences')}: {named}"
         + (f" and {more:,} more" if more else "")
         + "."
     )
@@ -161,6 +278,11 @@ smaller cliques: to close them, too, plan with min_size=1.
         return no_clique(dataset, mining, class_sizes)
     has_gap = cliques.gaps() > 0
     if left := int(has_gap[rows].sum()):
+        if not find_leaning(cliques)[rows].any():
+            return (
+                f"Its gaps ({left:,}) may be chance: none of the cliques leans to a class (q ≤ "
+                f"{MAX_Q_VALUE:g})."
+            )
         return (
             f"Its gaps ({left:,}) stay: they are within the planner's tolerance, were taken out by "
             "hand, or no audit supports them."
@@ -185,7 +307,7 @@ def describe_balance(plan: Plan, cliques: Cliques) -> str:
     >>> describe_balance(plan(found, "conbias", PlanOptions(1, 1)), found)
     'The plan balances counts, not rates: the rates contradict 1 of its 2 cliques.'
     """
-    if plan.planner_options.get("rates"):
+    if plan.planner == WHOLE_IMAGES or plan.planner_options.get("rates"):
         return "The plan balances rates, the share of each class's images, not counts."
     contradicted, planned = count_contradicted(plan, cliques)
     if not planned:

@@ -10,8 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from cobalance.generation.planning.effects import measure_all
 from cobalance.generation.planning.plan import Plan, PlanOptions
-from cobalance.generation.planning.simulation import summarize_plan
+from cobalance.generation.planning.simulation import (
+    sets_of,
+    simulate_images,
+    summarize_plan,
+)
 from cobalance.graph.annotations.runs import has_accepted
 from cobalance.graph.database.query import Statement
 from cobalance.graph.database.store import GraphStore
@@ -20,6 +25,7 @@ from cobalance.graph.dataset.cliques import CliqueTotals, clique_totals, load_cl
 from cobalance.graph.dataset.mining_options import MiningOptions
 from cobalance.graph.dataset.names import class_sizes, split_sizes
 from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import dataset_state, list_datasets
 from cobalance.graph.diagnosis.comparison import STATUSES, Comparison
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
@@ -33,7 +39,7 @@ from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.graph.queries.overview import Overview, read_overview
 from cobalance.graph.queries.own_effects import read_summary
 from cobalance.workflows.panel.verdicts import read_corrections
-from cobalance.workflows.plan.summaries import describe_balance
+from cobalance.workflows.plan.summaries import describe_balance, describe_worth
 
 MOST = 20
 """Imbalances of a table."""
@@ -289,7 +295,13 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
         )
         cliques = load_cliques(store, dataset)
         summary = summarize_plan(cliques, made).reset_index()
-        balance = describe_balance(made, cliques)
+        sets, chosen = sets_of(cliques, queries), made.options.rows(cliques)
+        named = load_named_images(store, dataset, mining_of(dataset_state(store, dataset)).split)
+        worth = measure_all(
+            *(cliques, simulate_images(cliques, sets), sets, chosen),
+            images=None if named is None else named[0],
+        )
+        balance = f"{describe_balance(made, cliques)} {describe_worth(worth)}"
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         columns = list(CATALOGUE["plan-coverage"].columns)
         coverage = pd.DataFrame(rows, columns=columns)

@@ -48,7 +48,7 @@ def planned(run, store, dataset, tmp_path):
     (tmp_path / "cars.csv").write_text(ROWS)
     run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
     run("mine", dataset, "--max-size", 2)
-    run("plan", dataset, "--max-size", 2, "--min-size", 1)
+    run("plan", dataset, "--planner", "conbias", "--max-size", 2, "--min-size", 1)
     yield dataset
     if find_dataset(store, f"{dataset}-rebalanced") is not None:
         drop_dataset(store, f"{dataset}-rebalanced")

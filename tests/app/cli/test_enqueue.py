@@ -17,13 +17,16 @@ from tests.app.cli.conftest import ORDER, ROWS, SMALL
 
 def test_a_plan_is_ordered_again_with_its_options(run, planned, tmp_path):
     options = ["--name", "a small one", "--min-size", 1, "--max-size", 1, "--budget", 2]
-    run("plan", planned, *options)
+    run("plan", planned, "--planner", "conbias", *options)
     (tmp_path / "cars.csv").write_text(ROWS + "99,urban,cow\n")
     run("ingest", tmp_path / "cars.csv", "--dataset", planned)
     run("mine", planned, "--max-size", 2)
     said = run(*ORDER, planned, "--plan", "a small one", exit_code=1).stderr
     again = said.partition("`cobalance ")[2].partition("`")[0]
-    assert again == (f"plan '{planned}' --name 'a small one' --min-size 1 --max-size 1 --budget 2")
+    assert again == (
+        f"plan '{planned}' --name 'a small one' --planner conbias "
+        "--min-size 1 --max-size 1 --budget 2"
+    )
     assert "asks for 2 images" in run(*shlex.split(again)).stdout
     run(*ORDER, planned, "--plan", "a small one")
 
@@ -37,7 +40,9 @@ def test_an_order_before_a_plan_says_to_plan(run, store, dataset, tmp_path):
 
 
 def test_one_image_in_one_query(run, planned, tmp_path):
-    plan = json.loads(run("plan", planned, "--min-size", 1, "-f", "json").stdout)
+    plan = json.loads(
+        run("plan", planned, "--planner", "conbias", "--min-size", 1, "-f", "json").stdout
+    )
     plan["queries"] = [plan["queries"][0] | {"n": 1}]
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     done = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json")
@@ -166,7 +171,7 @@ def test_images_are_looked_for_when_loading_and_ordering(environment, dataset, t
     assert "Images: 14 of 14 files not found, such as " in said
     assert f"; looked in {tmp_path}, {tmp_path}/s" in said
     assert "Set COBALANCE_IMAGES to the folder, ZIP file or URL that has them." in said
-    for command in (("mine", "--max-size", 2), ("plan", "--min-size", 1)):
+    for command in (("mine", "--max-size", 2), ("plan", "--planner", "conbias")):
         call(environment, command[0], dataset, *command[1:])
     refused = call(environment, "enqueue", dataset)
     assert refused.returncode == 1

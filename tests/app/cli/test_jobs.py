@@ -11,7 +11,11 @@ from tests.app.cli.conftest import ORDER, SMALL, table
 
 
 def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
-    plan = json.loads(run("plan", planned, "--max-size", 2, "--min-size", 1, "-f", "json").stdout)
+    plan = json.loads(
+        run(
+            "plan", planned, "--planner", "conbias", "--max-size", 2, "--min-size", 1, "-f", "json"
+        ).stdout
+    )
     wanted = sum(query["n"] for query in plan["queries"])
     assert wanted > 0
     job = run(*ORDER, planned, *SMALL).stdout.strip()

@@ -119,14 +119,18 @@ def test_from_a_file_to_a_plan(run, mined, tmp_path):
     assert evidence == sorted(evidence, reverse=True)
     by_gap = json.loads(run("imbalances", mined, "--by", "gap", "--format", "json").stdout)
     assert by_gap[0]["gap"] == max(row["gap"] for row in rows)
-    plan = plan_from_json(run("plan", mined, "--min-size", 1, "--format", "json").stdout)
+    plan = plan_from_json(
+        run("plan", mined, "--planner", "conbias", "--min-size", 1, "--format", "json").stdout
+    )
     assert {(q.class_name, q.concepts, q.n) for q in plan.queries} == {
         ("urban", ("cow",), 1),
         ("country", ("road",), 2),
     }
-    again = plan_from_json(run("plan", mined, "--min-size", 1, "-f", "json").stdout)
+    again = plan_from_json(
+        run("plan", mined, "--planner", "conbias", "--min-size", 1, "-f", "json").stdout
+    )
     assert again == plan
-    listed = run("plan", mined, "--min-size", 1, "--format", "csv").stdout
+    listed = run("plan", mined, "--planner", "conbias", "--min-size", 1, "--format", "csv").stdout
     assert sorted(listed.splitlines()) == [
         "class,concepts,n",
         'country,"[""road""]",2',
@@ -134,7 +138,7 @@ def test_from_a_file_to_a_plan(run, mined, tmp_path):
     ]
     assert (
         "asks for 3 images (2 country, 1 urban) in 2 queries"
-        in run("plan", mined, "--min-size", 1).stdout
+        in run("plan", mined, "--planner", "conbias", "--min-size", 1).stdout
     )
 
 
@@ -302,14 +306,14 @@ def test_what_to_do_next_depends_on_what_is_mined(run, mined, table):
 
 
 def test_a_plan_of_nothing_says_what_would_be_one(run, cars):
-    done = run("plan", cars)
+    done = run("plan", cars, "--planner", "conbias")
     assert "The plan asks for 0 images in 0 queries." in done.stdout
     why = "No gap to close: every class shows each of its cliques in as many images. Gaps "
     why += "remain in 1 smaller clique: to close them, too, plan with --min-size 1."
     assert why in done.stderr
     refused = run("enqueue", cars, exit_code=1).stderr
     assert f"The plan 'conbias' asks for no images. {why}" in refused
-    assert "No gap" not in run("plan", cars, "--min-size", "1").stderr
+    assert "No gap" not in run("plan", cars, "--planner", "conbias", "--min-size", "1").stderr
 
 
 def test_a_list_of_datasets_has_a_line_for_each_on_80_columns(environment, store, cars):
@@ -494,10 +498,10 @@ def test_names_are_cleaned_as_those_that_were_read(run, dataset, tmp_path):
         query = ("cypher", "imbalances-with-concepts", "-d", typed, "-p", "concepts= y")
         rows = json.loads(run(*query, "-f", "json").stdout)
         assert [row["concepts"] for row in rows] == [["y"], ["x", "y"]]
-        run("plan", name, "--name", " mine ", "--min-size", 1)
+        run("plan", name, "--planner", "conbias", "--name", " mine ", "--min-size", 1)
         assert "mine" in run("cypher", "plans", "-d", name).stdout
         assert "0 solved" in run("compare", "datasets", name, typed).stdout
-        done = run("plan", name, "--name", " ", exit_code=2)
+        done = run("plan", name, "--planner", "conbias", "--name", " ", exit_code=2)
         assert "'' cannot name a plan" in done.stderr
         run("datasets", "rename", typed, f"{typed} 2 ")
     finally:
@@ -535,9 +539,12 @@ def test_a_dataset_is_mined_as_it_was_last(run, store, tmp_path):
         mined = "Counted in split 'train': cliques of up to 2 concepts, in at least 2 images"
         assert mined in run("imbalances", name).stderr
         assert mined in run("datasets", "show", name).stdout
-        assert mined in run("plan", name).stderr
+        assert mined in run("plan", name, "--planner", "conbias").stderr
         again = f"cobalance mine '{name}'"
-        assert f"{again} --max-size 3" in run("plan", name, "--max-size", 3, exit_code=2).stderr
+        assert (
+            f"{again} --max-size 3"
+            in run("plan", name, "--planner", "conbias", "--max-size", 3, exit_code=2).stderr
+        )
         file.write_text(file.read_text() + "12,a,x,train\n")
         assert f"Next: {again}" in run("ingest", file, "-d", name).stderr
         assert again in run("imbalances", name, exit_code=1).stderr
@@ -588,7 +595,7 @@ def test_one_class_is_told_and_not_compared(run, loaded, rows):
     assert ALONE in done.stderr
     assert ("x" in done.stdout) is ("x" in rows[0])
     assert isinstance(json.loads(run("imbalances", name, "--format", "json").stdout), list)
-    assert ALONE in run("plan", name).stderr
+    assert ALONE in run("plan", name, "--planner", "conbias").stderr
 
 
 def test_a_split_with_one_class(run, loaded):

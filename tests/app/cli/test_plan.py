@@ -6,6 +6,8 @@ import shlex
 import pytest
 
 from cobalance.graph.dataset.plans import read_plan
+from cobalance.graph.jobs.candidates import NewCandidate, record_made
+from cobalance.graph.jobs.lifecycle import query_id
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import read_job
 from tests.app.cli.conftest import ORDER
@@ -186,7 +188,7 @@ def test_people_are_not_painted_without_consent(run, captioned, store):
 
 def test_a_recipe_that_edits_images_takes_no_other_plan(run, captioned):
     run("mine", captioned)
-    run("plan", captioned, "--min-size", 1)
+    run("plan", captioned, "--planner", "conbias", "--min-size", 1)
     said = run(
         *ORDER, captioned, "--plan", "conbias", "--recipe", "resampled", *BASIS, exit_code=2
     ).stderr
@@ -199,10 +201,11 @@ def test_planners_beside_each_other(run, cars):
         (row["planner"], row["setting"]): row
         for row in json.loads(run(*order, "-f", "json").stdout)
     }
-    names = ["conbias", "minimal", "published", "over-sampling", "sub-sampling", "weights"]
+    names = ["conbias", "minimal", "published", "whole-images"]
+    names += ["over-sampling", "sub-sampling", "weights", "pruning"]
     assert [planner for planner, setting in found if not setting] == names
     images = found["conbias", ""]["images"]
-    assert found["conbias", f"budget={images}"]["gap_after"] == 0
+    assert found["conbias", "budget=10"]["images"] <= 10
     assert found["minimal", "tolerance=0.5"]["images"] < images
     assert found["minimal", "tolerance=0.5"]["dataset"] is None
     assert "minimal" in run(*order).stdout
@@ -228,19 +231,77 @@ def load(run, dataset, tmp_path):
     return load
 
 
-def test_a_budget_on_the_largest_gaps_first(run, load):
-    dataset = load(("a", "cow", 9), ("b", "cow", 1), ("a", "gate", 4), ("b", "gate", 1))
-    options = ("--min-size", 1, "--budget", 5, "--format", "json")
-    first = json.loads(run("plan", dataset, *options, "--largest-first").stdout)
-    assert [(one["concepts"], one["n"]) for one in first["queries"]] == [(["cow"], 5)]
-    evenly = json.loads(run("plan", dataset, *options).stdout)
-    assert len(evenly["queries"]) == 2
+def test_a_budget_goes_to_what_has_evidence(run, load):
+    dataset = load(("a", "cow", 30), ("b", "cow", 4), ("a", "gate", 9), ("b", "gate", 29))
+    options = ("--planner", "conbias", "--min-size", 1, "--budget", 5, "--format", "json")
+    first = json.loads(run("plan", dataset, *options).stdout)
+    assert [(one["class"], one["concepts"], one["n"]) for one in first["queries"]] == [
+        ("b", ["cow"], 5)
+    ]
 
 
-def test_gaps_that_a_plan_widens_are_named(run, load):
-    # b lacks x+y, and has more of x and of y alone
-    done = run("plan", load(("a", "x|y", 4), ("b", "x", 6), ("b", "y", 6)))
-    widened = (
-        "The plan widens 2 gaps: x (2 \N{RIGHTWARDS ARROW} 6 images), y (2 \N{RIGHTWARDS ARROW} 6"
+@pytest.fixture
+def leaning(load):
+    """Cows and roads with a, signs with b."""
+    return load(
+        *(("a", "cow|road", 50), ("a", "cow", 20), ("a", "sign", 30)),
+        *(("b", "sign|road", 50), ("b", "sign", 20), ("b", "cow", 30)),
     )
-    assert widened in " ".join(done.stderr.split())
+
+
+def test_whole_images_are_the_default_and_say_what_they_are_worth(run, leaning, store):
+    done = run("plan", leaning)
+    assert "The plan asks for 20 images" in done.stdout
+    assert "lean to a class" in done.stdout
+    said = " ".join(done.stderr.split())
+    assert "Cliques that lean to a class: " in said
+    assert "Concepts alone predict the class of " in said
+    assert "no mix of these sets with as many images of each class gets below" in said
+    assert "20 images more would leave" in said
+    queries = read_plan(store, leaning, "whole-images")
+    assert sum(query.n for query in queries) == 20
+    assert all(2 <= len(query.sources) <= 5 for query in queries)
+    written = json.loads(run("plan", leaning, "-f", "json").stdout)
+    assert [one["sources"] for one in written["queries"]] == [[*one.sources] for one in queries]
+    assert written["options"] == {"min_size": 1, "max_size": 4}
+
+
+def test_a_plan_for_chosen_cliques(run, leaning, store):
+    run("plan", leaning, "--clique", "cow + road", "--budget", 8, "--name", "one")
+    assert sum(query.n for query in read_plan(store, leaning, "one")) == 8
+    said = run("plan", leaning, "--clique", "cow + moon", exit_code=2).stderr
+    assert "Mining found no clique 'cow + moon' to plan for." in " ".join(said.split())
+
+
+def test_a_plan_goes_on_with_what_a_job_has_accepted(run, leaning, store):
+    """Of each query's images the first is rejected: as many are planned again."""
+    run("plan", leaning, "--budget", 40)
+    job = run(*ORDER, leaning).stdout.strip()
+    wanted = read_query_progress(store, job)
+    planned = read_plan(store, leaning, "whole-images")
+    assert [query.sources for query in wanted] == [query.sources for query in planned]
+    for query in wanted:
+        made = [
+            NewCandidate(f"{query_id(job, query.position)}/{at}", None, state)
+            for at, state in enumerate(["rejected", *["accepted"] * (query.n - 1)])
+        ]
+        record_made(store, job, {query_id(job, query.position): made})
+    run("plan", leaning, "--continue", job, "--name", "rest")
+    again = read_plan(store, leaning, "rest")
+    assert 0 < sum(query.n for query in again) <= len(wanted)
+    both = run("plan", leaning, "--continue", job, "--continue", "nope", exit_code=1).stderr
+    assert "nope" in both
+
+
+def test_rates_that_a_plan_draws_apart_are_named(run, load):
+    # A quarter of both classes; by count b lacks 75.
+    groups = ("a", "x", 100), ("a", "y", 300), ("b", "x", 25), ("b", "y", 75)
+    done = run("plan", load(*groups), "--planner", "conbias", "--min-size", 1)
+    said = " ".join(done.stderr.split())
+    assert "The plan makes something worse" not in said  # all gaps are closed
+    assert "Cliques that lean to a class: 0 \N{RIGHTWARDS ARROW} 0" in said
+    published = ("--planner", "minimal", "--set", 'weights=["y=0"]', "--min-size", 1)
+    said = " ".join(run("plan", load(*groups), *published).stderr.split())
+    assert "The plan widens 2 rate differences: " in said
+    assert "x (0.0% \N{RIGHTWARDS ARROW} 32.1%)" in said
+    assert "The plan makes something worse: more cliques lean to a class (0" in said

@@ -7,12 +7,21 @@ from cobalance.generation.planning.effects import (
     effect_table,
     measure,
     measure_planner,
-    plan_for,
+    measure_told,
+    plan_curve,
     touched_rows,
+    widened_rows,
 )
-from cobalance.generation.planning.plan import PlanOptions, queries_of
+from cobalance.generation.planning.plan import (
+    PlannedImages,
+    PlanOptions,
+    queries_of,
+    run_planner,
+)
 from cobalance.generation.planning.planners import PLANNERS
 from cobalance.generation.planning.simulation import simulate, simulate_images
+from cobalance.graph.counting.cliques import mine_cliques
+from cobalance.graph.counting.incidence import build_incidence
 from cobalance.graph.diagnosis.selection import find_rows
 
 IMAGES = {
@@ -29,24 +38,51 @@ def cliques(count):
     return count(IMAGES, 3)
 
 
+@pytest.fixture(scope="module")
+def incidence_of_counts():
+    """Images of classes with concepts, so many of each."""
+
+    def build(images):
+        rows = [(label, held) for (label, held), n in images.items() for _ in range(n)]
+        classes = sorted({label for label, _ in rows})
+        concepts = sorted({name for _, held in rows for name in held})
+        entries = [(at, concepts.index(name)) for at, (_, held) in enumerate(rows) for name in held]
+        return build_incidence(
+            [at for at, _ in entries],
+            [code for _, code in entries],
+            [classes.index(label) for label, _ in rows],
+            concepts,
+            classes,
+        )
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def incidence(incidence_of_counts):
+    return incidence_of_counts(
+        {(label, tuple(sorted(held))): n for (label, held), n in IMAGES.items()}
+    )
+
+
 def everything(cliques):
     return np.arange(len(cliques))
 
 
 @pytest.mark.parametrize("planner", list(PLANNERS))
-def test_images_and_queries_simulate_alike(cliques, planner):
+def test_images_and_queries_simulate_alike(cliques, incidence, planner):
     options = PlanOptions(1, 3)
-    images = plan_for(cliques, everything(cliques), PLANNERS.open(planner), options).images
-    by_queries = simulate(cliques, queries_of(cliques, images))
-    after = simulate_images(cliques, images)
+    planned = run_planner(cliques, PLANNERS.open(planner), options, images=incidence)
+    by_queries = simulate(cliques, queries_of(cliques, planned))
+    after = simulate_images(cliques, planned)
     assert (after.counts == by_queries.counts).all()
     assert (after.class_sizes == by_queries.class_sizes).all()
 
 
 def test_touched_cliques_include_those_that_nobody_chose(cliques):
     chosen = find_rows(cliques, [("a", "b", "c")])
-    images = plan_for(cliques, chosen, PLANNERS.open("conbias"), PlanOptions(1, 3)).images
-    after = simulate_images(cliques, images)
+    planned = run_planner(cliques, PLANNERS.open("conbias"), PlanOptions(1, 3), chosen)
+    after = simulate_images(cliques, planned)
     rows = touched_rows(cliques, after)
     names = [cliques.names()[row] for row in rows]
     assert set(names) == {(*n,) for n in ("a", "b", "c", "ab", "ac", "bc", "abc")}
@@ -69,7 +105,7 @@ def test_touched_cliques_include_those_that_nobody_chose(cliques):
 
 
 def test_no_images_touch_nothing(cliques):
-    after = simulate_images(cliques, np.zeros_like(cliques.counts))
+    after = simulate_images(cliques, PlannedImages(np.zeros_like(cliques.counts)))
     rows = touched_rows(cliques, after)
     assert rows.tolist() == []
     assert effect_table(cliques, after, rows).empty
@@ -78,32 +114,80 @@ def test_no_images_touch_nothing(cliques):
 def test_planners_side_by_side(cliques):
     found = {
         name: measure_planner(cliques, everything(cliques), PLANNERS.open(name), PlanOptions(1, 3))
-        for name in PLANNERS
+        for name in ("conbias", "minimal", "published")
     }
-    assert [*found] == ["conbias", "minimal", "published"]
     assert found["minimal"] == found["conbias"]
     assert found["conbias"] == {
         "images": 5,  # 3 of y with abc, 2 of x with ab
         "queries": 2,
+        "leaning_before": 0,  # of nine and eight images nothing can be told
+        "leaning": 0,
+        "difference_before": 0,
+        "difference": 0,
+        "largest_before": 0,
+        "largest": 0,
+        "widened": 0,
         "imbalanced": 7,
         "solved": 7,
         "remaining": 0,
         "gap_before": 15,
         "gap_after": 0,
         "widest_gap": 0,
-        "widened": 0,
     }
     # Every gap on its own: 3 for each of abc, ac, bc, c; 1 for each of ab, a, b. All of y.
     published = found["published"]
     assert (published["images"], published["queries"]) == (15, 7)
     assert published["solved"] == 1  # abc itself
-    assert published["widened"] == 4  # a, b, c and ab
 
 
-def test_measures_of_a_part_say_what_happens_elsewhere(cliques):
-    chosen = find_rows(cliques, [("a", "b", "c"), ("d",)])
-    images = plan_for(cliques, np.sort(chosen), PLANNERS.open("conbias"), PlanOptions(1, 3)).images
-    measured = measure(cliques, simulate_images(cliques, images), images, np.sort(chosen))
-    assert measured["imbalanced"] == measured["solved"] == 1
-    assert (measured["gap_before"], measured["gap_after"]) == (3, 0)
-    assert measured["widened"] == 3  # a, b and ab lean the other way now
+@pytest.fixture(scope="module")
+def leaning(count):
+    """Cows are in 80 of 100 images of x and 20 of 100 of y; dogs in 50 of both."""
+    images = {
+        ("x", frozenset({"cow"})): 30,
+        ("x", frozenset({"cow", "dog"})): 50,
+        ("x", frozenset()): 20,
+        ("y", frozenset({"cow"})): 20,
+        ("y", frozenset({"dog"})): 50,
+        ("y", frozenset()): 30,
+    }
+    return count(images, 2, common=False)
+
+
+def test_leaning_cliques_and_their_rates_by_hand(leaning):
+    assert leaning.names() == [("cow",), ("dog",), ("cow", "dog")]
+    planned = PlannedImages(np.array([[0, 200], [0, 0], [0, 100]]))  # of y: 320 of 400 with a cow
+    after = simulate_images(leaning, planned)
+    assert after.counts.tolist() == [[80, 320], [50, 150], [50, 100]]
+    found = measure(leaning, after, planned, everything(leaning))
+    # Cows: 80 % and 20 %; cow and dog: 50 % and 0 %. Then 80 % and 80 %; 50 % and 25 %; and
+    # dogs, alone, 50 % and 37.5 %, which leans in 100 and 400 images (p = 0.02).
+    assert (found["leaning_before"], found["leaning"]) == (2, 2)
+    assert (found["difference_before"], found["largest_before"]) == (1.1, 0.6)
+    assert (found["difference"], found["largest"]) == (0.375, 0.25)
+    assert found["widened"] == 1
+    assert widened_rows(leaning, after).tolist() == [1]
+
+
+def test_a_curve_ends_at_the_plan(leaning):
+    planned = PlannedImages(
+        np.array([[0, 100], [0, 200]]), members=np.array([[0, 1], [0, -1]]), sources=None
+    )
+    curve = plan_curve(leaning, planned, everything(leaning), points=3)
+    # Of the two that lean before: 0.6 + 0.5, 0.8 - 120/200 + 0, 0 + 0.25.
+    assert curve["images"].tolist() == [0, 100, 300]
+    assert curve["difference"].round(9).tolist() == [1.1, 0.2, 0.25]
+
+
+def test_what_concepts_alone_tell(incidence_of_counts):
+    """A cow tells the class of 40 of 50 images of each class; then of none."""
+    images = {("x", ("cow",)): 40, ("x", ()): 10, ("y", ("cow",)): 10, ("y", ()): 40}
+    real = incidence_of_counts(images)
+    cliques = mine_cliques(real, max_size=1)
+    planned = PlannedImages(np.array([[0, 150]]))  # 40 of 50, and 160 of 200
+    found = measure_told(cliques, planned, real)
+    assert found["told_before"] == pytest.approx(0.8)
+    assert 0.2 < found["bits_before"] < 0.29  # 1 + 0.8 log2 0.8 + 0.2 log2 0.2 = 0.278
+    assert abs(found["bits"]) < 0.02
+    nothing = measure_told(cliques, PlannedImages(np.array([[0, 0]])), real)
+    assert (nothing["told"], nothing["bits"]) == (nothing["told_before"], nothing["bits_before"])

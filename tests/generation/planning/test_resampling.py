@@ -11,6 +11,7 @@ from cobalance.generation.planning.resampling import (
     group_images,
     image_list,
     image_multiples,
+    resample_counts,
     simulate_baseline,
 )
 from cobalance.graph.counting.cliques import mine_cliques
@@ -38,7 +39,8 @@ def test_the_simulation_is_a_recount_of_the_resampled_images(baseline, images, s
     groups = group_images(cliques, incidence)
     after = simulate_baseline(cliques, groups, baseline)
     order = np.arange(len(images))
-    times = image_multiples(groups, baseline, np.random.default_rng(seed), order)
+    counts = resample_counts(groups, baseline)
+    times = image_multiples(groups, counts, np.random.default_rng(seed), order, baseline)
     expected = Counter()
     for (name, held), often in zip(images, times.tolist(), strict=True):
         for clique in cliques.names():
@@ -49,8 +51,11 @@ def test_the_simulation_is_a_recount_of_the_resampled_images(baseline, images, s
     assert np.allclose(after.class_sizes, sizes)
     if baseline == "over-sampling":
         assert times.min() >= 1
-    if baseline == "sub-sampling":
+    if baseline in ("sub-sampling", "pruning"):
         assert set(times.tolist()) <= {0.0, 1.0}
+    if baseline == "pruning":
+        assert len(images) - times.sum() <= 0.1 * len(images) + 0.5
+        return
     groups_of = Counter((held, name) for name, held in images)
     for (held, name), n in groups_of.items():
         there = [at for at, image in enumerate(images) if image == (name, held)]
@@ -87,3 +92,18 @@ def test_a_seed_gives_the_same_list_in_any_order_of_the_images(baseline, images,
         assert lists[-1]["class"].to_dict() == {ids[at]: images[at][0] for at in places}
     assert lists[0].equals(lists[1])
     assert lists[0].columns[-1] == ("weight" if baseline == "weights" else "times")
+
+
+def test_pruning_drops_what_leans_and_never_more_than_half_of_a_class():
+    """Cows are in 80 of 100 images of x and in 20 of y: dropping 40 cows of x makes it 40 of 60."""
+    shown = [("x", "a")] * 80 + [("x", "b")] * 20 + [("y", "a")] * 20 + [("y", "b")] * 80
+    incidence = incidence_of([(name, frozenset(held)) for name, held in shown])
+    cliques = mine_cliques(incidence, max_size=1, common=())
+    groups = group_images(cliques, incidence)
+    ten = simulate_baseline(cliques, groups, "pruning", 10)
+    assert ten.class_sizes.sum() == 190
+    rates = ten.counts[:, :2] / ten.class_sizes[:2]
+    assert np.ptp(rates, axis=1).max() < 0.6
+    most = simulate_baseline(cliques, groups, "pruning", 200)
+    assert most.class_sizes[:2].min() >= 50
+    assert np.ptp(most.counts[:, :2] / most.class_sizes[:2], axis=1).max() < 0.3

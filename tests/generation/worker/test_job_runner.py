@@ -123,6 +123,32 @@ def test_a_query_that_edits_an_image_takes_that_image_and_turns_through_the_vari
     assert [row["prompt"] for row in rows] == ["a photo of a sofa", "a hound", "a photo of a sofa"]
 
 
+def test_a_planned_source_is_taken_and_its_object_painted_over(open_runner):
+    """Of any class, where the object is painted anew; those that cannot be read are passed over."""
+    contents = {f"{i}.png": png() for i in range(4)} | {"4.png": b"none"}
+    runner = open_runner(contents, making={"paint": "object"})
+    runner.queries[1] = PlannedQuery("dog", ("sofa",), 6, None, ("2", "4", "3"))
+    items = tuple((1, number) for number in range(12))
+    rows = [image.row for image in runner.run(Chunk("job", "000-000000", items))]
+    assert {row["source_image"] for row in rows} == {"2", "3"}
+    assert {row["class"] for row in rows} == {"dog"}
+    again = [image.row for image in runner.run(Chunk("job", "000-000000", items))]
+    assert [row["source_image"] for row in again] == [row["source_image"] for row in rows]
+
+
+def test_an_object_that_is_kept_comes_from_a_source_of_its_class(open_runner):
+    runner = open_runner({f"{i}.png": png() for i in range(6)})
+    runner.queries[0] = PlannedQuery("cat", ("sofa",), 4, None, ("5", "3"))
+    runner.queries[1] = PlannedQuery("dog", ("sofa",), 4, None, ("5", "3"))
+    runner.queries[2] = PlannedQuery("cat", ("rug",), 4, None, ("gone",))
+    items = tuple((query, number) for query in range(3) for number in range(4))
+    rows = [image.row for image in runner.run(Chunk("job", "000-000000", items))]
+    taken = [{row["source_image"] for row in rows[first : first + 4]} for first in (0, 4, 8)]
+    assert taken[0] <= {"3", "5"}
+    assert taken[1] == {None}  # there is no dog: it is painted
+    assert taken[2] <= set("012345")
+
+
 def test_an_image_that_cannot_be_edited_is_rejected_and_its_query_goes_on(open_runner):
     runner = open_runner({"a.png": png()}, prompt="a {noun}")
     runner.queries[1] = PlannedQuery("dog", (), 1, Edit("7"))

@@ -1,6 +1,7 @@
 """The packed images equal those of the nodes, and are never read when they do not."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from cobalance.graph.dataset import incidence_table
 from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
 from cobalance.graph.dataset.incidence_table import SplitIncidence, read_incidence_table
 from cobalance.graph.dataset.mining import MiningOptions, mine_dataset
-from cobalance.graph.dataset.read import load_incidence, scan_incidence
+from cobalance.graph.dataset.read import load_incidence, load_named_images, scan_incidence
 from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -74,6 +75,27 @@ def test_the_packed_images_are_those_written(store, dataset, annotations, split)
         assert set(incidence.classes) == {class_name for class_name, _ in expected}
         assert set(incidence.concepts) == {name for _, names in expected for name in names}
         assert list(incidence.concepts) == sorted(incidence.concepts)
+
+
+def test_images_are_packed_with_their_ids(store, dataset, annotations):
+    write(store, dataset, annotations)
+    expected = {
+        record.id: (record.class_name, {mention.concept for mention in record.mentions})
+        for record in annotations.records()
+        if record.split == "train"
+    }
+    incidence, ids = load_named_images(store, dataset, "train")
+    bounds = pairwise(incidence.indptr.tolist())
+    assert {
+        image: (
+            incidence.classes[label],
+            {incidence.concepts[code] for code in incidence.indices[start:end]},
+        )
+        for image, label, (start, end) in zip(ids, incidence.labels, bounds, strict=True)
+    } == expected
+    assert packed(store, dataset).ids
+    store.write("MATCH (t:IncidenceTable {dataset: $d}) DETACH DELETE t", d=dataset)
+    assert set(load_named_images(store, dataset, "train")[1]) == set(expected)
 
 
 def test_mining_reads_the_packed_images(store, dataset, random_annotations):

@@ -41,7 +41,7 @@ def test_a_plan_for_other_cliques_is_refused(store, load, ask, random_annotation
     assert ask("plans")[0]["current"] is True
     mine_dataset(store, dataset, MiningOptions(max_size=2, min_support=3), max_cliques=10**6)
     assert ask("plans")[0]["current"] is False
-    again = f"Run `plan({dataset!r}, name='conbias', min_size=1)`."
+    again = f"Run `plan({dataset!r}, planner='conbias', min_size=1)`."
     for name in ("plan-coverage", "plan-queries"):
         with pytest.raises(StaleError, match=re.escape(again)):
             ask(name, plan="conbias")
@@ -87,7 +87,8 @@ def test_a_plan_is_made_again_with_its_options(store, load, ask, random_annotati
     assert asked_for() == f"Run `plan({made}, planner_options={{'share': 0.5}})`."
     plan_dataset(store, dataset, "conbias", PlanOptions(), "a small one")
     mine_dataset(store, dataset, MiningOptions(max_size=3), max_cliques=10**6)
-    assert asked_for() == f"Run `plan({dataset!r}, name='a small one', max_size=2)`."
+    made = f"{dataset!r}, name='a small one', planner='conbias'"
+    assert asked_for() == f"Run `plan({made}, max_size=2)`."
 
 
 def test_a_dataset_without_a_plan_says_how_to_make_one(store, load, random_annotations):

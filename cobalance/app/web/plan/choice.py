@@ -1,6 +1,6 @@
 """Controls of a plan: cliques, planner and limits."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from cobalance.app.web.state.session import CurrentDataset, names_of
 from cobalance.app.web.state.url import choice_in_url, in_url, number_in_url
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app, meaning
-from cobalance.generation.planning.effects import plan_for
-from cobalance.generation.planning.plan import PlannedImages, PlanOptions
-from cobalance.generation.planning.planners import PLANNERS
+from cobalance.generation.planning.effects import measure_all, plan_curve
+from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
+from cobalance.generation.planning.planners import PLANNERS, WHOLE_IMAGES, choose_planner
+from cobalance.generation.planning.simulation import simulate_images
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
-from cobalance.graph.dataset.read import load_incidence
+from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import CliqueFilter, find_rows
@@ -31,7 +33,6 @@ from cobalance.workflows.diagnose.findings import describe_leaning
 from cobalance.workflows.plan.compare import budget_curve, compare_all
 
 SELECTED, BY_FILTER = "Selected", "By filter"
-EVENLY, LARGEST = "Evenly", "Largest gaps first"
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,21 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
             **in_url("plan_for"),
             required=True,
         )
-        if source == SELECTED:
-            choice, sizes = Choice(selected), _sizes_of(selected, cliques)
-        else:
-            choice, sizes = _choose_by_filter(current, cliques)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"):
+        choice = Choice(selected) if source == SELECTED else _choose_by_filter(current, cliques)
+        budget = _limit(
+            "Budget",
+            "budget",
+            "Images in all, spent first on what has evidence. Without one whole-images plans a "
+            "tenth of the images that there are, other planners as many as it takes.",
+        )
+    with (
+        st.expander("More: planner, sizes, limits", key="_plan_more"),
+        st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
+    ):
+        usual = choose_planner(images_at_hand(current))
         planner = st.selectbox(
             "Planner",
-            list(PLANNERS),
+            [usual, *(name for name in PLANNERS if name != usual)],
             **choice_in_url("planner"),
             width=170,
             help="\n".join(
@@ -93,27 +101,13 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         )
         kind = PLANNERS[planner].options
         own = draw_options([FormField(name, readable(name)) for name in kind.model_fields], kind)
-        budget = _limit("Budget", "budget", "Images in all.")
-        largest_first = budget is not None and _choose_largest_first()
-        cap = _limit("Most per query", "cap", "Images of one class for one clique.")
-    options = PlanOptions(*sizes, cap, budget, largest_first)
+        if source == SELECTED:
+            sizes = _sizes_of(selected, cliques)
+        else:
+            sizes = _choose_sizes(cliques, smallest=1 if planner == WHOLE_IMAGES else 2)
+        cap = _limit("Most per query", "cap", "Images of one class for one set of concepts.")
+    options = PlanOptions(*sizes, cap, budget)
     return PlanRequest(current.state, choice, planner, options, tuple(own.items()))
-
-
-def _choose_largest_first() -> bool:
-    """Draw how a budget is spent; return whether on the largest gaps first."""
-    chosen = st.segmented_control(
-        "Spend it",
-        (EVENLY, LARGEST),
-        default=EVENLY,
-        **choice_in_url("spend"),
-        required=True,
-        help=f"- **{EVENLY}**: every query is cut to the same share, so that every gap closes by "
-        "the same share; the planner minimal leaves the least imbalance.\n"
-        f"- **{LARGEST}**: the largest gaps close as in the whole plan, one after the other; the "
-        "one at which the budget ends closes in part, and smaller ones stay.",
-    )
-    return bool(chosen == LARGEST)
 
 
 def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, int]:
@@ -123,11 +117,17 @@ def _sizes_of(selected: tuple[url.Clique, ...], cliques: Cliques) -> tuple[int, 
     return (min(sizes), max(sizes)) if sizes else (1, mined)
 
 
-def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> tuple[Choice, tuple[int, int]]:
+def _choose_sizes(cliques: Cliques, smallest: int) -> tuple[int, int]:
     mined = cliques.members.shape[1]
-    sizes = (1, 1)
-    if mined > 1:
-        sizes = st.slider("Sizes", 1, mined, (2, mined), **number_in_url("plan_sizes"), width=140)
+    if mined == 1:
+        return 1, 1
+    sizes: tuple[int, int] = st.slider(
+        "Sizes", 1, mined, (smallest, mined), **number_in_url("plan_sizes"), width=140
+    )
+    return sizes
+
+
+def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> Choice:
     under = imbalance_filters.choose_class(cliques.classes)
     min_gap = st.number_input(
         "Gap of at least", 0, value=0, **number_in_url("min_gap"), width=150, help=meaning("gap")
@@ -137,7 +137,7 @@ def _choose_by_filter(current: CurrentDataset, cliques: Cliques) -> tuple[Choice
         names_of(current, schema.CONCEPT), placeholder="any"
     )
     passed = CliqueFilter(under, tuple(sorted(concepts)), min_gap, max_q_value)
-    return Choice(None, passed), sizes
+    return Choice(None, passed)
 
 
 def _limit(label: str, key: str, purpose: str) -> int | None:
@@ -163,12 +163,32 @@ def chosen_rows(_cliques: Cliques, request: PlanRequest) -> IntArray:
     return np.intersect1d(request.choice.rows(_cliques), request.options.rows(_cliques))
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
-def plan_found(_cliques: Cliques, request: PlanRequest) -> PlannedImages:
-    """Images of each class for each clique, and how good the planner knows them to be."""
-    rows = request.choice.rows(_cliques)
+@st.cache_data(show_spinner="Planning", max_entries=32)
+def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> PlannedImages:
+    """The planned images, and how good the planner knows them to be."""
     planner = PLANNERS.open(request.planner, dict(request.planner_options))
-    return plan_for(_cliques, rows, planner, request.options)
+    images = images_at_hand(_current)
+    return run_planner(_cliques, planner, request.options, request.choice.rows(_cliques), images)
+
+
+def images_at_hand(current: CurrentDataset) -> Incidence | None:
+    """The images that were mined, or a sample of them; None where there are counts alone."""
+    named = current.read(load_named_images, current.mining.split)
+    return None if named is None else named[0]
+
+
+@st.cache_data(
+    show_spinner=False,
+    max_entries=32,
+    hash_funcs={PlannedImages: lambda planned: planned.images.tobytes()},
+)
+def plan_measured(
+    _current: CurrentDataset, _cliques: Cliques, planned: PlannedImages, request: PlanRequest
+) -> dict[str, int | float]:
+    """Measure a plan by `cobalance.generation.planning.effects.measure_all`."""
+    after = simulate_images(_cliques, planned)
+    rows = chosen_rows(_cliques, request)
+    return measure_all(_cliques, after, planned, rows, images_at_hand(_current))
 
 
 def _leaning(cliques: Cliques, request: PlanRequest, rows: IntArray) -> tuple[int, int]:
@@ -185,16 +205,36 @@ def planners_compared(
 ) -> pd.DataFrame:
     """Every planner and baseline for the same cliques within the same limits."""
     rows = chosen_rows(_cliques, request)
-    incidence = load_incidence(_current.store, _current.name, _current.mining.split)
-    return compare_all(_cliques, rows, request.options, _own(request), incidence, (), in_app)
+    images = images_at_hand(_current)
+    return compare_all(_cliques, rows, request.options, _own(request), images, (), in_app)
+
+
+@st.cache_data(show_spinner="Drawing the curve", max_entries=32)
+def curve_of(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
+    """Compute the curve of a plan, continued by that of a larger plan.
+
+    Columns are those of `cobalance.generation.planning.effects.plan_curve`.
+    """
+    rows = chosen_rows(_cliques, request)
+    found = plan_found(_current, _cliques, request)
+    curve = plan_curve(_cliques, found, rows)
+    made = int(found.images.sum())
+    if request.planner != WHOLE_IMAGES or not made:
+        return curve
+    most = max(2 * made, int(_cliques.class_sizes.sum()) // 2)
+    further = replace(request, options=replace(request.options, budget=most))
+    beyond = plan_curve(_cliques, plan_found(_current, _cliques, further), rows)
+    return pd.concat([curve, beyond[beyond["images"] > made]], ignore_index=True)
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)
-def budgets_compared(_cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
-    """Remaining imbalance by number of images, for several budgets of its own."""
-    rows = chosen_rows(_cliques, request)
-    planners = list(dict.fromkeys(["conbias", request.planner, "minimal"]))
-    return budget_curve(_cliques, rows, request.options, _own(request), planners)
+def budgets_compared(
+    _current: CurrentDataset, _cliques: Cliques, request: PlanRequest
+) -> pd.DataFrame:
+    """Measure plans within several budgets."""
+    rows, images = chosen_rows(_cliques, request), images_at_hand(_current)
+    planners = [request.planner]
+    return budget_curve(_cliques, rows, request.options, _own(request), planners, images)
 
 
 def _own(request: PlanRequest) -> dict[str, dict[str, Any]]:

@@ -12,15 +12,18 @@ from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
+from cobalance.generation.planning.plan import Plan
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.workflows.cells import change_text
+from cobalance.workflows.cells import ARROW, change_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
-from cobalance.workflows.plan.summaries import describe_widened, plan_warnings
+from cobalance.workflows.plan.compare import CURVE
+from cobalance.workflows.plan.summaries import describe_widened, describe_worse, plan_warnings
 
 IN_PICTURE, IN_TABLE = 20, 1000
 MOST_CLASSES = 4  # with columns of their own
 MOST_COLORS = 8
+WIDENED = "Cliques, chosen or not, that lean to a class after, with a larger difference of rates."
 
 
 def marks_of(table: pd.DataFrame, classes: tuple[str, ...]) -> pd.DataFrame:
@@ -183,6 +186,12 @@ def planners(compared: pd.DataFrame, current: str) -> None:
             "imbalanced": count_column("Imbalanced"),
             "solved": count_column("Solved"),
             "dataset": count_column("Images after"),
+            "leaning": count_column(
+                "Lean after", help="Chosen cliques that lean to a class after."
+            ),
+            "difference": config.NumberColumn(
+                "Rate differences", format="%.2f", help="The sum of theirs."
+            ),
             "remaining": count_column("Remaining", help="Chosen cliques with a gap after."),
             "widest_gap": count_column("Widest gap left"),
             "seconds": config.NumberColumn("Seconds", format="%.2f"),
@@ -191,28 +200,58 @@ def planners(compared: pd.DataFrame, current: str) -> None:
             ),
             "gap_before": count_column("Gap before"),
             "gap_after": count_column("Gap left"),
-            "widened": count_column(
-                "Widened", help="Cliques, chosen or not, with a larger gap after."
-            ),
+            "widened": count_column("Widened", help=WIDENED),
         },
         column_order=[
-            *("current", "planner", "images", "remaining", "gap_after", "widest_gap", "widened"),
-            *("share", "solved", "imbalanced", "gap_before", "queries", "dataset", "seconds"),
+            *("current", "planner", "images", "leaning", "difference", "widened", "remaining"),
+            *("gap_after", "widest_gap", "share", "solved", "imbalanced", "gap_before", "queries"),
+            *("dataset", "seconds"),
         ],
         key="_plan_planners",
         alt="Planners",
     )
 
 
-def budgets(curve: pd.DataFrame, budget: int | None) -> None:
-    """Draw remaining gaps and cliques by number of images, with the current budget as a rule.
+def draw_curve(curve: pd.DataFrame, made: int) -> None:
+    """Draw the remaining rate differences by number of images, with the plan as a rule.
+
+    `curve` is from `cobalance.generation.planning.effects.plan_curve`.
+    """
+    title = "rate differences left"
+    lines = (
+        alt.Chart(curve)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
+            y=alt.Y("difference:Q", title=title, scale=alt.Scale(zero=True)),
+            tooltip=[
+                alt.Tooltip("images:Q", format=",.0f"),
+                alt.Tooltip("difference:Q", format=",.2f", title=title),
+            ],
+        )
+    )
+    rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
+    st.altair_chart(
+        alt.layer(rule, lines).properties(height=190),
+        width="stretch",
+        key="_plan_curve",
+        alt="Images to make against the rate differences that are left",
+    )
+    st.caption(
+        "The sum of the rate differences of the cliques that lean to a class now, after the first "
+        "so many images. The rule is the plan."
+    )
+
+
+def budgets(curve: pd.DataFrame, made: int) -> None:
+    """Draw leaning cliques and their rate differences by budget, with the plan as a rule.
 
     `curve` is from `cobalance.workflows.plan.compare.budget_curve`.
     """
     for place, measured, title in zip(
         st.columns(2),
-        ("gap_after", "remaining"),
-        ("sum of gaps left", "cliques with a gap left"),
+        ("leaning", "difference"),
+        ("cliques that lean", "sum of their rate differences"),
         strict=True,
     ):
         lines = (
@@ -220,61 +259,68 @@ def budgets(curve: pd.DataFrame, budget: int | None) -> None:
             .mark_line(point=True)
             .encode(
                 x=alt.X("images:Q", title="images to make", axis=alt.Axis(format=",.0f")),
-                y=alt.Y(f"{measured}:Q", title=title, axis=alt.Axis(format=",.0f")),
-                color=alt.Color(
-                    "planner:N",
-                    title=None,
-                    legend=alt.Legend(orient="top", columns=2, labelLimit=240, symbolType="stroke"),
-                ),
-                strokeDash=alt.StrokeDash("planner:N", legend=None),
-                tooltip=["planner", "images", "remaining", "gap_after", "widest_gap", "widened"],
+                y=alt.Y(f"{measured}:Q", title=title),
+                tooltip=["planner", *CURVE],
             )
         )
-        layers = [lines]
-        if budget is not None:
-            rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False)
-            layers.append(rule.encode(x=alt.datum(budget)))
+        rule = alt.Chart().mark_rule(color=NEUTRAL, aria=False).encode(x=alt.datum(made))
         place.altair_chart(
-            alt.layer(*layers).properties(height=280),
+            alt.layer(lines, rule).properties(height=280),
             width="stretch",
-            key="_plan_curve" if measured == "gap_after" else f"_plan_curve_{measured}",
-            alt=f"Images to make against the {title}, by planner",
+            key=f"_plan_curve_{measured}",
+            alt=f"Images to make against the {title}, within several budgets",
         )
 
 
-def draw_cost(measured: Mapping[str, int], length: str) -> None:
-    """Draw the plan's images, remaining gaps and time.
+def draw_cost(measured: Mapping[str, int | float], length: str) -> None:
+    """Draw the plan's images, leaning cliques and time.
 
-    `measured` is from `cobalance.generation.planning.effects.measure`; `length` says how long one
-    worker takes.
+    `measured` is from `cobalance.generation.planning.effects.measure_all`; `length` says how long
+    one worker takes.
     """
     st.metric("Images to make", f"{measured['images']:,}")
     st.metric(
-        "Sum of their gaps",
-        change_text(measured["gap_before"], measured["gap_after"]),
-        help="Of the chosen cliques, before and after.",
+        "Cliques that lean",
+        change_text(measured["leaning_before"], measured["leaning"]),
+        help="Of the chosen cliques, before and after: q of at most 0.05.",
     )
     st.metric("Time with one worker", length, help="An estimate, see below.")
 
 
-def draw_effects(measured: Mapping[str, int], touched: int) -> None:
-    """Draw the plan's effect on cliques."""
+def draw_effects(measured: Mapping[str, int | float], touched: int) -> None:
+    """Draw the plan's effect on cliques, and on a classifier that sees concepts alone."""
     with st.container(horizontal=True, key="_plan_metrics"):
         st.metric("Queries", f"{measured['queries']:,}")
-        st.metric("Cliques solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
+        st.metric(
+            "Rate differences",
+            f"{measured['difference_before']:.2f} {ARROW} {measured['difference']:.2f}",
+            help="The sum of those of the chosen cliques that lean to a class, before and after.",
+        )
+        st.metric(
+            "Largest difference",
+            f"{measured['largest_before']:.1%} {ARROW} {measured['largest']:.1%}",
+            help="Of these, the largest.",
+        )
+        if "told" in measured:
+            st.metric(
+                "Concepts alone tell",
+                f"{measured['told_before']:.1%} {ARROW} {measured['told']:.1%}",
+                help="How often a model that sees concepts alone tells the class of real images "
+                "that it has not seen, all classes weighing the same: "
+                f"{measured['bits_before']:.2f} {ARROW} {measured['bits']:.2f} bits.",
+            )
+        st.metric("Count gaps solved", f"{measured['solved']:,} of {measured['imbalanced']:,}")
         st.metric(
             "Cliques that change", f"{touched:,}", help="Chosen or not: parts of larger ones, too."
         )
-        st.metric(
-            "Gaps that widen",
-            f"{measured['widened']:,}",
-            help="Cliques, chosen or not, with a larger gap afterwards.",
-        )
+        st.metric("Widened", f"{measured['widened']:,}", help=WIDENED)
 
 
-def warn(before: Cliques, after: Cliques, images: int, min_size: int) -> None:
-    """Warn of gaps that the plan widens, and of its size."""
-    if widened := describe_widened(before, after):
-        st.warning(escape(widened), icon=":material/warning:")
-    for warning in plan_warnings(before, after, images, min_size):
+def warn(before: Cliques, after: Cliques, plan: Plan, measured: Mapping[str, int | float]) -> None:
+    """Warn of measures that the plan makes worse, of rates that it draws apart, and of its size."""
+    if worse := describe_worse(measured):
+        st.warning(escape(worse), icon=":material/warning:")
+    if measured["widened"]:
+        st.warning(escape(describe_widened(before, after)), icon=":material/warning:")
+    for warning in plan_warnings(before, after, plan):
         st.caption(f":orange[:material/warning:] {warning}")

@@ -1,6 +1,6 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,14 +11,18 @@ from streamlit.delta_generator import DeltaGenerator
 from cobalance.app.web.components import job_form, mine_button
 from cobalance.app.web.components.graph.story import draw_plan
 from cobalance.app.web.components.imbalances import details
+from cobalance.app.web.components.shown_images import draw_grid, uris_of
 from cobalance.app.web.plan import edits, effect_charts, query_editor
 from cobalance.app.web.plan.choice import (
     PlanRequest,
     budgets_compared,
     choose,
     chosen_rows,
+    curve_of,
     describe_choice,
+    images_at_hand,
     plan_found,
+    plan_measured,
     planners_compared,
 )
 from cobalance.app.web.plan.estimate import draw_estimate
@@ -30,23 +34,32 @@ from cobalance.app.web.widgets.controls import choose_view, download
 from cobalance.app.web.widgets.messages import empty_state, show_error
 from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app
-from cobalance.generation.planning.effects import measure, touched_rows
+from cobalance.generation.planning.effects import touched_rows
 from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
 from cobalance.generation.planning.plan_file import plan_to_json
+from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.dataset.cliques import load_cliques
+from cobalance.graph.dataset.read import load_named_images, read_image_files
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
 from cobalance.workflows.diagnose.findings import no_clique
 from cobalance.workflows.panel.verdicts import query_verdicts, warn_unsupported
 from cobalance.workflows.plan.resample import list_images, read_listed
-from cobalance.workflows.plan.summaries import describe_balance, describe_proof, no_images
+from cobalance.workflows.plan.summaries import (
+    COUNTS_ALONE,
+    describe_balance,
+    describe_proof,
+    describe_worse,
+    no_images,
+)
 
 KINDS = ("New images", EDITED_IMAGES := "Edited images")
+SOURCES_SHOWN = 12
 VIEWS = ("Cliques that change", "Concept graph", "Planners side by side")
 
 
@@ -72,33 +85,40 @@ def page() -> None:
         _nothing_chosen(request)
         return
     try:
-        found = plan_found(cliques, request)
+        found = plan_found(current, cliques, request)
     except CobalanceError as error:  # such as caps that leave no plan
         show_error(error)
         return
-    planned = found.images
-    if not planned.any():
-        smallest = request.options.min_size
-        why = no_images(current.name, cliques, chosen, smallest, current.mining)
-        icon = ":material/check_circle:"
-        empty_state("Nothing to make", escape(render(why, in_app)), icon=icon)
+    if not found.images.any():
+        smallest = request.options.min_size or 1
+        why = found.note or render(
+            no_images(current.name, cliques, chosen, smallest, current.mining), in_app
+        )
+        empty_state("Nothing to make", escape(why), icon=":material/check_circle:")
         return
+    if request.planner != WHOLE_IMAGES and images_at_hand(current) is None:
+        st.caption(COUNTS_ALONE)
     head = st.container(key="_plan_summary", gap="xsmall")  # which page.css keeps in sight
-    told = st.container()
+    curve, told, pictures = st.container(), st.container(), st.container()
     left, right = st.columns([6, 7])
     with left:
         st.subheader("Images to make", anchor=False)
-        edited = query_editor.edit(cliques, planned, request, editable=may_edit())
-    images = edited.apply(planned)
-    after = simulate_images(cliques, images)
-    measured = measure(cliques, after, images, chosen)
+        edited = query_editor.edit(cliques, found, request, editable=may_edit())
+    planned = replace(found, images=edited.apply(found.images))
+    after = simulate_images(cliques, planned)
+    measured = plan_measured(current, cliques, planned, request)
     touched = touched_rows(cliques, after)
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
-    plan = assemble_plan(cliques, images, request, planner, None if edited.images else found)
+    if edited.images:
+        planned = replace(planned, proven=None, bound=None, note="")
+    plan = assemble_plan(current, cliques, planned, request, planner)
     with told:
         effect_charts.draw_effects(measured, len(touched))
-        effect_charts.warn(cliques, after, measured["images"], request.options.min_size)
-        st.caption(escape(" ".join([describe_balance(plan, cliques), describe_proof(plan)])))
+        effect_charts.warn(cliques, after, plan, measured)
+        notes = [describe_balance(plan, cliques), describe_proof(plan)]
+        st.caption(escape(" ".join(note for note in notes if note)))
+    with pictures:
+        _draw_sources(current, plan)
     queries = plan.queries
     if said := warn_unsupported(
         queries, query_verdicts(current.store, current.name, cliques, queries)
@@ -108,6 +128,10 @@ def page() -> None:
         st.subheader("Before and after", anchor=False)
         effect_charts.picture(cliques, after, touched)
     _take_away(current, plan, request.planner, measured, head)
+    with curve:
+        left_by_images = curve_of(current, cliques, request)
+        effect_charts.draw_curve(left_by_images, plan.images)
+        _drag_budget(int(left_by_images["images"].max()), plan.images)
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
         effect_charts.table(cliques, after, touched, chosen)
@@ -125,31 +149,40 @@ def page() -> None:
     for name, why in left_out.items():
         st.caption(escape(f"{name} is left out: {why}"))
     offer_lists(current, cliques, chosen)
-    both = replace(request.options, budget=None, largest_first=True)
-    curve = budgets_compared(cliques, replace(request, options=both))
-    _drag_budget(int(curve["budget"].max()), request.options.budget)
-    effect_charts.budgets(curve, request.options.budget)
+    effect_charts.budgets(budgets_compared(current, cliques, request), plan.images)
 
 
-def _drag_budget(most: int, budget: int | None) -> None:
-    """Draw a slider for the budget; its right end sets no limit."""
+def _draw_sources(current: CurrentDataset, plan: Plan) -> None:
+    """Draw the first real images that the plan takes concept sets from, of those with files."""
+    asked: dict[str, str] = {}
+    for query in plan.queries:
+        if len(asked) >= SOURCES_SHOWN:
+            break
+        for source in query.sources[:1]:
+            asked.setdefault(source, f"{query.n} × {query.class_name}: {', '.join(query.concepts)}")
+    if not asked:
+        return
+    files = read_image_files(current.store, current.name, list(asked))
+    uris = {name: uri for name, uri in uris_of(files).items() if uri is not None}
+    if not uris:
+        return
+    st.subheader("What they are made like", anchor=False)
+    draw_grid(uris, asked.__getitem__, key="_plan_sources", label="Sources", row_px=120)
+    st.caption(
+        f"Real images whose concepts the first {len(uris):,} queries take, with a few changed."
+    )
+
+
+def _drag_budget(most: int, made: int) -> None:
+    """Draw a slider that sets the budget."""
     if most < 2:
         return
-    at = min(budget or most, most)
 
     def take() -> None:
-        chosen = st.session_state["_plan_budget"]
-        st.session_state["budget"] = None if chosen >= most else chosen
+        st.session_state["budget"] = st.session_state["_plan_budget"]
 
-    st.session_state["_plan_budget"] = at
-    st.slider(
-        "Budget of the plan, in images",
-        1,
-        most,
-        key="_plan_budget",
-        on_change=take,
-        help="What Algorithm 1 needs for no gap at all is the end, which sets no limit.",
-    )
+    st.session_state["_plan_budget"] = min(made, most)
+    st.slider("Budget of the plan, in images", 1, most, key="_plan_budget", on_change=take)
 
 
 def _nothing_chosen(request: PlanRequest) -> None:
@@ -160,33 +193,28 @@ def _nothing_chosen(request: PlanRequest) -> None:
 
 
 def assemble_plan(
+    current: CurrentDataset,
     cliques: Cliques,
-    images: IntArray,
+    planned: PlannedImages,
     request: PlanRequest,
     planner: str,
-    found: PlannedImages | None = None,
 ) -> Plan:
-    """The plan on the page, edits included.
-
-    Parameters
-    ----------
-    images : int array, shape (n_cliques, n_classes)
-        Images of each class to make for each clique.
-    found : PlannedImages or None
-        What the planner says of them, unless they were edited.
-    """
-    queries, own = queries_of(cliques, images), dict(request.planner_options)
-    made = Plan(planner, request.options, queries, own)
-    if found is None:
-        return made
-    return replace(made, proven=found.proven, bound=found.bound, note=found.note)
+    """The plan on the page, edits included."""
+    ids: Sequence[str] = ()
+    if planned.sources is not None:
+        named = current.read(load_named_images, current.mining.split)
+        ids = () if named is None else named[1]
+    smallest, largest = request.options.resolve(cliques)
+    options = replace(request.options, min_size=smallest, max_size=largest)
+    queries, own = queries_of(cliques, planned, ids), dict(request.planner_options)
+    return Plan(planner, options, queries, own, planned.proven, planned.bound, planned.note)
 
 
 def _take_away(
     current: CurrentDataset,
     plan: Plan,
     planner: str,
-    measured: Mapping[str, int],
+    measured: Mapping[str, int | float],
     head: DeltaGenerator,
 ) -> None:
     """Draw the time estimate, the job settings, and the buttons for the plan.
@@ -198,10 +226,13 @@ def _take_away(
     head : DeltaGenerator
         Where the summary is, with the button that creates the job.
     """
-    images = measured["images"]
+    images = int(measured["images"])
     with st.container(border=True, key="_plan_job"):
         length = draw_estimate(current, images, job_form.chosen_recipe())
         settings = job_form.choose(current) if may_edit() else None
+        if worse := describe_worse(measured):
+            agreed = st.checkbox(f"Create the job all the same. {escape(worse)}", key="_plan_worse")
+            settings = settings if agreed else None
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = edits.type_name(planner)
             download(

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,11 @@ from cobalance.app.web.components.imbalances.table import disagreement_column
 from cobalance.app.web.plan.choice import PlanRequest
 from cobalance.app.web.state.url import number_in_url
 from cobalance.app.web.widgets.tables import count_column, table_height
+from cobalance.generation.planning.plan import PlannedImages
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import DISAGREEMENTS, disagreements
+from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.workflows.diagnose.tables import DISAGREEMENT
 
 ROWS = (200, 1000, 5000)
@@ -36,8 +38,8 @@ class Edits:
     request : PlanRequest
         The plan's; with another one they are gone.
     images : dict of int to int
-        Images of a query, which is known by its place in the flat array of all cliques and
-        classes; 0 for a dropped one.
+        Images of a query, which is known by its place in the flat array of all sets of concepts
+        and classes; 0 for a dropped one.
     drawn_with : dict of int to int
         Those that were in the table when the browser got it. Later ones the browser has itself.
     """
@@ -147,19 +149,24 @@ def largest_first(images: IntArray, rows: int) -> IntArray:
     return order[:rows]
 
 
-def query_frame(cliques: Cliques, images: IntArray, places: IntArray) -> pd.DataFrame:
-    """Some queries as a table, with where rates contradict counts; the index is their place."""
+def query_frame(cliques: Cliques, planned: PlannedImages, places: IntArray) -> pd.DataFrame:
+    """Some queries as a table, with where rates contradict counts; the index is their place.
+
+    Queries of cliques have their gaps; those of whole images how many sources they have.
+    """
     rows, codes = np.divmod(places, len(cliques.classes))
-    part = cliques.take(rows)
     frame = pd.DataFrame(
         {
             "class": [cliques.classes[code] for code in codes.tolist()],
-            "concepts": [list(names) for names in part.names()],
-            "images": images.ravel()[places],
-            "gap": part.gaps(),
+            "concepts": [list(names) for names in planned.sets(cliques).take(rows).names()],
+            "images": planned.images.ravel()[places],
         },
         index=pd.Index(places, name="place"),
     )
+    if planned.sources is not None:
+        return frame.assign(sources=(planned.sources[rows] >= 0).sum(axis=1))
+    part = cliques.take(find_rows(cliques, [tuple(names) for names in frame["concepts"]]))
+    frame["gap"] = part.gaps()
     if (found := disagreements(part.counts, part.class_sizes)).any():
         frame[DISAGREEMENT] = [DISAGREEMENTS[code] for code in found]
     return frame
@@ -179,8 +186,9 @@ def find_changes(before: pd.DataFrame, after: pd.DataFrame) -> dict[int, int]:
     return dict(zip(before.index[differs].tolist(), left.to_numpy()[differs].tolist(), strict=True))
 
 
-def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable: bool) -> Edits:
+def edit(cliques: Cliques, found: PlannedImages, request: PlanRequest, *, editable: bool) -> Edits:
     """Draw the queries of a plan, the largest first; return the edits."""
+    planned = found.images
     edits = edits_of(request, planned)
     rows = st.session_state.get("plan_rows", ROWS[0])
     if f"_plan_table {edits.version} {rows}" not in st.session_state:
@@ -188,14 +196,14 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
         edits.drawn_with = dict(edits.images)
     shown = Edits(request, edits.drawn_with).apply(planned)
     places = largest_first(shown, rows)
-    before = query_frame(cliques, shown, places)
+    before = query_frame(cliques, replace(found, images=shown), places)
     after = st.data_editor(
         before,
         key=f"_plan_table {edits.version} {rows}",
         height=table_height(len(before), HEIGHT_PX),
         hide_index=True,
         num_rows="delete" if editable else "fixed",
-        disabled=["class", "concepts", "gap", DISAGREEMENT] if editable else True,
+        disabled=["class", "concepts", "gap", "sources", DISAGREEMENT] if editable else True,
         column_config={
             "class": st.column_config.TextColumn("Class", width=100),
             "concepts": st.column_config.ListColumn("Concepts", width="medium"),
@@ -209,6 +217,9 @@ def edit(cliques: Cliques, planned: IntArray, request: PlanRequest, *, editable:
                 width=90,
             ),
             "gap": count_column("Count gap", width=85, help="Of the clique, before."),
+            "sources": count_column(
+                "Sources", width=80, help="Real images with these concepts, or nearly."
+            ),
             DISAGREEMENT: disagreement_column(),
         },
         alt="Queries of the plan",

@@ -73,7 +73,6 @@ _OPTIONS = {
         "max_size": "Sizes to",
         "max_per_query": "Most per query",
         "budget": "Budget",
-        "largest_first": "Largest gaps first",
     },
     "ingest": {"dataset": "Dataset", "captions": LABELS["captions"]},
     "rebalance": {"into": "Name of the dataset"},

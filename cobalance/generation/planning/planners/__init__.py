@@ -1,50 +1,84 @@
 """One module per planner, and the registry of them all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cobalance.generation.planning.plan import Plan, Planner, PlanOptions, queries_of, run_planner
+from cobalance.generation.planning.plan import (
+    ImagePlanner,
+    Plan,
+    Planner,
+    PlanOptions,
+    queries_of,
+    run_planner,
+)
+from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.plugins import Plugins
 
-PLANNERS: Plugins[Planner] = Plugins(
+COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
+
+PLANNERS: Plugins[Planner | ImagePlanner] = Plugins(
     "planner",
     {
         "conbias": "cobalance.generation.planning.planners.conbias",
         "minimal": "cobalance.generation.planning.planners.minimal",
         "published": "cobalance.generation.planning.planners.published",
+        "whole-images": "cobalance.generation.planning.planners.whole_images",
     },
 )
 
 
+def choose_planner(images: Incidence | None) -> str:
+    """The planner where none is named: whole-images where the images are at hand, else conbias."""
+    return COUNTS if images is None else WHOLE_IMAGES
+
+
+def set_smallest_size(options: PlanOptions, planner: str) -> PlanOptions:
+    """Give the options the smallest size of a planner where they have none."""
+    if options.min_size is None and planner == WHOLE_IMAGES:
+        return replace(options, min_size=1)
+    return options
+
+
 def plan(
     cliques: Cliques,
-    planner: str = "conbias",
+    planner: str = COUNTS,
     options: PlanOptions | None = None,
     planner_options: Mapping[str, Any] | None = None,
+    *,
+    chosen: IntArray | None = None,
+    images: Incidence | None = None,
+    ids: Sequence[str] = (),
 ) -> Plan:
     """Plan the images that rebalance the cliques, with a planner by name.
 
     Parameters
     ----------
     cliques : Cliques
-        The cliques to balance, with their counts: the common ones for the paper's plan, or some of
-        them. Every class gets queries in all of them, even one that shares no image with one of
-        their concepts.
+        With their counts: the common ones for the paper's plan. Every class gets queries in all of
+        them, even one that shares no image with one of their concepts.
     planner : str
         A name in `PLANNERS`.
     options : PlanOptions, optional
-        Which sizes to balance; by default 2 to the largest mined.
+        Which sizes to balance; by default all from the planner's smallest to the largest mined.
     planner_options : mapping, optional
         The planner's own options, which its module declares.
+    chosen : int array, optional
+        Rows of the cliques to balance, ascending; all by default.
+    images : Incidence, optional
+        The real images, which whole-images needs.
+    ids : sequence of str
+        Theirs, for the queries' sources.
 
     Raises
     ------
     UnknownNameError
         No planner has this name.
     OptionError
-        The options ask for sizes that were not mined, or the planner has no such option.
+        The options ask for sizes that were not mined, the planner has no such option, or it needs
+        images and there are none.
 
     Examples
     --------
@@ -53,12 +87,13 @@ def plan(
     ...     np.array([[0, -1], [1, -1], [0, 1]]), np.array([[5, 7], [5, 5], [1, 3]]),
     ...     np.array([9, 9]), ("cow", "road"), ("country", "urban"))
     >>> plan(cliques).queries
-    (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None),)
+    (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None, sources=()),)
     """
-    own, limits = dict(planner_options or {}), options or PlanOptions()
+    own = dict(planner_options or {})
+    limits = set_smallest_size(options or PlanOptions(), planner)
     opened = PLANNERS.open(planner, own)
     min_size, max_size = limits.resolve(cliques)
-    found = run_planner(cliques, opened, limits)
+    found = run_planner(cliques, opened, limits, chosen, images)
     resolved = replace(limits, min_size=min_size, max_size=max_size)
-    queries = queries_of(cliques, found.images)
+    queries = queries_of(cliques, found, ids)
     return Plan(planner, resolved, queries, own, found.proven, found.bound, found.note)

@@ -1,6 +1,5 @@
 """Fewest images within a tolerance, or the least imbalance within a budget, by programming."""
 
-import json
 from functools import partial
 from typing import Self
 
@@ -11,10 +10,8 @@ from cobalance.generation.planning.plan import PlannedImages, Planner, PlanOptio
 from cobalance.generation.planning.planners.conbias import plan_images as plan_exactly
 from cobalance.generation.planning.programmes.search import Search
 from cobalance.generation.planning.programmes.tolerance import Caps, Tolerance, insignificant_gaps
-from cobalance.graph.arrays import FloatArray
+from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import OptionError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
 
@@ -140,7 +137,7 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     """
     rows = options.rows(cliques)
     images = np.zeros(cliques.counts.shape, dtype=np.int64)
-    weights = _weights(cliques, own.weights)[rows]
+    weights = weigh_cliques(cliques, own.weights)[rows]
     if not weights.any() or len(cliques.classes) < 2:
         return PlannedImages(images, proven=True, bound=0.0)
     chosen = cliques.take(rows)
@@ -159,25 +156,3 @@ def plan_minimal(cliques: Cliques, options: PlanOptions, own: MinimalOptions) ->
     ).run()
     images[rows] = found.images
     return PlannedImages(images, found.proven, found.bound, found.note)
-
-
-def _weights(cliques: Cliques, texts: tuple[str, ...]) -> FloatArray:
-    """The weight of each clique, from texts such as ``cow + field=2``."""
-    weights = np.ones(len(cliques))
-    for text in texts:
-        name, _, number = text.rpartition("=")
-        try:
-            weight = float(number)
-            listed = json.loads(name) if name.lstrip().startswith("[") else name.split(" + ")
-        except ValueError:
-            weight = -1.0
-        if not name.strip() or not 0 <= weight < float("inf"):
-            raise OptionError(
-                f"The weight {text!r} is not as in 'cow + field=2', with a number of 0 or more."
-            )
-        clique = tuple(sorted(str(one).strip() for one in listed))
-        (row,) = find_rows(cliques, [clique])
-        if row < 0:
-            raise OptionError(f"The weight {text!r} names a clique that is not to be balanced.")
-        weights[row] = weight
-    return weights

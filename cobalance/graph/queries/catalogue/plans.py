@@ -41,12 +41,12 @@ ORDER BY plan""",
     dataset_query(
         "plan-queries",
         "The generation queries of a plan: which images of which class, and how many; and the "
-        "image that is edited where they are made from one.",
-        "class concepts n source_image caption",
+        "image that is edited where they are made from one, or images to make them from.",
+        "class concepts n sources source_image caption",
         """
 MATCH (g:GenerationQuery {dataset: $dataset, plan: $plan})
-RETURN g.class_name AS class, g.concepts AS concepts, g.n AS n, g.source_image AS source_image,
-       g.caption AS caption
+RETURN g.class_name AS class, g.concepts AS concepts, g.n AS n, g.sources AS sources,
+       g.source_image AS source_image, g.caption AS caption
 ORDER BY n DESC, g.position, concepts, class LIMIT $limit""",
         parameters={"plan": PLAN, "limit": LIMIT},
     ),

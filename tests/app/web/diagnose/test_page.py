@@ -54,7 +54,7 @@ def test_leaning_is_told_by_evidence_and_contradicted_rows_say_so(
     assert "4 lean to a class" in shown_text(app)
     assert "more have a gap" not in shown_text(app)
     assert "In 1 of 4 rows counts and rates disagree." in shown_text(app)
-    app = open_page("plan", dataset=dataset, plan_sizes=["1", "2"])
+    app = open_page("plan", planner="conbias", dataset=dataset, plan_sizes=["1", "2"])
     assert "the rates contradict 1 of its" in shown_text(app)
 
 

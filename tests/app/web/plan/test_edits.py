@@ -183,7 +183,7 @@ def test_that_real_people_are_altered_is_confirmed(
 
 
 def test_from_new_images_to_edited_ones_and_back(open_page: OpenPage, people: str) -> None:
-    app = open_page("plan", dataset=people)
+    app = open_page("plan", planner="conbias", dataset=people)
     assert app.selectbox(key="recipe").value == "procedural"
     app.button_group(key="plan_kind").set_value(EDITED_IMAGES).run()
     assert not app.exception

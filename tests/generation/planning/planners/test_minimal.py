@@ -164,7 +164,7 @@ def test_a_wider_tolerance_of_rates_never_costs_more(count, sizes, concepts, see
         assert found.images.sum() <= most
         most = found.images.sum()
         kept = percent if "is within" not in found.note else int(found.note.split()[-1][:-2])
-        made = simulate_images(cliques, found.images)
+        made = simulate_images(cliques, found)
         rates = made.counts / made.class_sizes
         lowest = (1 - kept / 100) * rates.max(axis=1, keepdims=True) * made.class_sizes
         assert (made.counts >= lowest - 1 - 1e-4).all()

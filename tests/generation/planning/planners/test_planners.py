@@ -74,13 +74,16 @@ def fewest_images(cliques: Cliques, min_size: int, max_size: int) -> float:
     return float(result.fun)
 
 
-@pytest.fixture(scope="module", params=list(PLANNERS))
+OF_COUNTS = ["conbias", "minimal", "published"]
+
+
+@pytest.fixture(scope="module", params=OF_COUNTS)
 def planner(request) -> str:
     return request.param
 
 
 def test_registry():
-    assert list(PLANNERS) == ["conbias", "minimal", "published"]
+    assert list(PLANNERS) == [*OF_COUNTS, "whole-images"]
     with pytest.raises(
         UnknownNameError, match=r"unknown planner 'best'\. Known: conbias, minimal, pub"
     ):

@@ -1,0 +1,283 @@
+"""Lean of cliques in rates: the statistic that plans within a budget bring down."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.subsets import SubsetIndex
+from cobalance.graph.diagnosis.association import homogeneity_test
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+WITHOUT_EVIDENCE = 0.3
+"""Weight of a clique without evidence: with none it would be pushed over to another class."""
+NOT_CHOSEN = 0.1
+"""Weight of a clique that is not chosen, unless it leans more than before."""
+_MOST_PLACES = 20_000_000  # of a table to look up cliques in
+_LEAST_VARIANCE = 5e-4  # rarer cliques weigh no more
+
+
+_known: WeakKeyDictionary[Cliques, BoolArray] = WeakKeyDictionary()  # exact tests take a second
+
+
+def find_leaning(cliques: Cliques) -> BoolArray:
+    """Whether each clique leans to a class, q ≤ 0.05 by the test of the imbalance table.
+
+    Returns
+    -------
+    bool array, shape (n_cliques,)
+        Not to be written to: a table is tested once.
+    """
+    if cliques not in _known:
+        p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
+        _known[cliques] = q_values(p_values) <= MAX_Q_VALUE
+    return _known[cliques]
+
+
+class CliqueSets:
+    """Which cliques concept sets contain, and which a further concept would add.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        Of any sizes; with each clique all of its parts.
+    """
+
+    def __init__(self, cliques: Cliques) -> None:
+        self.n_cliques, self.n_concepts = len(cliques), len(cliques.concepts)
+        self._added, self._added_rows = _extensions(cliques.members, self.n_concepts)
+        # Cliques that can be extended come first, as rows are by size; the empty one before them.
+        self._n_open = 1 + int((cliques.sizes() < cliques.members.shape[1]).sum())
+        entries = self._added.tocoo()
+        keys = entries.row.astype(np.int64) * self.n_concepts + entries.col
+        self._next: pd.Index[int] | IntArray = pd.Index(keys)
+        if (n_places := self._n_open * self.n_concepts) <= _MOST_PLACES:
+            self._next = np.full(n_places + 1, -1, dtype=np.int32)  # -1 is the last place
+            self._next[keys] = np.arange(len(keys))
+
+    def find_shown(self, sets: "csr_matrix") -> "csr_matrix":
+        """Find the cliques that sets contain.
+
+        Parameters
+        ----------
+        sets : float32 sparse matrix, shape (n_sets, n_concepts)
+            1 for a concept of the set.
+
+        Returns
+        -------
+        float32 sparse matrix, shape (n_sets, n_cliques)
+            1 for a clique all of whose members the set has.
+
+        Notes
+        -----
+        Concept by concept, each clique found so far is looked up with the next: O(cliques found).
+        """
+        from scipy.sparse import csr_matrix
+
+        lengths = np.diff(sets.indptr)
+        codes = np.full((len(lengths), lengths.max(initial=0)), -1, dtype=np.int64)
+        codes[np.arange(codes.shape[1]) < lengths[:, None]] = sets.indices
+        at: IntArray = np.arange(len(codes))
+        nodes: IntArray = np.zeros(len(codes), dtype=np.int64)
+        found_at, found = list[IntArray](), list[IntArray]()
+        for column in codes.T:
+            code = column[at]
+            keys = np.where(code >= 0, nodes * self.n_concepts + code, -1)
+            places: IntArray
+            if isinstance(self._next, pd.Index):
+                places = self._next.get_indexer(pd.Index(keys))
+            else:
+                places = self._next[keys]
+            known = places >= 0
+            larger, where = self._added_rows[places[known]], at[known]
+            found_at.append(where)
+            found.append(larger)
+            open_ = larger + 1 < self._n_open
+            at = np.concatenate([at, where[open_]])
+            nodes = np.concatenate([nodes, larger[open_] + 1])
+        rows, columns = np.concatenate([at[:0], *found_at]), np.concatenate([at[:0], *found])
+        ones = np.ones(len(rows), dtype=np.float32)
+        return csr_matrix((ones, (rows, columns)), (len(lengths), self.n_cliques))
+
+    def worth_of_concepts(self, shown: "csr_matrix", worth: FloatArray) -> FloatArray:
+        """Sum the worth of the cliques that each concept adds to sets, or would take from them.
+
+        Parameters
+        ----------
+        shown : sparse matrix, shape (n_sets, n_cliques)
+            From `find_shown`.
+        worth : float array, shape (n_cliques,)
+
+        Returns
+        -------
+        float64 array, shape (n_sets, n_concepts)
+        """
+        self._added.data = worth[self._added_rows]
+        found: FloatArray = (shown @ self._added[1:]).toarray() + self._added[0].toarray()
+        return found
+
+
+def as_matrix(sets: Sequence[IntArray], n_concepts: int) -> "csr_matrix":
+    """Concept sets, given by their codes, as a float32 sparse matrix: (n_sets, n_concepts)."""
+    from scipy.sparse import csr_matrix
+
+    codes = np.concatenate([*sets, np.zeros(0, dtype=np.int64)])
+    ends = np.cumsum([0, *map(len, sets)])
+    return csr_matrix((np.ones(len(codes), np.float32), codes, ends), (len(sets), n_concepts))
+
+
+def _extensions(members: IntArray, n_concepts: int) -> tuple["csr_matrix", IntArray]:
+    """Which clique a clique becomes with a concept, and the first row of none.
+
+    Returns
+    -------
+    sparse matrix, shape (1 + n_cliques, n_concepts)
+    int64 array
+        Of each of its entries the row of the larger clique.
+    """
+    from scipy.sparse import csr_matrix
+
+    index, sizes = SubsetIndex(members), (members >= 0).sum(axis=1)
+    smaller, concepts, larger = [], [], []
+    for size in range(1, members.shape[1] + 1):
+        rows = np.flatnonzero(sizes == size)
+        parts = index.combinations(members[rows, :size])
+        for place in range(size):
+            without = parts[:, (1 << size) - 1 ^ 1 << place]  # -1 for the empty set
+            known = (without >= 0) | (size == 1)
+            smaller.append(without[known] + 1)
+            concepts.append(members[rows[known], place])
+            larger.append(rows[known])
+    row, column, value = (
+        np.concatenate([*some, np.zeros(0, dtype=np.int64)]) for some in (smaller, concepts, larger)
+    )
+    entries = (value + 1.0, (row.astype(np.int64), column.astype(np.int64)))
+    matrix = csr_matrix(entries, (1 + len(members), n_concepts))
+    return matrix, matrix.data.astype(np.int64) - 1
+
+
+class Lean:
+    """Weighted sum of the rate differences of cliques between classes, and its change by images.
+
+    For a class of n images, k of which show a clique that all classes together show at the rate p,
+    it is Pearson's ``(k - n p)^2 / (n p0 (1 - p0))``, with p0 the rate before any image is added.
+    It is summed over classes and cliques, each clique with its weight. As p follows the images that
+    are added, the sum over classes is that of ``k^2 / n`` less ``K^2 / N`` of all images.
+
+    Parameters
+    ----------
+    cliques : Cliques
+        With their counts before.
+    values : float array, shape (n_cliques,)
+        What each clique counts for; 0 where it is only not to be made worse.
+    """
+
+    def __init__(self, cliques: Cliques, values: FloatArray) -> None:
+        self.counts = cliques.counts.T.astype(np.float64)
+        self.sizes = cliques.class_sizes.astype(np.float64)
+        self.chosen: BoolArray = values > 0
+        rates = self.rates
+        scale = 1 / np.maximum(rates * (1 - rates), _LEAST_VARIANCE)
+        self._scaled = scale * np.where(self.chosen, values, 1.0)
+        self._before = self._sum_squares()
+        self._cliques = cliques
+        self.evidence: BoolArray = find_leaning(cliques) & self.chosen
+        self.weigh()
+
+    @property
+    def rates(self) -> FloatArray:
+        """The rate of each clique in all classes together."""
+        rates: FloatArray = self.counts.sum(axis=0) / max(self.sizes.sum(), 1.0)
+        return rates
+
+    def weigh(self) -> None:
+        """Weigh each clique: by its evidence, or if it is not chosen, by whether it got worse."""
+        of_chosen = np.where(self.evidence, 1.0, WITHOUT_EVIDENCE)
+        of_others = np.where(self._sum_squares() > self._before, 1.0, NOT_CHOSEN)
+        self.weights = self._scaled * np.where(self.chosen, of_chosen, of_others)
+
+    def find_evidence(self) -> None:
+        """Find the chosen cliques that still lean: exactly once none of them seems to.
+
+        Those that leant before are looked at by the chi-square test alone, which is quick; when it
+        finds none, all are tested as in the imbalance table.
+        """
+        from scipy.stats import chi2
+
+        rates = self.rates
+        spread = rates * (1 - rates)
+        terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
+        p_values = chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
+        self.evidence = self.evidence & (q_values(p_values) <= MAX_Q_VALUE)
+        if not self.evidence.any():
+            counts, sizes = self.counts.T.astype(np.int64), self.sizes.astype(np.int64)
+            now = replace(self._cliques, counts=counts, class_sizes=sizes)
+            self.evidence = find_leaning(now) & self.chosen
+
+    def statistic(self, weights: FloatArray) -> float:
+        """The sum, with some weights."""
+        return float(weights @ self._sum_squares())
+
+    def _sum_squares(self) -> FloatArray:
+        """Of each clique the sum of (k - n p)^2 / n; classes without images take no part."""
+        has = self.sizes > 0
+        sizes = self.sizes[has, None]
+        squares: FloatArray = ((self.counts[has] - sizes * self.rates) ** 2 / sizes).sum(axis=0)
+        return squares
+
+    def price_sets(self, shown: "csr_matrix", n: int | IntArray) -> FloatArray:
+        """Price sets of concepts: by how much images of them change the sum, exactly.
+
+        Parameters
+        ----------
+        shown : sparse matrix, shape (n_sets, n_cliques)
+            The cliques that each set contains.
+        n : int, or int array of shape (n_sets,)
+            How many images of each set.
+
+        Returns
+        -------
+        float64 array, shape (n_sets, n_classes)
+        """
+        k, sizes, total = self.counts, self.sizes, self.sizes.sum()
+        all_images = k.sum(axis=0)
+        weighted = self.weights * np.vstack([2 * k, 2 * all_images, np.ones_like(all_images)])
+        sums = np.asarray(shown @ weighted.T.astype(np.float32), dtype=np.float64)
+        many = np.asarray(n, dtype=np.float64).reshape(-1, 1)
+        gains = many * (sums[:, :-2] + many * sums[:, -1:]) / (sizes + many)
+        of_all = many * (sums[:, -2:-1] + many * sums[:, -1:]) / (total + many)
+        diluted = (
+            many
+            / (sizes + many)
+            * np.divide(k**2 @ self.weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        )
+        of_all -= many / (total + many) * (all_images**2 @ self.weights) / total
+        prices: FloatArray = gains - diluted - of_all
+        return prices
+
+    def price_cliques(self, code: int, n: int) -> FloatArray:
+        """Price each clique in a set for `n` images of a class: shape (n_cliques,)."""
+        all_images, total = self.counts.sum(axis=0), self.sizes.sum()
+        of_class = (2 * self.counts[code] + n) / (self.sizes[code] + n)
+        prices: FloatArray = n * self.weights * (of_class - (2 * all_images + n) / (total + n))
+        return prices
+
+    def price_together(self, code: int, n: int) -> FloatArray:
+        """Price each clique that two sets of a class share: shape (n_cliques,)."""
+        prices: FloatArray = (
+            2 * n**2 * self.weights * (1 / (self.sizes[code] + n) - 1 / (self.sizes.sum() + n))
+        )
+        return prices
+
+    def add(self, code: int, n: int, counts: FloatArray) -> None:
+        """Add `n` images of a class, with their counts of each clique."""
+        self.counts[code] += counts
+        self.sizes[code] += n

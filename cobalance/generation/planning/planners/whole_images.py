@@ -1,0 +1,428 @@
+"""Plans of whole images: concept sets of real images, edited where that evens out more rates."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from cobalance.generation.planning.lean import CliqueSets, Lean, as_matrix
+from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
+from cobalance.generation.planning.relaxation import bound_lean
+from cobalance.generation.planning.weights import weigh_cliques
+from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.graph.options import Options
+from cobalance.graph.plugins import Plugin
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+DEFAULT_SHARE = 0.1
+"""Of the dataset's images, the budget where none is given."""
+LARGEST_QUERY, SMALLEST_QUERY = 8, 2
+SOURCES = 5  # of a query, at most
+_POOL = 20_000  # concept sets, of at most three times as many images
+SEEN = 3  # images that show two concepts together
+_LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
+_STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
+_CONCEPT_PRICE = 0.21  # of a concept beyond the real mean, in gains of an image by that mean
+_WORSE = 0.7  # of the best price of a step, the last that it takes
+_NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
+
+
+class WholeImageOptions(Options):
+    """Options of the planner whole-images.
+
+    Parameters
+    ----------
+    edits : int
+        Concepts to add to or drop from the set of a real image, at most.
+    weights : tuple of str
+        What cliques count for, as ``cow + field=2``; all others weigh 1.
+    """
+
+    edits: int = Field(default=3, ge=0, le=10)
+    weights: tuple[str, ...] = ()
+
+
+PLUGIN = Plugin(
+    "whole-images",
+    "Concept sets of real images, edited: the least lean in rates within a budget.",
+    options=WholeImageOptions,
+)
+
+
+def open_planner(options: WholeImageOptions) -> "WholeImages":
+    """Open the planner."""
+    return WholeImages(options)
+
+
+@dataclass(frozen=True)
+class WholeImages(ImagePlanner):
+    """Plan images that show the concept set of a real image, with a few concepts changed.
+
+    An image of seven concepts counts in dozens of cliques, so that it evens out more rates than one
+    of two concepts, and can be made by editing the image whose set it takes.
+
+    Notes
+    -----
+    *Aim*: the least `cobalance.generation.planning.lean.Lean` of the chosen cliques. Weights are
+    reconsidered after each twentieth of the budget: a clique that leant before and still does
+    weighs 1, others 0.3. Own effects need no weight: a lean that the parts of a clique explain goes
+    with theirs. Cliques that are not chosen count as soon as they are further apart than before.
+
+    *Sets*: those of a seeded sample of real images, and what one to three edits make of them, each
+    the one that the prices of all concepts call best. A planned set has no two concepts that fewer
+    than three real images show together, and not more concepts than 98% of the real images. A
+    concept beyond their mean has a price, so that planned images are not much fuller than real
+    ones; `PlannedImages.note` says how full.
+
+    *Queries* are of 8 images at first and of 2 at last, each priced after those before it; rows of
+    the result are in the order in which they were chosen, so that the first rows are a plan for
+    fewer images.
+
+    *End*: the budget, or when no chosen clique leans by the test of the imbalance table, or when no
+    set brings the statistic down.
+
+    *Bound*: no plan with as many images of each class, of sets of the sample or the plan's, leaves
+    less of the statistic than `PlannedImages.bound`; rates of planned images are relaxed to real
+    numbers (Frank and Wolfe, Naval Research Logistics Quarterly 1956). It says nothing of other
+    sets, of other class sizes, or of how many cliques lean.
+
+    A step costs the cliques of the sample times the classes, whatever the number of images.
+    """
+
+    own: WholeImageOptions = field(default_factory=WholeImageOptions)
+
+    def plan_images(
+        self, cliques: Cliques, chosen: IntArray, options: PlanOptions, images: Incidence
+    ) -> PlannedImages:
+        """Plan whole images for the chosen cliques, with the parameters of `ImagePlanner`."""
+        values = np.zeros(len(cliques))
+        values[chosen] = weigh_cliques(cliques.take(chosen), self.own.weights)
+        total = int(cliques.class_sizes.sum())
+        budget = round(total * DEFAULT_SHARE) if options.budget is None else options.budget
+        pool = Pool.of(cliques, images)
+        search = _Search(cliques, values, pool, self.own.edits, budget, options.max_per_query)
+        return search.run()
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Concept sets of a sample of real images.
+
+    Parameters
+    ----------
+    cliques : CliqueSets
+        The cliques that sets contain.
+    sets : float32 sparse matrix, shape (n_sets, n_concepts)
+        1 for a concept of the set.
+    images : list of int lists
+        Of each set a few images that show it, as rows of the incidence.
+    labels : int array
+        The class of each image of the incidence, by its code in the cliques; -1 for another.
+    seen : float32 array, shape (n_concepts, n_concepts)
+        1 for two concepts that `SEEN` real images show together, and for each with itself.
+    most : int
+        The most concepts of a planned set.
+    mean : float
+        Concepts of a real image.
+    """
+
+    cliques: CliqueSets
+    sets: "csr_matrix"
+    images: list[list[int]]
+    labels: IntArray
+    seen: npt.NDArray[np.float32]
+    most: int
+    mean: float
+
+    @classmethod
+    def of(cls, cliques: Cliques, images: Incidence) -> "Pool":
+        """Draw the sample, and count pairs in all images, of the concepts that cliques have."""
+        from scipy.sparse import csr_matrix
+
+        used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
+        used[cliques.members] = True
+        code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
+        images = images.restrict(np.array([name in code_of for name in images.concepts], bool))
+        codes = np.array([code_of[name] for name in images.concepts], dtype=np.int64)
+        label_of = {name: code for code, name in enumerate(cliques.classes)}
+        labels = np.array([label_of.get(name, -1) for name in images.classes])[images.labels]
+        lengths, held = np.diff(images.indptr), codes[images.indices]
+        drawn = np.random.default_rng(0).permutation(len(lengths))
+        found: dict[bytes, list[int]] = {}
+        for image in drawn[(lengths[drawn] > 0) & (labels[drawn] >= 0)][: 3 * _POOL].tolist():
+            key = held[images.indptr[image] : images.indptr[image + 1]].tobytes()
+            if key in found or len(found) < _POOL:
+                known = found.setdefault(key, [])
+                if len(known) < 4 * SOURCES:
+                    known.append(image)
+        shape = len(lengths), len(cliques.concepts)
+        ones = np.ones(len(held), dtype=np.float32)
+        shows = csr_matrix((ones, held, images.indptr), shape)
+        pairs = (shows.T @ shows).toarray()
+        seen = (pairs >= SEEN).astype(np.float32)
+        np.fill_diagonal(seen, 1)
+        sets = as_matrix([np.frombuffer(key, dtype=np.int64) for key in found], shape[1])
+        most = int(np.quantile(lengths, _LARGEST_SHARE)) if len(lengths) else 0
+        mean = float(lengths.mean()) if len(lengths) else 0.0
+        return cls(CliqueSets(cliques), sets, list(found.values()), labels, seen, most, mean)
+
+    @cached_property
+    def shown(self) -> "csr_matrix":
+        """The cliques that the sets contain."""
+        return self.cliques.find_shown(self.sets)
+
+    def find_sources(self, places: IntArray, codes: IntArray) -> IntArray:
+        """Find source images of planned ones: real images of their set, or of the nearest sets.
+
+        Parameters
+        ----------
+        places : int array, shape (n_queries,)
+            The set of each query before it was edited.
+        codes : int array, shape (n_queries,)
+            The class of each query; images of another class come first.
+
+        Returns
+        -------
+        int64 array, shape (n_queries, `SOURCES`)
+            Rows of the incidence; -1 behind the last.
+        """
+        rng = np.random.default_rng(0)
+        among = np.sort(rng.permutation(len(self.images))[:_NEAREST_AMONG])
+        sizes = np.diff(self.sets.indptr)
+        found = np.full((len(places), SOURCES), -1, dtype=np.int64)
+        others = self.sets[among].T.tocsr()
+        nearest: dict[int, IntArray] = {}
+        few = np.unique([place for place in places.tolist() if len(self.images[place]) < SOURCES])
+        for some in np.array_split(few.astype(np.int64), 1 + len(few) // 500):
+            shared = (self.sets[some] @ others).toarray()
+            apart = sizes[some, None] + sizes[among] - 2 * shared
+            order = np.argpartition(apart, min(SOURCES, apart.shape[1] - 1), axis=1)[:, :SOURCES]
+            ranks = np.argsort(np.take_along_axis(apart, order, axis=1), axis=1, kind="stable")
+            nearest |= zip(some.tolist(), among[np.take_along_axis(order, ranks, 1)], strict=True)
+        for row, (place, code) in enumerate(zip(places.tolist(), codes.tolist(), strict=True)):
+            own = sorted(self.images[place], key=lambda image: bool(self.labels[image] == code))
+            near = [self.images[at][0] for at in nearest.get(place, ())]
+            images = list(dict.fromkeys([*own, *near]))[:SOURCES]
+            found[row, : len(images)] = images
+        return found
+
+
+def _concepts(sets: "csr_matrix", row: int) -> tuple[int, ...]:
+    """The concepts of a set, ascending."""
+    return tuple(sets.indices[sets.indptr[row] : sets.indptr[row + 1]].tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _Offer:
+    """Queries of one class, each priced after those before it.
+
+    Parameters
+    ----------
+    price : float
+        By how much all of them change the statistic.
+    gain : float
+        By how much one of them brings it down, on average.
+    places : int array, shape (n_queries,)
+        The sets of the pool that they are edits of.
+    sets, shown : sparse matrices
+        Their concepts and cliques, a row each.
+    """
+
+    code: int
+    price: float
+    gain: float
+    places: IntArray
+    sets: "csr_matrix"
+    shown: "csr_matrix"
+
+
+class _Search:
+    """The greedy search of `WholeImages`."""
+
+    def __init__(
+        self,
+        cliques: Cliques,
+        values: FloatArray,
+        pool: Pool,
+        edits: int,
+        budget: int,
+        largest: int | None,
+    ) -> None:
+        self.pool, self.edits, self.budget = pool, edits, budget
+        self.lean = lean = Lean(cliques, values)
+        self.counts, self.weights = lean.counts.copy(), lean.weights
+        self.before = lean.statistic(lean.weights)
+        self.largest = budget if largest is None else largest
+        self.first = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
+        self.last = min(SMALLEST_QUERY, self.first)
+        self.concept_price = 0.0
+        self.images: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
+        self.places: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def run(self) -> PlannedImages:
+        """Choose queries until one of the ends is reached."""
+        if self.budget <= 0:
+            return self._result()
+        step = max(1, round(2 * self.budget / (self.first + self.last) / _STEPS))
+        left = weighed = self.budget
+        while left > 0 and self.lean.evidence.any() and len(self.pool.images):
+            n = min(left, round(self.last + (self.first - self.last) * left / self.budget))
+            offer = self._best_offer(n, min(step, left // n))
+            if not len(offer.places):
+                break
+            rows = [row for row in range(len(offer.places)) if self._add(offer, row, n)]
+            made = n * len(rows)
+            shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
+            self.lean.add(offer.code, made, n * shown)
+            left -= made
+            self.concept_price = _CONCEPT_PRICE * max(0.0, offer.gain) / self.pool.mean
+            if left <= weighed - self.budget / _ROUNDS:
+                weighed = left
+                self.lean.find_evidence()
+            self.lean.weigh()
+        return self._result()
+
+    def _add(self, offer: _Offer, row: int, n: int) -> bool:
+        """Add images of a query, unless that makes it larger than any may be."""
+        query = offer.code, _concepts(offer.sets, row)
+        if self.images[query] + n > self.largest:
+            return False
+        self.images[query] += n
+        self.places.setdefault(query, int(offer.places[row]))
+        return True
+
+    def _best_offer(self, n: int, most: int) -> _Offer:
+        """The best queries of `n` images, of the two classes where one set buys most."""
+        lean, pool = self.lean, self.pool
+        prices = lean.price_sets(pool.shown, n)
+        fuller = np.maximum(0, np.diff(pool.sets.indptr) - pool.mean)
+        prices += self.concept_price * fuller[:, None]
+        offers = []
+        for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
+            many = min(4 * most + 4, 2 * most + 40, len(prices))
+            places = np.argpartition(prices[:, code], many - 1)[:many]
+            worth = lean.price_cliques(code, n)
+            sets, price = self._edit(places, worth, prices[places, code])
+            price[self._find_full(code, n, sets)] = np.inf
+            shown = pool.cliques.find_shown(sets)
+            taken, total = self._take(code, n, most, shown, price)
+            gains = -lean.price_sets(shown[taken], n)[:, code]
+            gain = float(gains.mean()) if len(taken) else 0.0
+            offers.append(_Offer(code, total, gain, places[taken], sets[taken], shown[taken]))
+        return min(offers, key=lambda offer: offer.price)
+
+    def _take(
+        self, code: int, n: int, most: int, shown: "csr_matrix", price: FloatArray
+    ) -> tuple[IntArray, float]:
+        """Take sets one by one, the cheapest first, each priced after those before it."""
+        from scipy.sparse import diags_array
+
+        together = diags_array(self.lean.price_together(code, n))
+        between = (shown @ together @ shown.T).toarray()
+        lowest, total, taken = price.min(), 0.0, list[int]()
+        while len(taken) < most and price.min() <= _WORSE * lowest < 0:
+            best = int(price.argmin())
+            taken.append(best)
+            total += float(price[best])
+            price = price + between[best]
+        return np.array(taken, dtype=np.int64), total
+
+    def _find_full(self, code: int, n: int, sets: "csr_matrix") -> IntArray:
+        """Rows of the sets of which a query has as many images as it may have."""
+        full = {
+            concepts
+            for (of, concepts), made in self.images.items()
+            if of == code and made + n > self.largest
+        }
+        rows = [row for row in range(sets.shape[0]) if full and _concepts(sets, row) in full]
+        return np.array(rows, dtype=np.int64)
+
+    def _edit(
+        self, places: IntArray, worth: FloatArray, cost: FloatArray
+    ) -> tuple["csr_matrix", FloatArray]:
+        """Add or drop the concept that lowers the price of each set most, a few times."""
+        from scipy.sparse import csr_matrix
+
+        pool, at, cost = self.pool, np.arange(len(places)), cost.copy()
+        held = pool.sets[places].toarray()
+        for _ in range(self.edits):
+            changes = pool.cliques.worth_of_concepts(
+                pool.cliques.find_shown(csr_matrix(held)), worth
+            )
+            size = held.sum(axis=1, keepdims=True)
+            may_add = (held @ pool.seen >= size) & (size < pool.most)
+            adding = changes + self.concept_price * (size >= pool.mean)
+            dropping = -changes - self.concept_price * (size > pool.mean)
+            moves = np.where(
+                held > 0,
+                np.where(size > 1, dropping, np.inf),
+                np.where(may_add, adding, np.inf),
+            )
+            best = moves.argmin(axis=1)
+            lowers = moves[at, best] < -1e-9
+            if not lowers.any():
+                break
+            held[at[lowers], best[lowers]] = 1 - held[at[lowers], best[lowers]]
+            cost[lowers] += moves[at, best][lowers]
+        return csr_matrix(held), cost
+
+    def _result(self) -> PlannedImages:
+        queries, pool, lean = list(self.images), self.pool, self.lean
+        if not queries:
+            return PlannedImages(
+                np.zeros((0, len(lean.sizes)), dtype=np.int64),
+                note=self._why_nothing(),
+                members=np.zeros((0, 1), dtype=np.int64),
+            )
+        codes = np.array([code for code, _ in queries])
+        n = np.array([self.images[query] for query in queries])
+        images = np.zeros((len(queries), len(lean.sizes)), dtype=np.int64)
+        images[np.arange(len(queries)), codes] = n
+        lengths = np.array([len(concepts) for _, concepts in queries])
+        members = np.full((len(queries), lengths.max()), -1, dtype=np.int64)
+        members[np.arange(members.shape[1]) < lengths[:, None]] = np.concatenate(
+            [concepts for _, concepts in queries]
+        )
+        places = np.array([self.places[query] for query in queries])
+        sets = as_matrix([np.array(concepts) for _, concepts in queries], pool.sets.shape[1])
+        changed = np.asarray(abs(sets - pool.sets[places]).sum(axis=1)).ravel()
+        bound = self._bound(sets, images)
+        left = lean.statistic(self.weights)
+        note = (
+            f"The lean statistic falls from {self.before:,.0f} to {left:,.0f}; no mix of these "
+            f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
+            f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean:.1f}; "
+            f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
+            f"{SEEN} real images or more show any two together."
+        )
+        sources = pool.find_sources(places, codes)
+        return PlannedImages(images, None, bound, note, members, sources)
+
+    def _why_nothing(self) -> str:
+        if not self.lean.chosen.any() or np.count_nonzero(self.lean.sizes) < 2:
+            return ""
+        if not self.pool.images:
+            return "No image is planned: no real image shows a concept of these cliques."
+        return (
+            "No image is planned: no difference between the classes can be told from chance (none "
+            f"of these cliques has a q-value of {MAX_Q_VALUE:g} or less)."
+        )
+
+    def _bound(self, sets: "csr_matrix", images: IntArray) -> float:
+        """The least lean that is left by sets of the sample and the plan."""
+        from scipy.sparse import vstack
+
+        pool, lean = self.pool, self.lean
+        shown = vstack([pool.shown, pool.cliques.find_shown(sets)], format="csr")
+        start = np.zeros((images.shape[1], shown.shape[0]))
+        start[:, len(pool.images) :] = images.T
+        return bound_lean(self.counts, self.weights, shown, start, lean.sizes)
