@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,8 @@ import pandas as pd
 from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.subsets import SubsetIndex
-from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE, q_values
+from cobalance.graph.diagnosis.selection import clique_q_values
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,21 +24,9 @@ _MOST_PLACES = 20_000_000  # of a table to look up cliques in
 _LEAST_VARIANCE = 5e-4  # rarer cliques weigh no more
 
 
-_known: WeakKeyDictionary[Cliques, BoolArray] = WeakKeyDictionary()  # exact tests take a second
-
-
 def find_leaning(cliques: Cliques) -> BoolArray:
-    """Whether each clique leans to a class, q ≤ 0.05 by the test of the imbalance table.
-
-    Returns
-    -------
-    bool array, shape (n_cliques,)
-        Not to be written to: a table is tested once.
-    """
-    if cliques not in _known:
-        p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
-        _known[cliques] = q_values(p_values) <= MAX_Q_VALUE
-    return _known[cliques]
+    """Whether each clique leans to a class, q ≤ 0.05 by the test of the imbalance table."""
+    return clique_q_values(cliques) <= MAX_Q_VALUE
 
 
 class CliqueSets:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.diagnosis.association import homogeneity_test, leading_classes
 from cobalance.graph.diagnosis.q_values import check_q_value, q_values
@@ -82,9 +83,24 @@ class CliqueFilter:
         for name in self.concepts:
             passed &= (cliques.members == cliques.concepts.index(name)).any(axis=1)
         if self.max_q_value is not None:
-            p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
-            passed &= q_values(p_values) <= self.max_q_value
+            passed &= clique_q_values(cliques) <= self.max_q_value
         return np.flatnonzero(passed)
+
+
+_tested: WeakKeyDictionary[Cliques, FloatArray] = WeakKeyDictionary()  # a test takes a second
+
+
+def clique_q_values(cliques: Cliques) -> FloatArray:
+    """Return the q-values of all cliques of a table, tested once: not to be written to.
+
+    Returns
+    -------
+    float64 array, shape (n_cliques,)
+    """
+    if cliques not in _tested:
+        p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
+        _tested[cliques] = q_values(p_values)
+    return _tested[cliques]
 
 
 def find_rows(cliques: Cliques, wanted: Sequence[tuple[str, ...]]) -> IntArray:

@@ -211,7 +211,7 @@ def planners_compared(
 
 @st.cache_data(show_spinner="Drawing the curve", max_entries=32)
 def curve_of(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
-    """Compute the curve of a plan, continued by that of a larger plan.
+    """Compute the curve of a plan, continued by the ends of larger plans.
 
     Columns are those of `cobalance.generation.planning.effects.plan_curve`.
     """
@@ -221,10 +221,11 @@ def curve_of(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) 
     made = int(found.images.sum())
     if request.planner != WHOLE_IMAGES or not made:
         return curve
-    most = max(2 * made, int(_cliques.class_sizes.sum()) // 2)
-    further = replace(request, options=replace(request.options, budget=most))
-    beyond = plan_curve(_cliques, plan_found(_current, _cliques, further), rows)
-    return pd.concat([curve, beyond[beyond["images"] > made]], ignore_index=True)
+    for times in (2, 5):  # plans of their own: queries are larger within a larger budget
+        further = replace(request, options=replace(request.options, budget=times * made))
+        beyond = plan_curve(_cliques, plan_found(_current, _cliques, further), rows, points=1)
+        curve = pd.concat([curve, beyond.tail(1)], ignore_index=True)
+    return curve.drop_duplicates("images")
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)

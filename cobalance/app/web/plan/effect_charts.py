@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -12,9 +13,11 @@ from cobalance.app.web.components.imbalances import details
 from cobalance.app.web.widgets.tables import count_column, draw_columns, draw_table
 from cobalance.app.web.widgets.theme import clique_labels, escape, names_axis, shorten
 from cobalance.generation.planning.effects import AFTER, BEFORE, effect_table
+from cobalance.generation.planning.lean import find_leaning
 from cobalance.generation.planning.plan import Plan
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.diagnosis.association import rate_differences
 from cobalance.workflows.cells import ARROW, change_text
 from cobalance.workflows.concept_graph.colors import NEUTRAL, class_colors
 from cobalance.workflows.plan.compare import CURVE
@@ -130,6 +133,34 @@ def picture(before: Cliques, after: Cliques, rows: IntArray) -> None:
     if len(rows) > IN_PICTURE:
         caption += f" The {IN_PICTURE} largest gaps of {len(rows):,} cliques that change."
     st.caption(caption)
+
+
+def picture_rates(before: Cliques, after: Cliques) -> None:
+    """Draw how the largest rate differences of leaning cliques change."""
+    was, becomes = (rate_differences(one.counts, one.class_sizes)[0] for one in (before, after))
+    rows = np.argsort(-was * find_leaning(before), kind="stable")[:IN_PICTURE]
+    marks = pd.DataFrame(
+        {
+            "clique": clique_labels(before.take(rows).names()),
+            "before": was[rows],
+            "after": becomes[rows],
+        }
+    )
+    base = alt.Chart(marks).encode(
+        y=alt.Y("clique:N", sort=None, title=None, axis=names_axis(230, grid=True, ticks=False)),
+        tooltip=["clique:N", *(alt.Tooltip(f"{x}:Q", format=".1%") for x in ("before", "after"))],
+    )
+    x = alt.X("before:Q", title="rate difference", axis=alt.Axis(format=".0%", tickCount=5))
+    rule = base.mark_rule(strokeWidth=1.5, color=NEUTRAL).encode(x=x, x2="after:Q")
+    ring = base.mark_point(size=50, filled=False, opacity=1, strokeWidth=2).encode(x=x)
+    disc = base.mark_point(size=70, filled=True, opacity=1).encode(x="after:Q")
+    st.altair_chart(
+        alt.layer(rule, ring, disc).properties(height=alt.Step(20)),
+        width="stretch",
+        key="_plan_picture",
+        alt="Rate difference of each clique before and after",
+    )
+    st.caption("Ring: before. Disc: after; at 0 all classes have the same rate.")
 
 
 def table(before: Cliques, after: Cliques, rows: IntArray, chosen: IntArray) -> None:

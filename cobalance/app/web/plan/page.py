@@ -126,7 +126,10 @@ def page() -> None:
         st.caption(f":orange[:material/warning:] {said}")
     with right:
         st.subheader("Before and after", anchor=False)
-        effect_charts.picture(cliques, after, touched)
+        if request.planner == WHOLE_IMAGES:
+            effect_charts.picture_rates(cliques, after)
+        else:
+            effect_charts.picture(cliques, after, touched)
     _take_away(current, plan, request.planner, measured, head)
     with curve:
         left_by_images = curve_of(current, cliques, request)
