@@ -15,6 +15,7 @@ COMMANDS = (
         "hostile",
         "scores",
         "planning",
+        "whole_images",
     ),
 )
 

@@ -31,7 +31,7 @@ _POOL = 20_000  # concept sets, of at most three times as many images
 SEEN = 3  # images that show two concepts together
 _LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
 _STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
-_CONCEPT_PRICE = 0.21  # of a concept beyond the real mean, in gains of an image by that mean
+_CONCEPT_PRICE = 0.8  # of a concept beyond the real mean, in gains of an image by it, at last
 _WORSE = 0.7  # of the best price of a step, the last that it takes
 _NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
 
@@ -75,13 +75,14 @@ class WholeImages(ImagePlanner):
     *Aim*: the least `cobalance.generation.planning.lean.Lean` of the chosen cliques. Weights are
     reconsidered after each twentieth of the budget: a clique that leant before and still does
     weighs 1, others 0.3. Own effects need no weight: a lean that the parts of a clique explain goes
-    with theirs. Cliques that are not chosen count as soon as they are further apart than before.
+    with theirs. Cliques that are not chosen weigh 0.1, and 1 once they are further apart than
+    before.
 
     *Sets*: those of a seeded sample of real images, and what one to three edits make of them, each
     the one that the prices of all concepts call best. A planned set has no two concepts that fewer
     than three real images show together, and not more concepts than 98% of the real images. A
-    concept beyond their mean has a price, so that planned images are not much fuller than real
-    ones; `PlannedImages.note` says how full.
+    concept beyond their mean has a price, which rises as fewer cliques lean, so that planned images
+    are not much fuller than real ones; `PlannedImages.note` says how full.
 
     *Queries* are of 8 images at first and of 2 at last, each priced after those before it; rows of
     the result are in the order in which they were chosen, so that the first rows are a plan for
@@ -264,7 +265,7 @@ class _Search:
         self.largest = budget if largest is None else largest
         self.first = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
         self.last = min(SMALLEST_QUERY, self.first)
-        self.concept_price = 0.0
+        self.leant, self.concept_price = self.lean.evidence.sum(), 0.0
         self.images: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         self.places: dict[tuple[int, tuple[int, ...]], int] = {}
 
@@ -284,7 +285,8 @@ class _Search:
             shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
             self.lean.add(offer.code, made, n * shown)
             left -= made
-            self.concept_price = _CONCEPT_PRICE * max(0.0, offer.gain) / self.pool.mean
+            even = 1 - self.lean.evidence.sum() / self.leant
+            self.concept_price = _CONCEPT_PRICE * even**3 * max(0.0, offer.gain) / self.pool.mean
             if left <= weighed - self.budget / _ROUNDS:
                 weighed = left
                 self.lean.find_evidence()
