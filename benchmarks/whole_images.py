@@ -43,11 +43,7 @@ def draw(n_classes: int, n_concepts: int, n_images: int, seed: int) -> Incidence
 
 def transplant(cliques: Cliques, images: Incidence, budget: int) -> PlannedImages:
     """Plan concept sets of real images, in the order of their gain in squared rate differences."""
-    from scipy.sparse import csr_matrix
-
-    ones = np.ones(len(images.indices), dtype=np.float32)
-    shape = len(images.labels), len(images.concepts)
-    shown = CliqueSets(cliques).find_shown(csr_matrix((ones, images.indices, images.indptr), shape))
+    shown = CliqueSets(cliques).find_shown(images.matrix())
     counts, sizes = cliques.counts.T.astype(float), cliques.class_sizes.astype(float)
     rate = counts.sum(axis=0) / sizes.sum()
     weights = 1 / np.maximum(rate * (1 - rate), 5e-4)

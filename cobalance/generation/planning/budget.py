@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cobalance.generation.planning.lean import CliqueSets, Lean, as_matrix
+from cobalance.generation.planning.lean import Lean, match_cliques
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 
@@ -53,9 +53,7 @@ def spend_budget(cliques: Cliques, chosen: IntArray, images: IntArray, budget: i
     lean = Lean(cliques, values)
     rows, codes = np.nonzero(images)
     wanted, places = images[rows, codes], np.arange(len(rows))
-    some = cliques.take(chosen[rows])
-    sets = as_matrix([row[row >= 0] for row in some.members], len(cliques.concepts))
-    shown = CliqueSets(cliques).find_shown(sets)
+    shown = match_cliques(cliques, cliques.members[chosen[rows]])
     pending, left = np.ones(len(rows), dtype=bool), budget
     taken: list[int] = []
     weights, kept = lean.weights, 0

@@ -1,6 +1,5 @@
 """Lean of cliques in rates: the statistic that plans within a budget bring down."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -112,13 +111,21 @@ class CliqueSets:
         return found
 
 
-def as_matrix(sets: Sequence[IntArray], n_concepts: int) -> "csr_matrix":
-    """Concept sets, given by their codes, as a float32 sparse matrix: (n_sets, n_concepts)."""
+def match_cliques(cliques: Cliques, members: IntArray) -> "csr_matrix":
+    """Find the cliques of any table that concept sets contain, as `CliqueSets.find_shown` does.
+
+    Parameters
+    ----------
+    members : int array, shape (n_sets, any width)
+        Concept codes, ascending; -1 behind the last.
+    """
     from scipy.sparse import csr_matrix
 
-    codes = np.concatenate([*sets, np.zeros(0, dtype=np.int64)])
-    ends = np.cumsum([0, *map(len, sets)])
-    return csr_matrix((np.ones(len(codes), np.float32), codes, ends), (len(sets), n_concepts))
+    pairs = [np.zeros((2, 0), dtype=np.int64)]
+    pairs += [np.stack(pair) for pair in SubsetIndex(cliques.members).subsets(members)]
+    at, rows = np.concatenate(pairs, axis=1)
+    ones = np.ones(len(at), dtype=np.float32)
+    return csr_matrix((ones, (at, rows)), (len(members), len(cliques)))
 
 
 def _extensions(members: IntArray, n_concepts: int) -> tuple["csr_matrix", IntArray]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from cobalance.generation.planning.lean import Lean
+from cobalance.generation.planning.lean import Lean, match_cliques
 from cobalance.generation.planning.simulation import PADDING, add_to_counts
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
@@ -131,14 +131,9 @@ def resample_counts(groups: Groups, baseline: str, most: int | None = None) -> F
 
 def _prune(groups: Groups, most: int | None) -> FloatArray:
     """Drop images one of a group and class at a time, those first that lean most."""
-    from scipy.sparse import csr_matrix
-
     cliques, kept = groups.cliques, groups.images.astype(np.float64)
     lean = Lean(cliques, np.ones(len(cliques)))
-    pairs = [np.zeros((2, 0), dtype=np.int64)]
-    pairs += [np.stack(pair) for pair in SubsetIndex(cliques.members).subsets(groups.members)]
-    at, rows = np.concatenate(pairs, axis=1)
-    shown = csr_matrix((np.ones(len(at), np.float32), (at, rows)), (len(kept), len(cliques)))
+    shown = match_cliques(cliques, groups.members)
     left = round(kept.sum() * PRUNED_SHARE) if most is None else most
     least = lean.sizes / 2
     step = max(1, int(kept.sum()) // _STEPS)

@@ -7,6 +7,7 @@ import numpy as np
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.counting.subsets import sets_matrix
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -65,16 +66,17 @@ def concepts_alone(
     1.0
     """
     drawn = np.random.default_rng(0).permutation(len(images.labels))[:MOST_IMAGES]
-    if len(drawn) < FOLDS or np.count_nonzero(images.class_sizes()) < 2:
-        return Told(1.0, 0.0)
+    known = int(np.count_nonzero(images.class_sizes()))
+    if len(drawn) < FOLDS or known < 2:
+        return Told(1 / max(known, 1), 0.0)
     real = images.take(np.sort(drawn))
-    shows, labels = _matrix(real), real.labels.astype(np.int64)
+    shows, labels = real.matrix(), real.labels.astype(np.int64)
     n_classes = len(images.classes)
     fold = np.random.default_rng(1).permutation(len(labels)) % FOLDS
     if members is None or added is None or not len(members):
         members, added = np.full((0, 1), -1), np.zeros((0, n_classes), dtype=np.int64)
     sets, codes = np.nonzero(added)
-    more = _sets(members[sets], shows.shape[1])
+    more = sets_matrix(members[sets], len(images.concepts))
     share = len(labels) / max(len(images.labels), 1) * (FOLDS - 1) / FOLDS
     n_more = added[sets, codes].astype(np.float64) * share
     chances = np.empty((len(labels), n_classes))
@@ -95,21 +97,6 @@ def _score(chances: FloatArray, labels: IntArray) -> Told:
     return Told(float(accuracy), float(np.log2(len(known)) + told))
 
 
-def _matrix(images: Incidence) -> "csr_matrix":
-    from scipy.sparse import csr_matrix
-
-    shape = len(images.labels), len(images.concepts)
-    return csr_matrix((np.ones(len(images.indices)), images.indices, images.indptr), shape)
-
-
-def _sets(members: IntArray, n_concepts: int) -> "csr_matrix":
-    from scipy.sparse import csr_matrix
-
-    held = members >= 0
-    ends = np.append(0, np.cumsum(held.sum(axis=1)))
-    return csr_matrix((np.ones(ends[-1]), members[held], ends), (len(members), n_concepts))
-
-
 def _learn(
     shows: "csr_matrix",
     labels: IntArray,
@@ -124,7 +111,7 @@ def _learn(
     from scipy.sparse import vstack
     from scipy.special import log_softmax
 
-    x = vstack([shows, more], format="csr")
+    x = vstack([shows, more], format="csr", dtype=np.float64)
     y = np.concatenate([labels, codes])
     times = np.concatenate([np.ones(len(labels)), n_more])
     sizes = np.bincount(y, times, n_classes)

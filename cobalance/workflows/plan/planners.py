@@ -1,9 +1,9 @@
 """Plan the missing images of a dataset, and keep the plan in the graph."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,8 @@ class Planned:
         What audits say of the imbalance of each query; see `cobalance.workflows.panel.verdicts`.
     images : Incidence or None
         The real images, or a sample of them, where they are at hand.
-    more : Plan or None
-        What the planner asks for within twice the budget, where none was given.
+    plan_more : callable or None
+        Plans twice the images, where no budget was given.
     """
 
     plan: Plan
@@ -56,7 +56,7 @@ class Planned:
     chosen: IntArray
     audited: list[Verdict | None] | None = None
     images: Incidence | None = field(default=None, repr=False)
-    more: Plan | None = None
+    plan_more: Callable[[], Plan] | None = field(default=None, repr=False)
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def plan_dataset(
     logging.getLogger(__name__).debug("planned queries: %d; %s", len(made.queries), made.note)
     more = None
     if planner == WHOLE_IMAGES and options.budget is None and made.queries:
-        more = planned_within(replace(options, budget=2 * made.images))
+        more = partial(planned_within, replace(options, budget=2 * made.images))
     audited = query_verdicts(store, dataset, cliques, made.queries)
     if supported_only:
         if audited is None:

@@ -142,13 +142,13 @@ def describe_worse(measures: Mapping[str, int | float]) -> str:
 
 def describe_more(planned: "Planned") -> str:
     """Describe the plan of twice the images; empty where none was made."""
-    if planned.more is None:
+    if planned.plan_more is None:
         return ""
-    after = simulate(planned.cliques, planned.more.queries)
-    left = int(find_leaning(after)[planned.chosen].sum())
-    further = planned.more.images - planned.plan.images
+    more = planned.plan_more()
+    further = more.images - planned.plan.images
     if further <= 0:
         return "More images would buy nothing that can be told from chance."
+    left = int(find_leaning(simulate(planned.cliques, more.queries))[planned.chosen].sum())
     return (
         f"{inflect(further, 'images')} more would leave "
         f"{left:,} instead of {planned.measures['leaning']:,} leaning cliques."

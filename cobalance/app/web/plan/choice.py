@@ -16,13 +16,14 @@ from cobalance.app.web.widgets.theme import escape
 from cobalance.app.web.widgets.wording import in_app, meaning
 from cobalance.generation.planning.effects import measure_all, plan_curve
 from cobalance.generation.planning.plan import PlannedImages, PlanOptions, run_planner
-from cobalance.generation.planning.planners import PLANNERS, WHOLE_IMAGES, choose_planner
+from cobalance.generation.planning.planners import COUNTS, PLANNERS, WHOLE_IMAGES
 from cobalance.generation.planning.simulation import simulate_images
 from cobalance.generation.recipes.recipe import FormField
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
@@ -86,7 +87,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         st.expander("More: planner, sizes, limits", key="_plan_more"),
         st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
     ):
-        usual = choose_planner(images_at_hand(current))
+        usual = WHOLE_IMAGES if has_images(current) else COUNTS
         planner = st.selectbox(
             "Planner",
             [usual, *(name for name in PLANNERS if name != usual)],
@@ -169,6 +170,15 @@ def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest
     planner = PLANNERS.open(request.planner, dict(request.planner_options))
     images = images_at_hand(_current)
     return run_planner(_cliques, planner, request.options, request.choice.rows(_cliques), images)
+
+
+def has_images(current: CurrentDataset) -> bool:
+    """Whether there are images, and not counts alone; they are not read in every run."""
+    return bool(current.read(_find_images, current.mining.split))
+
+
+def _find_images(store: GraphStore, dataset: str, split: str | None) -> bool:
+    return load_named_images(store, dataset, split) is not None
 
 
 def images_at_hand(current: CurrentDataset) -> Incidence | None:

@@ -20,7 +20,7 @@ from cobalance.app.web.plan.choice import (
     chosen_rows,
     curve_of,
     describe_choice,
-    images_at_hand,
+    has_images,
     plan_found,
     plan_measured,
     planners_compared,
@@ -96,7 +96,7 @@ def page() -> None:
         )
         empty_state("Nothing to make", escape(why), icon=":material/check_circle:")
         return
-    if request.planner != WHOLE_IMAGES and images_at_hand(current) is None:
+    if request.planner != WHOLE_IMAGES and not has_images(current):
         st.caption(COUNTS_ALONE)
     head = st.container(key="_plan_summary", gap="xsmall")  # which page.css keeps in sight
     curve, told, pictures = st.container(), st.container(), st.container()

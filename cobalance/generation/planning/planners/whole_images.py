@@ -1,7 +1,7 @@
 """Plans of whole images: concept sets of real images, edited where that evens out more rates."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from cobalance.generation.planning.lean import CliqueSets, Lean, as_matrix
+from cobalance.generation.planning.lean import CliqueSets, Lean
 from cobalance.generation.planning.plan import ImagePlanner, PlannedImages, PlanOptions
 from cobalance.generation.planning.relaxation import bound_lean
 from cobalance.generation.planning.weights import weigh_cliques
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.counting.subsets import sets_matrix
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin
@@ -147,8 +148,6 @@ class Pool:
     @classmethod
     def of(cls, cliques: Cliques, images: Incidence) -> "Pool":
         """Draw the sample, and count pairs in all images, of the concepts that cliques have."""
-        from scipy.sparse import csr_matrix
-
         used = np.zeros(len(cliques.concepts) + 1, dtype=bool)
         used[cliques.members] = True
         code_of = {name: code for code, name in enumerate(cliques.concepts) if used[code]}
@@ -165,13 +164,11 @@ class Pool:
                 known = found.setdefault(key, [])
                 if len(known) < 4 * SOURCES:
                     known.append(image)
-        shape = len(lengths), len(cliques.concepts)
-        ones = np.ones(len(held), dtype=np.float32)
-        shows = csr_matrix((ones, held, images.indptr), shape)
+        shows = replace(images, indices=held, concepts=cliques.concepts).matrix()
         pairs = (shows.T @ shows).toarray()
         seen = (pairs >= SEEN).astype(np.float32)
         np.fill_diagonal(seen, 1)
-        sets = as_matrix([np.frombuffer(key, dtype=np.int64) for key in found], shape[1])
+        sets = shows[[showing[0] for showing in found.values()]]
         most = int(np.quantile(lengths, _LARGEST_SHARE)) if len(lengths) else 0
         mean = float(lengths.mean()) if len(lengths) else 0.0
         return cls(CliqueSets(cliques), sets, list(found.values()), labels, seen, most, mean)
@@ -395,7 +392,7 @@ class _Search:
             [concepts for _, concepts in queries]
         )
         places = np.array([self.places[query] for query in queries])
-        sets = as_matrix([np.array(concepts) for _, concepts in queries], pool.sets.shape[1])
+        sets = sets_matrix(members, pool.cliques.n_concepts)
         changed = np.asarray(abs(sets - pool.sets[places]).sum(axis=1)).ravel()
         bound = self._bound(sets, images)
         left = lean.statistic(self.weights)
