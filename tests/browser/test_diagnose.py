@@ -164,7 +164,7 @@ def test_every_picture_and_the_images_behind_a_count(pages: Pages) -> None:
     expect(drawer.get_by_text("Log odds ratio")).to_be_visible()
     screenshot(page, "diagnose-details")
     drawer.get_by_role("button", name="Add to plan").click()
-    expect(drawer.get_by_role("button", name="Take out of the plan")).to_be_visible()
+    expect(drawer.get_by_role("button", name="Take out of the plan")).to_be_focused()
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
     expect(page.get_by_role("button", name="Plan the missing images")).to_be_visible()

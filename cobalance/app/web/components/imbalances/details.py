@@ -162,7 +162,7 @@ def plan_button(
         "Take out of the plan" if planned else "Add to plan",
         key=key,
         icon=":material/remove:" if planned else ":material/add:",
-        type="primary" if primary and not planned else "secondary",
+        type="primary" if primary else "secondary",  # another type would lose the focus
         on_click=url.toggle_clique,
         args=(clique,),
         disabled=not mined,
