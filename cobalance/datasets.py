@@ -196,7 +196,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The combinations to plan for, each by its concepts; all by default.
         continued : sequence of str
             Ids of jobs whose accepted images count beside the real ones; without a budget as many
-            images are planned as these have not got.
+            images are planned as the first was asked for and they all have not got.
         name : str, optional
             The plan's name in the dataset; the planner's by default. The rest as in
             `cobalance.plan`.

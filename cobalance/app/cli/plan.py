@@ -74,7 +74,7 @@ def plan(
             "--continue",
             metavar="JOB",
             help="Plan again from what this job has accepted, beside the real images; may be given "
-            "more than once. Without --budget: as many images as it has not got.",
+            "more than once. Without --budget: what the first was asked for and all have not got.",
         ),
     ] = None,
     supported_only: Annotated[

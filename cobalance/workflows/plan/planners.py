@@ -23,7 +23,7 @@ from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
 from cobalance.graph.diagnosis.selection import find_rows
-from cobalance.graph.errors import DataError, OptionError
+from cobalance.graph.errors import DataError, OptionError, Setting
 from cobalance.graph.jobs.rounds import read_query_progress
 from cobalance.graph.jobs.status import read_job
 from cobalance.graph.progress import Progress, silent
@@ -102,7 +102,7 @@ def plan_dataset(
         The cliques to plan for, each by its concepts; none for all.
     continued : sequence of str
         Jobs of the dataset whose accepted images count beside the real ones. Without a budget, as
-        many images are planned as these jobs were asked for and have not got.
+        many images are planned as the first was asked for and they all have not got.
     supported_only : bool
         Leave out queries for imbalances that no audit supports. Those of concepts that no model
         labelled stay.
@@ -117,8 +117,8 @@ def plan_dataset(
     NotFoundError
         There is no such job to continue.
     DataError
-        A job to continue is of another dataset, or only supported imbalances are wanted and nothing
-        is audited.
+        A job to continue is of another dataset or lacks no image, or only supported imbalances are
+        wanted and nothing is audited.
     StaleError
         The dataset has not been mined, or has changed since.
     """
@@ -134,13 +134,14 @@ def plan_dataset(
     if continued:
         accepted, missing = _read_accepted(store, dataset, continued)
         cliques = simulate(cliques, accepted)
-        options = replace(options, budget=options.budget or max(missing, 1))
+        if not (budget := options.budget or missing):
+            raise DataError("No image is missing. To plan more, give ", Setting("budget"), ".")
+        options = replace(options, budget=budget)
     rows = choose_rows(cliques, chosen)
     progress("plan", 0, None)
 
     def planned_within(limits: PlanOptions) -> Plan:
-        given: dict[str, Any] = {"chosen": rows, "images": images, "ids": ids}
-        return plan(cliques, planner, limits, planner_options, **given)
+        return plan(cliques, planner, limits, planner_options, chosen=rows, images=images, ids=ids)
 
     made = planned_within(options)
     logging.getLogger(__name__).debug("planned queries: %d; %s", len(made.queries), made.note)
@@ -159,8 +160,7 @@ def plan_dataset(
             made = replace(made, proven=None, bound=None, note="")
         made = replace(made, queries=tuple(made.queries[at] for at in kept))
         audited = [audited[at] for at in kept]
-    kept_as = planner if name is None else name
-    write_plan(store, dataset, kept_as, **made.write_arguments(), progress=progress)
+    write_plan(store, dataset, name or planner, **made.write_arguments(), progress=progress)
     of_sizes = np.intersect1d(rows, made.options.rows(cliques))
     return Planned(made, state, cliques, of_sizes, audited, images, more)
 
@@ -168,17 +168,17 @@ def plan_dataset(
 def _read_accepted(
     store: GraphStore, dataset: str, jobs: Sequence[str]
 ) -> tuple[list[PlannedQuery], int]:
-    """Read the accepted images of jobs as queries, and the number of missing ones."""
+    """Read the accepted images of jobs as queries, and how many the first asked for beyond them."""
     accepted, missing = [], 0
-    for job in jobs:
+    for job in dict.fromkeys(jobs):
         if (of := read_job(store, job).dataset) != dataset:
             raise DataError(f"The job {job!r} is of the dataset {of!r}, not of {dataset!r}.")
         for query in read_query_progress(store, job):
-            missing += max(0, query.n - query.accepted)
+            missing += (query.n if job == jobs[0] else 0) - query.accepted
             if query.accepted and query.edit is None:
                 concepts, n = query.concepts, query.accepted
                 accepted.append(PlannedQuery(query.class_name, concepts, n))
-    return accepted, missing
+    return accepted, max(0, missing)
 
 
 def choose_rows(cliques: Cliques, chosen: Sequence[Sequence[str]]) -> IntArray:
