@@ -1,0 +1,115 @@
+"""From a click in Neighbourhood to a job for what was clicked, and what page Plan says of it."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from cobalance.app.web.state import tasks
+from cobalance.graph.arrays import BoolArray, FloatArray
+from cobalance.graph.counting.cliques import Cliques
+from cobalance.graph.database.store import GraphStore
+from cobalance.graph.diagnosis.association import homogeneity_test
+from cobalance.graph.diagnosis.q_values import q_values
+from cobalance.graph.jobs.status import list_jobs, read_queries
+from tests.app.conftest import OpenPage, WriteDataset
+from tests.counted import Images, count_cliques
+
+ARROW = " \N{RIGHTWARDS ARROW} "
+CLICKED, IN_URL = ("cow", "field"), '["cow","field"]'
+RATES = {
+    "country": {"cow": 0.6, "field": 0.5, "gate": 0.4, "sign": 0.15, "tram": 0.1, "dog": 0.3},
+    "urban": {"cow": 0.15, "field": 0.2, "gate": 0.4, "sign": 0.5, "tram": 0.4, "dog": 0.3},
+}
+
+
+def draw_kinds() -> Counter[tuple[str, frozenset[str]]]:
+    """Images of each class and set of concepts: cow and field lean to country, and many others."""
+    rng = np.random.default_rng(0)
+    return Counter(
+        (name, frozenset(one for one, rate in rates.items() if rng.random() < rate))
+        for name, rates in RATES.items()
+        for _ in range(150)
+    )
+
+
+def recount(images: Images, like: Cliques | None = None) -> tuple[Cliques, BoolArray, FloatArray]:
+    """Count cliques, all or those of a table: which of them lean, and their rate differences."""
+    cliques = count_cliques(images, 3)
+    if like is not None:
+        rows = [cliques.names().index(name) for name in like.names()]
+        members, counts = cliques.members[rows], cliques.counts[rows]
+        cliques = replace(cliques, members=members, counts=counts)
+    p_values, _ = homogeneity_test(cliques.counts, cliques.class_sizes)
+    differences: FloatArray = np.ptp(cliques.counts / cliques.class_sizes, axis=1)
+    return cliques, q_values(p_values) <= 0.05, differences
+
+
+def visit(app: AppTest, path: str) -> None:
+    """Go to another page in the same session, as the navigation does: with an empty URL."""
+    app._page_hash = calc_hash(path)
+    app.query_params.clear()
+    app.run()
+    assert not app.exception
+
+
+def test_a_clicked_clique_gets_a_job_that_serves_it(
+    open_page: OpenPage, store: GraphStore, dataset: str, write_dataset: WriteDataset
+) -> None:
+    real = draw_kinds()
+    write_dataset(dataset, [(name, tuple(sorted(shown)), n) for (name, shown), n in real.items()])
+    near = {"near_concept": "cow", "near_selected": "c:field"}  # what a click on a node writes
+    app = open_page("neighbourhood", dataset=dataset, **near)
+    app.button(key="_near_details").click().run()
+    app.button(key="_details_to_plan").click().run()
+    assert not app.exception
+    assert app.query_params["clique"] == IN_URL
+    visit(app, "plan")
+    assert (app.title[0].value, app.query_params["clique"]) == ("Plan", IN_URL)
+    app.checkbox(key="_without_images").check()
+    app.button(key="_plan_create").click().run()
+    task = tasks.find(f"job {dataset}")
+    assert task is not None
+    assert task.wait(60)
+    assert task.error is None
+
+    (job,) = list_jobs(store, dataset)
+    queries = read_queries(store, job.id)
+    planned = Counter(real)
+    for name, concepts, n in zip(
+        queries["class_name"], queries["concepts"], queries["n"].tolist(), strict=True
+    ):
+        assert ({*CLICKED} <= {*concepts}) == (name == "urban"), "which has it too rarely"
+        planned[name, frozenset(concepts)] += n
+    before, leant, was = recount(real)
+    after, leans, becomes = recount(planned, before)
+    row = before.names().index(CLICKED)
+    others = np.arange(len(before)) != row
+    assert (leant[row], leans[row]) == (True, False)
+    assert becomes[row] < 0.6 * was[row]
+    assert not (leans & ~leant).any()
+    assert becomes[others].sum() < was[others].sum()
+    # No other grows by more than chance alone would have two classes differ.
+    rates = before.counts.sum(axis=1) / before.class_sizes.sum()
+    chance = np.sqrt(rates * (1 - rates) * (1 / before.class_sizes).sum())
+    assert ((becomes - was)[others] <= chance[others]).all()
+
+    said = {one.label: one.value for one in app.metric}
+    assert said["Images to make"] == str(planned.total() - real.total())
+    assert said["Queries"] == str(len(queries)) != "1"
+    assert said["Cliques that lean"] == f"1{ARROW}0"
+    assert said["Rate differences"] == f"{was[row]:.2f}{ARROW}0.00"  # of those that lean
+    assert said["Largest difference"] == f"{was[row]:.1%}{ARROW}0.0%"
+    assert said["Widened"] == str((leans & (becomes > was + 1e-12)).sum())
+    changed = (before.counts != after.counts).any(axis=1)
+    assert said["Cliques that change"] == str(changed.sum())
+    shown = next(one.value for one in app.dataframe if "gap_before" in one.value)
+    columns = ["before 0", "before 1", "after 0", "after 1"]
+    counts = np.hstack([before.counts, after.counts])
+    assert dict(
+        zip(map(tuple, shown["concepts"]), shown[columns].to_numpy().tolist(), strict=True)
+    ) == {before.names()[at]: counts[at].tolist() for at in np.flatnonzero(changed).tolist()}
+    chosen = shown["concepts"][shown["chosen"].astype(bool)]
+    assert [tuple(names) for names in chosen] == [CLICKED]
