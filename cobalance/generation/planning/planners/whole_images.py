@@ -75,15 +75,15 @@ class WholeImages(ImagePlanner):
     -----
     *Aim*: the least `cobalance.generation.planning.lean.Lean` of the chosen cliques. Weights are
     reconsidered after each twentieth of the budget: a clique that leant before and still does
-    weighs 1, others 0.3. Own effects need no weight: a lean that the parts of a clique explain goes
-    with theirs. Cliques that are not chosen weigh 0.1, and 1 once they are further apart than
-    before.
+    weighs 1 on average, less the further it leans as long as many do; others 0.3. Own effects need
+    no weight: a lean that the parts of a clique explain goes with theirs. Cliques that are not
+    chosen weigh 0.1, and 1 once they are further apart than before.
 
     *Sets*: those of a seeded sample of real images, and what one to three edits make of them, each
-    the one that the prices of all concepts call best. A planned set has no two concepts that fewer
-    than three real images show together, and not more concepts than 98% of the real images. A
-    concept beyond their mean has a price, which rises as fewer cliques lean, so that planned images
-    are not much fuller than real ones; `PlannedImages.note` says how full.
+    the one that the prices of all concepts call best. A concept is added only to concepts with each
+    of which three real images or more show it, and no set grows larger than those of 98% of the
+    real images. A concept beyond their mean has a price, which rises as fewer cliques lean, so that
+    planned images are not much fuller than real ones; `PlannedImages.note` says how full.
 
     *Queries* are of 8 images at first and of 2 at last, each priced after those before it; rows of
     the result are in the order in which they were chosen, so that the first rows are a plan for
@@ -262,7 +262,7 @@ class _Search:
         self.largest = budget if largest is None else largest
         self.first = min(self.largest, LARGEST_QUERY, max(budget // 4, SMALLEST_QUERY))
         self.last = min(SMALLEST_QUERY, self.first)
-        self.leant, self.concept_price = self.lean.evidence.sum(), 0.0
+        self.concept_price = 0.0
         self.images: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         self.places: dict[tuple[int, tuple[int, ...]], int] = {}
 
@@ -282,8 +282,8 @@ class _Search:
             shown = np.asarray(offer.shown[rows].sum(axis=0), dtype=np.float64).ravel()
             self.lean.add(offer.code, made, n * shown)
             left -= made
-            even = 1 - self.lean.evidence.sum() / self.leant
-            self.concept_price = _CONCEPT_PRICE * even**3 * max(0.0, offer.gain) / self.pool.mean
+            price = _CONCEPT_PRICE * (1 - self.lean.share_left) ** 3
+            self.concept_price = price * max(0.0, offer.gain) / self.pool.mean
             if left <= weighed - self.budget / _ROUNDS:
                 weighed = left
                 self.lean.find_evidence()
@@ -401,7 +401,7 @@ class _Search:
             f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
             f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean:.1f}; "
             f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
-            f"{SEEN} real images or more show any two together."
+            f"{SEEN} real images or more show an added one with each other."
         )
         sources = pool.find_sources(places, codes)
         return PlannedImages(images, None, bound, note, members, sources)
