@@ -32,7 +32,7 @@ _POOL = 20_000  # concept sets, of at most three times as many images
 SEEN = 3  # images that show two concepts together
 _LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
 _STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
-_CONCEPT_PRICE = 0.8  # of a concept beyond the real mean, in gains of an image by it, at last
+_CONCEPT_PRICE = 0.7  # of a concept beyond the real mean, in gains of an image by it, at last
 _WORSE = 0.7  # of the best price of a step, the last that it takes
 _NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
 
@@ -302,9 +302,7 @@ class _Search:
     def _best_offer(self, n: int, most: int) -> _Offer:
         """The best queries of `n` images, of the two classes where one set buys most."""
         lean, pool = self.lean, self.pool
-        prices = lean.price_sets(pool.shown, n)
-        fuller = np.maximum(0, np.diff(pool.sets.indptr) - pool.mean)
-        prices += self.concept_price * fuller[:, None]
+        prices = lean.price_sets(pool.shown, n) + self._price_fuller(pool.sets)[:, None]
         offers = []
         for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
             many = min(4 * most + 4, 2 * most + 40, len(prices))
@@ -314,10 +312,14 @@ class _Search:
             price[self._find_full(code, n, sets)] = np.inf
             shown = pool.cliques.find_shown(sets)
             taken, total = self._take(code, n, most, shown, price)
-            gains = -lean.price_sets(shown[taken], n)[:, code]
+            gains = self._price_fuller(sets)[taken] - price[taken]
             gain = float(gains.mean()) if len(taken) else 0.0
             offers.append(_Offer(code, total, gain, places[taken], sets[taken], shown[taken]))
         return min(offers, key=lambda offer: offer.price)
+
+    def _price_fuller(self, sets: "csr_matrix") -> FloatArray:
+        """The price of what sets have beyond the mean of real images."""
+        return self.concept_price * np.maximum(0.0, np.diff(sets.indptr) - self.pool.mean)
 
     def _take(
         self, code: int, n: int, most: int, shown: "csr_matrix", price: FloatArray
@@ -354,11 +356,9 @@ class _Search:
         pool, at, cost = self.pool, np.arange(len(places)), cost.copy()
         held = pool.sets[places].toarray()
         for _ in range(self.edits):
-            changes = pool.cliques.worth_of_concepts(
-                pool.cliques.find_shown(csr_matrix(held)), worth
-            )
-            size = held.sum(axis=1, keepdims=True)
-            may_add = (held @ pool.seen >= size) & (size < pool.most)
+            sets, size = csr_matrix(held), held.sum(axis=1, keepdims=True)
+            changes = pool.cliques.worth_of_concepts(pool.cliques.find_shown(sets), worth)
+            may_add = (sets @ pool.seen >= size) & (size < pool.most)
             adding = changes + self.concept_price * (size >= pool.mean)
             dropping = -changes - self.concept_price * (size > pool.mean)
             moves = np.where(
