@@ -82,25 +82,30 @@ class Programme:
         made = np.rint(self.covers @ images.astype(np.float64)).astype(np.int64)
         return self.cliques.counts + made
 
+    def excess(self, images: IntArray) -> FloatArray:
+        """How far beyond the tolerance each gap is with images: shape (n_cliques,)."""
+        return self.tolerance.excess(self.counts_after(images) * self.scale)
+
+    def allows(self, images: IntArray) -> bool:
+        """Whether images keep to all caps."""
+        before, after, caps = self.cliques.counts, self.counts_after(images), self.caps
+        beyond = np.where(after > before, after - before.max(axis=1, keepdims=True), 0)
+        return all(
+            cap is None or found <= cap
+            for cap, found in (
+                (caps.query, images.max(initial=0)),
+                (caps.per_class, images.sum(axis=0).max(initial=0)),
+                (caps.overshoot, beyond.max(initial=0)),
+                (caps.budget, images.sum()),
+            )
+        )
+
     @property
     def image_cost(self) -> float:
         """Cost of an image relative to gaps: 1e-5 of the smallest weight."""
         weights = self.tolerance.weights
         least = float(weights[weights > 0].min(initial=np.inf))
         return 1e-5 * least if np.isfinite(least) else 1.0
-
-    def fewest(self, *, whole: bool, seconds: float, gap: float) -> Solution:
-        """The fewest images within the tolerance and the caps."""
-        cost = np.ones(self.cliques.counts.size)
-        return self._solve(cost, None, whole=whole, seconds=seconds, gap=gap)
-
-    def least_excess(self, *, whole: bool, seconds: float, gap: float) -> Solution:
-        """The least weighted sum of gaps beyond the tolerance within the caps; then fewest images.
-
-        An image costs `image_cost`, so that none is asked for in vain.
-        """
-        cost = np.full(self.cliques.counts.size, self.image_cost)
-        return self._solve(cost, self.tolerance.weights, whole=whole, seconds=seconds, gap=gap)
 
     def euler_weights(self) -> FloatArray:
         """Weights that add up to 1 over all cliques within any set of concepts.
@@ -119,27 +124,28 @@ class Programme:
         largest = (sizes == sizes.max())[:, None]
         return np.where(largest, np.maximum(lowest - counts, 0), 0.0)
 
-    def _solve(
-        self,
-        cost: FloatArray,
-        excess: FloatArray | None,
-        *,
-        whole: bool,
-        seconds: float,
-        gap: float,
+    def solve(
+        self, *, whole: bool, seconds: float, gap: float, may_exceed: bool = False
     ) -> Solution:
-        """Solve for the least `cost` of images, and of `excess`, where gaps may be too wide."""
-        n_images, in_counts = cost.size, bool((self.scale == 1).all())
-        is_strict = excess is None and in_counts
-        balanced = np.flatnonzero(self.tolerance.weights > 0)
-        rows = _Rows(self.cliques.counts.shape[1], excess is not None)
+        """The fewest images within the tolerance and the caps.
+
+        Where gaps `may_exceed` the tolerance, the least weighted sum of what is beyond it within
+        the caps, then fewest images: one costs `image_cost`, so that none is asked for in vain.
+        """
+        n_images, weights = self.cliques.counts.size, self.tolerance.weights
+        is_strict = not may_exceed and bool((self.scale == 1).all())
+        balanced = np.flatnonzero(weights > 0)
+        rows = _Rows(self.cliques.counts.shape[1], may_exceed)
         self._add_tolerance(rows, balanced, with_lines=is_strict and n_images <= MOST_LINES)
         self._add_totals(rows)
-        costs = [cost, np.zeros(len(balanced) * rows.has_largest)]
-        if excess is not None:
-            costs.append(excess[balanced])
-        all_costs = np.concatenate(costs)
-        lower, upper = np.zeros(len(all_costs)), np.full(len(all_costs), np.inf)
+        costs = np.concatenate(
+            [
+                np.full(n_images, self.image_cost if may_exceed else 1.0),
+                np.zeros(len(balanced) * rows.has_largest),
+                weights[balanced] if may_exceed else [],
+            ]
+        )
+        lower, upper = np.zeros(len(costs)), np.full(len(costs), np.inf)
         upper[:n_images] = np.inf if self.caps.query is None else self.caps.query
         if self.most is not None:
             upper[:n_images] = self.most.T.ravel()
@@ -147,10 +153,10 @@ class Programme:
             lower[:n_images] = self.least_images().T.ravel()
             lower = np.minimum(lower, upper)  # what caps forbid, the rows forbid
         found = milp(
-            all_costs,
+            costs,
             constraints=rows.constraint(),
             bounds=Bounds(lower, upper),
-            integrality=((np.arange(len(all_costs)) < n_images) & whole).astype(np.int64),
+            integrality=((np.arange(len(costs)) < n_images) & whole).astype(np.int64),
             options={"time_limit": seconds, "mip_rel_gap": gap},
         )
         least = found.mip_dual_bound if whole else found.fun

@@ -13,13 +13,14 @@ def round_down(images: FloatArray) -> IntArray:
     return down
 
 
-def raise_to_tolerance(programme: Programme, images: IntArray) -> IntArray:
+def raise_to_tolerance(programme: Programme, images: IntArray, above: int = 0) -> IntArray:
     """Raise images until every gap is within the tolerance, from the largest cliques down.
 
     Images of a size count in no clique of that size but their own, and in no larger one, so that
-    one pass is enough. Caps are not looked at.
+    one pass is enough. Caps are not looked at, nor cliques of at most `above` concepts.
     """
-    for size in sorted(set(programme.cliques.sizes().tolist()), reverse=True):
+    sizes = programme.cliques.sizes()
+    for size in sorted(set(sizes[sizes > above].tolist()), reverse=True):
         images = raise_size(programme, images, size)
     return images
 
@@ -78,12 +79,7 @@ def apply_caps(images: IntArray, caps: Caps) -> IntArray:
 
 
 def share_budget(images: IntArray, budget: int) -> IntArray:
-    """Scale all queries down in proportion so that their sum is the budget.
-
-    A gap changes by what the queries make, so that cutting all of them to the same share closes
-    that share of every gap: half the images of a plan that balances everything leave half of each
-    gap, up to rounding. Cutting the plan off behind its first queries, which are those of the
-    largest cliques, would balance some of these and leave the rest as it is.
+    """Scale all queries down in proportion so that their sum is a cap.
 
     Whole images are given by the largest remainder method (Hamilton's): each query gets its share
     rounded down, and what is left goes one by one to the queries that were cut most by it.
@@ -114,13 +110,8 @@ def share_budget(images: IntArray, budget: int) -> IntArray:
     total = int(wanted.sum())
     if total <= budget:
         return wanted.copy()
-    if total * budget >= 2**63:
-        # Exact in Python's integers; one query may ask for the whole.
-        shares = [divmod(n * budget, total) for n in wanted.ravel().tolist()]
-        given = np.array([share for share, _ in shares], dtype=np.int64)
-        left_over = np.array([rest for _, rest in shares], dtype=np.int64)
-    else:
-        given, left_over = np.divmod(wanted.ravel() * budget, total)
+    scaled = wanted.ravel().astype(object) * budget  # Python's integers, which never overflow
+    given, left_over = (scaled // total).astype(np.int64), (scaled % total).astype(np.int64)
     order = np.lexsort((-wanted.ravel(), -left_over))
     given[order[: budget - int(given.sum())]] += 1
     return given.reshape(wanted.shape)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -101,11 +102,10 @@ class Search:
     def _is_capped(self) -> bool:
         return replace(self.caps, budget=None) != Caps()
 
-    def _ones(self) -> FloatArray:
-        return np.ones(len(self.cliques.classes))
-
-    def _programme(self, scale: FloatArray, *, budget: bool = False) -> Programme:
+    def _programme(self, scale: FloatArray | None = None, *, budget: bool = False) -> Programme:
         tolerance = self.tolerance
+        if scale is None:
+            scale = np.ones(len(self.cliques.classes))
         if self.rates:  # to the nearest image
             nearest = np.broadcast_to(scale, self.cliques.counts.shape)
             tolerance = replace(tolerance, slack=nearest)
@@ -162,7 +162,8 @@ class Search:
         programme = self._strict(scale, margin)
         weights = programme.euler_weights()
         for _ in range(RATIO_STEPS):
-            after = programme.counts_after(self._fill_from(programme, int(sizes.min())))
+            filled = raise_to_tolerance(programme, np.zeros_like(self.exact), int(sizes.min()))
+            after = programme.counts_after(filled)
             short = after - (after * scale).max(axis=1, keepdims=True) / scale
             short[sizes == sizes.min()] = 0
             left = before - weights @ (self.cliques.counts - short)
@@ -171,13 +172,6 @@ class Search:
             scale = class_scale(np.abs(left))
             programme = self._strict(scale, margin)
         return scale
-
-    def _fill_from(self, programme: Programme, low: int) -> IntArray:
-        """The images that cliques of more than so many concepts lack."""
-        images = np.zeros_like(self.exact)
-        for size in sorted(set(self.cliques.sizes().tolist()), reverse=True):
-            images = raise_size(programme, images, size) if size > low else images
-        return images
 
     def _whole_rates(self, scales: list[FloatArray]) -> list[IntArray]:
         """Plans with wider and wider margins, up to one that is within the tolerance."""
@@ -201,7 +195,7 @@ class Search:
         fits = [one for one in kinds[:-1] if (sizes <= one).sum() * n_classes <= MOST_RATES]
         low = max(fits, default=kinds[0])
         programme = self._strict(scale, margin)
-        images = self._fill_from(programme, low)
+        images = raise_to_tolerance(programme, np.zeros_like(self.exact), low)
         after = programme.counts_after(images)
         tolerance = programme.tolerance
         highest = (after * scale + tolerance.slack).min(axis=1) / (1 - tolerance.share)
@@ -223,7 +217,7 @@ class Search:
         weights = np.where(sizes <= low, tolerance.weights, 0)
         half = replace(tolerance, slack=tolerance.slack * LINEAR, weights=weights).take(rows)
         part = Programme(cliques, half, replace(self.caps, budget=None), scale, most=room[rows])
-        answer = part.fewest(whole=False, seconds=np.inf, gap=0)
+        answer = part.solve(whole=False, seconds=np.inf, gap=0)
         if answer.images is None:
             return None
         wanted = images.astype(np.float64)
@@ -248,30 +242,30 @@ class Search:
     def _holds(self, images: IntArray) -> bool:
         """Whether rates are within the tolerance, to the nearest image."""
         sizes = self.cliques.class_sizes + images.sum(axis=0)
-        return self._fits(self._programme(class_scale(sizes)), images)
+        return _fits(self._programme(class_scale(sizes)), images)
 
     def _fewest(self) -> PlannedImages | int | None:
         """The fewest images; where none within the tolerance is found None, or INFEASIBLE."""
         if self._is_exact:  # as Algorithm 1 is optimal then
             return PlannedImages(self.exact, proven=True, bound=float(self.exact.sum()))
-        programme, status, finished = self._programme(self._ones()), OPTIMAL, False
+        programme, status, finished = self._programme(), OPTIMAL, False
         bound = float(programme.least_images().sum())
         candidates = [raise_to_tolerance(programme, np.zeros_like(self.exact)), self.exact]
         if self._is_small:
-            answer = programme.fewest(whole=True, seconds=self.seconds, gap=self.solver_gap)
+            answer = programme.solve(whole=True, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
             finished = status == OPTIMAL
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
         else:
             candidates.append(raise_to_tolerance(programme, self._by_size(programme)))
-        fits = any(self._fits(programme, one) for one in candidates)
+        fits = any(_fits(programme, one) for one in candidates)
         if status not in (OPTIMAL, INFEASIBLE) or not (self._is_small or fits):
-            answer = programme.fewest(whole=False, seconds=self.seconds, gap=self.solver_gap)
+            answer = programme.solve(whole=False, seconds=self.seconds, gap=self.solver_gap)
             bound, status = max(bound, answer.bound), answer.status
             if answer.images is not None:
                 candidates.append(raise_to_tolerance(programme, round_down(answer.images)))
-        fit = [one for one in candidates if self._fits(programme, one)]
+        fit = [one for one in candidates if _fits(programme, one)]
         if not fit:
             return INFEASIBLE if status == INFEASIBLE else None
         best = min(fit, key=lambda one: int(one.sum()))
@@ -303,7 +297,7 @@ class Search:
                 images = raise_size(programme, images, size)
         rest = self._rest(smaller, programme.counts_after(images))
         if not rest._is_small:
-            images[smaller] = rest._by_size(rest._programme(self._ones()))
+            images[smaller] = rest._by_size(rest._programme())
             return images
         answer = rest._answer(whole=True)
         if answer.images is not None:
@@ -320,22 +314,16 @@ class Search:
 
     def _answer(self, *, whole: bool) -> Solution:
         gap = max(self.solver_gap, NEARLY)
-        programme = self._programme(self._ones())
-        return programme.fewest(whole=whole, seconds=self.seconds / 2, gap=gap)
+        return self._programme().solve(whole=whole, seconds=self.seconds / 2, gap=gap)
 
     @property
     def _is_small(self) -> bool:
         return self.cliques.counts.size <= MOST_WHOLE
 
-    def _fits(self, programme: Programme, images: IntArray) -> bool:
-        after = programme.counts_after(images)
-        within = not programme.tolerance.excess(after * programme.scale).any()
-        return within and programme.caps.allow(self.cliques.counts, after, images)
-
     def _within_budget(self, full: PlannedImages | None) -> PlannedImages:
         """The least weighted sum of gaps beyond the tolerance."""
         shared = [] if full is None else [apply_caps(full.images, self.caps)]
-        scale = self._ones()
+        scale = None
         if self.rates:
             scale = class_scale(self.cliques.class_sizes + sum(one.sum(axis=0) for one in shared))
         programme = self._programme(scale, budget=True)
@@ -344,14 +332,15 @@ class Search:
         if not self.rates:
             candidates.append(apply_caps(raise_to_tolerance(programme, nothing), self.caps))
         bound, status = 0.0, None
+        solve = partial(programme.solve, seconds=self.seconds, gap=self.solver_gap, may_exceed=True)
         if self._is_small:
-            answer = programme.least_excess(whole=True, seconds=self.seconds, gap=self.solver_gap)
+            answer = solve(whole=True)
             bound, status = answer.bound, answer.status
             if answer.images is not None:
                 candidates.append(np.rint(answer.images).astype(np.int64))
         finished = status == OPTIMAL
         if not finished:
-            answer = programme.least_excess(whole=False, seconds=self.seconds, gap=self.solver_gap)
+            answer = solve(whole=False)
             bound = max(bound, answer.bound)
             if answer.images is not None:
                 down = round_down(answer.images)
@@ -362,15 +351,9 @@ class Search:
         self, programme: Programme, candidates: Sequence[IntArray], bound: float, finished: bool
     ) -> PlannedImages:
         def remainder(images: IntArray) -> float:
-            beyond = programme.tolerance.excess(programme.counts_after(images) * programme.scale)
-            return float((beyond * programme.tolerance.weights).sum())
+            return float((programme.excess(images) * programme.tolerance.weights).sum())
 
-        counts = self.cliques.counts
-        fit = [
-            one
-            for one in candidates
-            if programme.caps.allow(counts, programme.counts_after(one), one)
-        ]
+        fit = [one for one in candidates if programme.allows(one)]
         best = min(fit, key=lambda one: (round(remainder(one), 6), int(one.sum())))
         cost = programme.image_cost * int(best.sum())
         what = "images of gaps beyond the tolerance"
@@ -379,3 +362,8 @@ class Search:
             return found
         note = "Class sizes follow from the plan, so that less may be left."
         return PlannedImages(best, proven=False, note=note)
+
+
+def _fits(programme: Programme, images: IntArray) -> bool:
+    """Whether images bring every gap within the tolerance, and keep to the caps."""
+    return not programme.excess(images).any() and programme.allows(images)

@@ -66,31 +66,14 @@ class Caps:
 
     Parameters
     ----------
-    query : int or None
-    per_class : int or None
     overshoot : int or None
         Images of a clique that a class may have beyond the largest count before.
-    budget : int or None
     """
 
     query: int | None = None
     per_class: int | None = None
     overshoot: int | None = None
     budget: int | None = None
-
-    def allow(self, before: IntArray, after: IntArray, images: IntArray) -> bool:
-        """Whether a plan keeps to all of them."""
-        most = before.max(axis=1, keepdims=True)
-        beyond = np.where(after > before, after - most, 0)
-        return all(
-            cap is None or found <= cap
-            for cap, found in (
-                (self.query, images.max(initial=0)),
-                (self.per_class, images.sum(axis=0).max(initial=0)),
-                (self.overshoot, beyond.max(initial=0)),
-                (self.budget, images.sum()),
-            )
-        )
 
 
 def insignificant_gaps(most: FloatArray, n_classes: int, level: float) -> FloatArray:
