@@ -58,21 +58,21 @@ def is_missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def change_text(before: Any, after: Any) -> str:
-    """Two counts, before and after; a dash for one that is missing.
+def change_text(before: Any, after: Any, form: str = ",.0f") -> str:
+    """Two numbers, before and after, such as counts; a dash for one that is missing.
 
     Examples
     --------
-    >>> change_text(1700, 0), change_text(17, None)
-    ('1,700 → 0', '17 → -')
+    >>> change_text(1700, 0), change_text(17, None), change_text(0.354, 0.2, ".1%")
+    ('1,700 → 0', '17 → -', '35.4% → 20.0%')
     """
-    texts = ("-" if pd.isna(count) else f"{int(count):,}" for count in (before, after))
+    texts = ("-" if pd.isna(number) else format(number, form) for number in (before, after))
     return f" {ARROW} ".join(texts)
 
 
-def change_texts(before: "pd.Series[Any]", after: "pd.Series[Any]") -> list[str]:
+def change_texts(before: Iterable[Any], after: Iterable[Any], form: str = ",.0f") -> list[str]:
     """`change_text` of each row."""
-    return [change_text(*counts) for counts in zip(before, after, strict=True)]
+    return [change_text(*numbers, form) for numbers in zip(before, after, strict=True)]
 
 
 def q_text(q_value: float) -> str:

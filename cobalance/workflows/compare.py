@@ -14,14 +14,12 @@ from cobalance.workflows.cells import (
     class_pairs,
     log_odds_texts,
     q_text,
-    rate_texts,
 )
 
 
 def comparison_table(found: Comparison) -> pd.DataFrame:
     """The columns of a comparison that fit a terminal; other formats have all."""
     cliques = found.cliques
-
     return pd.DataFrame(
         {
             "concepts": cliques["concepts"],
@@ -53,10 +51,9 @@ def splits_table(found: ComparedSplits) -> pd.DataFrame:
     cliques = found.cliques
     counts: dict[str, Any] = {}
     for name in found.class_sizes[0]:
-        one, other = (COUNT + which + name for which in (FIRST, SECOND))
-        counts[name] = change_texts(cliques[one], cliques[other])
-        shares = (rate_texts(cliques[RATE + which + name]) for which in (FIRST, SECOND))
-        counts[f"% of {name}"] = [f" {ARROW} ".join(pair) for pair in zip(*shares, strict=True)]
+        for label, what, form in ((name, COUNT, ",.0f"), (f"% of {name}", RATE, ".1%")):
+            both = cliques[what + FIRST + name], cliques[what + SECOND + name]
+            counts[label] = change_texts(*both, form)
     where = dict(zip(("first", "second"), found.splits, strict=True))
     return pd.DataFrame(
         {

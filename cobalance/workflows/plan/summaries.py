@@ -1,8 +1,9 @@
 """Plans in words: tables, summaries and warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from cobalance.generation.planning.effects import widened_rows
@@ -18,7 +19,7 @@ from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.diagnosis.selection import find_rows
 from cobalance.graph.errors import Setting, Text
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.cells import ARROW, change_text, change_texts
+from cobalance.workflows.cells import change_text, change_texts
 from cobalance.workflows.diagnose.findings import NAMED, no_clique, not_compared
 
 if TYPE_CHECKING:
@@ -39,45 +40,28 @@ def describe_proof(found: Plan | PlannedImages) -> str:
 
 def plan_table(planned: "Planned") -> pd.DataFrame:
     """Effect of a plan per clique size, in the columns that fit a terminal."""
-    of_sizes = planned.summary
-    summary = of_sizes.reset_index().query("cliques > 0")
-    first = {"size": summary["size"], "cliques": summary["cliques"]}
+    summary = planned.summary.reset_index().query("cliques > 0")
+    table = summary[["size", "cliques"]].reset_index(drop=True)
     if planned.plan.planner == WHOLE_IMAGES:
-        return pd.DataFrame(first | _lean_by_size(planned, summary["size"].tolist()))
-    return pd.DataFrame(
-        {
-            **first,
-            **{
-                label: change_texts(summary[f"{name}_before"], summary[f"{name}_after"])
-                for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap"))
-            },
-            **{
-                f"make {name.removeprefix('images_')}": summary[name]
-                for name in of_sizes.columns
-                if name.startswith("images_")
-            },
-        }
-    )
+        was, becomes = (
+            _lean_by_size(one).loc[table["size"]] for one in (planned.cliques, planned.after)
+        )
+        table["lean to a class"] = change_texts(was["count"], becomes["count"])
+        table["sum of their rate differences"] = change_texts(was["sum"], becomes["sum"], ".2f")
+        return table
+    for label, name in (("imbalanced", "imbalanced"), ("sum of gaps", "total_gap")):
+        table[label] = change_texts(summary[f"{name}_before"], summary[f"{name}_after"])
+    for name in planned.cliques.classes:
+        table[f"make {name}"] = summary[f"images_{name}"].to_numpy()
+    return table
 
 
-def _lean_by_size(planned: "Planned", sizes: Sequence[int]) -> dict[str, list[str]]:
-    """Leaning cliques and the sum of their rate differences, before and after, of each size."""
-    tables = planned.cliques, planned.after
-    of_size = planned.cliques.sizes()
-    leaning = [find_leaning(table) for table in tables]
-    differences = [rate_differences(table.counts, table.class_sizes)[0] for table in tables]
-    return {
-        "lean to a class": [
-            change_text(*(int(leans[of_size == size].sum()) for leans in leaning)) for size in sizes
-        ],
-        "sum of their rate differences": [
-            f" {ARROW} ".join(
-                f"{found[leans & (of_size == size)].sum():.2f}"
-                for leans, found in zip(leaning, differences, strict=True)
-            )
-            for size in sizes
-        ],
-    }
+def _lean_by_size(cliques: Cliques) -> pd.DataFrame:
+    """Leaning cliques, and the sum of their rate differences, of each size."""
+    leaning = find_leaning(cliques)
+    differences = rate_differences(cliques.counts, cliques.class_sizes)[0]
+    found = pd.DataFrame({"count": leaning, "sum": np.where(leaning, differences, 0.0)})
+    return found.groupby(cliques.sizes()).sum()
 
 
 def describe_worth(measures: Mapping[str, int | float]) -> str:
@@ -97,20 +81,21 @@ def describe_worth(measures: Mapping[str, int | float]) -> str:
     """
     widened = int(measures["widened"])
     widens = "none is" if not widened else f"{widened:,} {'is' if widened == 1 else 'are'}"
-    leaning = change_text(measures["leaning_before"], measures["leaning"])
     said = (
-        f"Cliques that lean to a class: {leaning}, their rates differ by "
-        f"{measures['difference_before']:.2f} {ARROW} {measures['difference']:.2f} in all and by "
-        f"{measures['largest_before']:.1%} {ARROW} {measures['largest']:.1%} at most; {widens} "
-        "widened."
+        f"Cliques that lean to a class: {_change(measures, 'leaning', ',.0f')}, their rates differ "
+        f"by {_change(measures, 'difference', '.2f')} in all and by "
+        f"{_change(measures, 'largest', '.1%')} at most; {widens} widened."
     )
     if "told" in measures:
         said += (
-            f" Concepts alone predict the class of {measures['told_before']:.1%} {ARROW} "
-            f"{measures['told']:.1%} of held-out images, all classes weighing the same "
-            f"({measures['bits_before']:.2f} {ARROW} {measures['bits']:.2f} bits)."
+            f" Concepts alone predict the class of {_change(measures, 'told', '.1%')} of held-out "
+            f"images, all classes weighing the same ({_change(measures, 'bits', '.2f')} bits)."
         )
     return said
+
+
+def _change(measures: Mapping[str, int | float], name: str, form: str) -> str:
+    return change_text(measures[f"{name}_before"], measures[name], form)
 
 
 WORSE = {
@@ -135,8 +120,7 @@ def describe_worse(measures: Mapping[str, int | float]) -> str:
     for name, words in WORSE.items():
         least = _NOISE.get(name, 1e-9)
         if name in measures and measures[name] > measures[f"{name}_before"] + least:
-            was, becomes = measures[f"{name}_before"], measures[name]
-            found.append(f"{words} ({was:,.4g} {ARROW} {becomes:,.4g})")
+            found.append(f"{words} ({_change(measures, name, ',.4g')})")
     return f"The plan makes something worse: {'; '.join(found)}." if found else ""
 
 
@@ -247,8 +231,10 @@ def describe_widened(before: Cliques, after: Cliques) -> str:
         rate_differences(table.counts[shown], table.class_sizes)[0] for table in (before, after)
     )
     named = ", ".join(
-        f"{' + '.join(names)} ({first:.1%} {ARROW} {then:.1%})"
-        for names, first, then in zip(before.take(shown).names(), was, becomes, strict=True)
+        f"{' + '.join(names)} ({change})"
+        for names, change in zip(
+            before.take(shown).names(), change_texts(was, becomes, ".1%"), strict=True
+        )
     )
     more = len(rows) - len(shown)
     return (

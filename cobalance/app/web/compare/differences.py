@@ -18,7 +18,7 @@ from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.comparison import COUNT_AFTER, COUNT_BEFORE, Comparison
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.queries.comparison import compare_imbalances
-from cobalance.workflows.cells import ARROW, q_text, rate_texts, to_csv
+from cobalance.workflows.cells import change_texts, q_text, to_csv
 from cobalance.workflows.compare import difference_texts
 
 HEIGHT_PX = 520
@@ -97,9 +97,8 @@ def difference_columns(cliques: pd.DataFrame, rates: Rates) -> dict[str, tuple[A
     }
     for code, (name, pair) in enumerate(rates.items()):
         if len(rates) <= MOST_CLASSES:
-            shares = zip(*map(rate_texts, pair), strict=True)
             shown[f"class {code}"] = (
-                [f" {ARROW} ".join(both) for both in shares],
+                change_texts(*pair, ".1%"),
                 text(
                     f"% of {shorten(name, 20)}",
                     alignment="right",
