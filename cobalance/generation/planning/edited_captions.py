@@ -55,13 +55,13 @@ class CaptionEdits:
             is_told = class_name in self.groups and class_name in self._naming.groups
             if is_told and named and class_name not in named:
                 return {}, OTHER_GROUP
-        prompts = list[dict[str, str]]()
+        prompts = list[tuple[str, dict[str, str]]]()
         kept = list[dict[str, str]]()
         reasons = list[str]()
         for caption in captions:
             texts, reason = self._to_groups(caption)
             if reason is None:
-                prompts.append(texts)
+                prompts.append((caption, texts))
             else:
                 reasons.append(reason)
             unnamed = reason in (NO_GROUP, NO_PERSON) and self._editor.is_neutral(caption)
@@ -70,18 +70,12 @@ class CaptionEdits:
         if one_group and not prompts:
             worst = min(reasons, key=lambda reason: (reason in (NO_GROUP, NO_PERSON), reason))
             return {}, f"images with {worst}"
-        if self.options.made == "own":
-            return self._own(captions, class_name), None
-        first = prompts[0] if prompts else dict.fromkeys(self.groups, "")
-        return {
-            "caption": first,
-            "captions": {group: tuple(texts[group] for texts in kept) for group in self.groups},
-        }, None
-
-    def _own(self, captions: Sequence[str], class_name: str) -> dict[str, Any]:
-        """The unedited captions, the prompt's being the first that could be edited."""
-        usable = [caption for caption in captions if self._to_groups(caption)[1] is None]
-        return {"caption": {class_name: usable[0]} if usable else {}, "captions": tuple(captions)}
+        if self.options.made == "own":  # captions stay as they are
+            own = {class_name: prompts[0][0]} if prompts else {}
+            return {"caption": own, "captions": tuple(captions)}, None
+        first = prompts[0][1] if prompts else dict.fromkeys(self.groups, "")
+        each = {group: tuple(texts[group] for texts in kept) for group in self.groups}
+        return {"caption": first, "captions": each}, None
 
     def _to_groups(self, caption: str) -> tuple[dict[str, str], str | None]:
         texts = dict[str, str]()

@@ -83,18 +83,21 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
-    set_ = asdict(plan.options).items()
-    options = {name: value for name, value in set_ if value not in (None, False)}
-    limits = f'"options": {_dump(options)},\n' if plan.options != PlanOptions() else ""
-    head = {"format": FORMAT, "version": VERSION, "planner": plan.planner}
+    options, own = _known(asdict(plan.options)), dict(plan.planner_options)
+    lines: list[dict[str, Any]] = [
+        {"format": FORMAT, "version": VERSION, "planner": plan.planner},
+        {"options": options} if options else {},
+        {"planner_options": own} if own else {},
+        _known({"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}),
+        {} if summary is None else {"summary": summary},
+    ]
+    head = "".join(f"{_dump(line)[1:-1]},\n" for line in lines if line)
     queries = ",\n".join(_dump(_query_values(query)) for query in plan.queries)
-    own = f'"planner_options": {_dump(plan.planner_options)},\n' if plan.planner_options else ""
-    known = {"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}
-    said = {name: value for name, value in known.items() if value is not None}
-    own += f"{_dump(said)[1:-1]},\n" if said else ""
-    about = "" if summary is None else f'"summary": {_dump(summary)},\n'
-    text = f'{_dump(head)[:-1]},\n{limits}{own}{about}"queries": [\n{queries}\n]}}\n'
-    return text.encode()
+    return f'{{{head}"queries": [\n{queries}\n]}}\n'.encode()
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _query_values(query: PlannedQuery) -> dict[str, Any]:

@@ -285,23 +285,15 @@ def balancing_weights(groups: Sequence[object], classes: Sequence[str]) -> pd.Da
     >>> found["weight"].tolist()
     [0.75, 0.75, 1.5, 1.0]
     """
-    group_codes = pd.factorize(pd.Series(list(groups), dtype=object))[0]
-    class_codes, names = pd.factorize(pd.Series(list(classes), dtype=object))
-    _, cell, cell_images = np.unique(
-        group_codes.astype(np.int64) * max(len(names), 1) + class_codes,
-        return_inverse=True,
-        return_counts=True,
+    codes = pd.factorize(pd.Series(list(groups), dtype=object))[0]
+    images = pd.DataFrame(
+        {"group": codes, "class": pd.factorize(np.array(classes, dtype=object))[0]}
     )
-    group_images = np.bincount(group_codes)[group_codes]
-    class_images = cell_images[cell]
-    # Each image is one n(g, c)-th of its class in its group.
-    shares = np.bincount(group_codes, weights=1 / class_images)
-    group_classes = np.rint(shares).astype(np.int64)[group_codes]
-    return pd.DataFrame(
-        {
-            "weight": group_images / (group_classes * class_images),
-            "group_images": group_images.astype(np.int64),
-            "class_images": class_images.astype(np.int64),
-            "group_classes": group_classes,
-        }
-    )
+    by_group = images.groupby("group")["class"]
+    counts = {
+        "group_images": by_group.transform("size"),
+        "class_images": images.groupby(["group", "class"])["class"].transform("size"),
+        "group_classes": by_group.transform("nunique"),
+    }
+    weight = counts["group_images"] / (counts["group_classes"] * counts["class_images"])
+    return pd.DataFrame({"weight": weight, **counts})

@@ -142,8 +142,8 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
     {'cliques': 1, 'imbalanced_before': 1, 'imbalanced_after': 0, 'total_gap_before': 2,
      'total_gap_after': 0, 'images_country': 2, 'images_urban': 0}
     """
-    after = simulate(cliques, plan.queries)
-    gaps = cliques.gaps(), after.gaps()
+    planned = sets_of(cliques, plan.queries)
+    gaps = cliques.gaps(), simulate_images(cliques, planned).gaps()
     frame = pd.DataFrame(
         {
             "size": cliques.sizes(),
@@ -154,13 +154,11 @@ def summarize_plan(cliques: Cliques, plan: Plan) -> pd.DataFrame:
             "total_gap_after": gaps[1],
         }
     )
-    lengths = [len(query.concepts) for query in plan.queries]
-    largest = max([cliques.members.shape[1], *lengths])
+    planned_sizes = planned.sets(cliques).sizes()
+    largest = max(cliques.members.shape[1], planned_sizes.max(initial=0))
+    images = np.zeros((largest + 1, len(cliques.classes)), dtype=np.int64)
+    np.add.at(images, planned_sizes, planned.images)
     sizes = pd.RangeIndex(1, largest + 1, name="size")
     summary = frame.groupby("size").sum().reindex(sizes, fill_value=0)
-    for name in cliques.classes:
-        wanted = [query.n if query.class_name == name else 0 for query in plan.queries]
-        images = np.zeros(largest + 1, dtype=np.int64)
-        np.add.at(images, lengths, wanted)
-        summary[f"images_{name}"] = images[1:]
+    summary[[f"images_{name}" for name in cliques.classes]] = images[1:]
     return summary

@@ -85,8 +85,16 @@ def select_sources(
     """
     if options.made != "own":
         check_groups(groups, options.made)
+    classes = set(images["class_name"])
     if options.made == "others":
-        _check_are_classes(groups, set(images["class_name"]))
+        for group in groups:
+            if group not in classes:
+                raise OptionError(
+                    f"The group {group!r} is no class of the dataset, so that it is unknown which "
+                    "images show it already. Ask for every group, with ",
+                    Setting("plan.made", "all"),
+                    ".",
+                )
     shown = {name for concepts in images["concepts"] for name in concepts}
     for names in (options.concepts, *options.cliques):
         check_known("concept", names, shown)
@@ -95,17 +103,16 @@ def select_sources(
     captions = None
     if options.captions != "none" and words is not None:
         captions = CaptionEdits(words, tuple(groups), options)
-        if options.captions == "one group" and not any(row["captions"] for row in known.values()):
+        if options.captions == "one group" and not any(texts["captions"]):
             raise DataError(
                 "The recipe edits captions of the dataset's images, and none of them has any. ",
                 Action("ingest", ..., captions="captions.json"),
                 " to add them, or plan with the recipe pinpoint, which takes images without "
                 "captions, too.",
             )
-    classes = set(images["class_name"])
     of_classes = set(groups) if options.made != "own" and set(groups) <= classes else classes
     left_out = Counter[str]()
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[Any, Any]] = []
     for row in images.to_dict("records"):
         text = known.get(row["id"], {})
         written = text.get("captions") or ()
@@ -118,13 +125,12 @@ def select_sources(
         if reason is None and captions is not None:
             edited, reason = captions.edit(written, row["class_name"])
         if reason is None:
-            names = ("id", "class_name", "concepts")
-            rows.append({name: row[name] for name in names} | edited)
+            rows.append(row | edited)
         else:
             left_out[reason] += 1
     if options.limit is not None and len(rows) > options.limit:
         left_out[LIMIT] = len(rows) - options.limit
-        rows = sorted(rows, key=lambda row: _place(row["id"]))[: options.limit]
+        rows = sorted(rows, key=lambda row: _digest(row["id"]))[: options.limit]
     rows.sort(key=lambda row: row["id"])
     columns = ["id", "class_name", "concepts", *(("caption", "captions") if captions else ())]
     return Selection(pd.DataFrame(rows, columns=columns), dict(left_out.most_common()))
@@ -227,24 +233,10 @@ def _reason(
         return OTHER_CONCEPTS
     if row["class_name"] not in classes:
         return NO_CLASS
-    if options.no_derivatives == "drop" and forbids_derivatives(
-        text.get("license"), text.get("license_url")
-    ):
-        return NO_DERIVATIVES
-    return None
+    forbidden = forbids_derivatives(text.get("license"), text.get("license_url"))
+    return NO_DERIVATIVES if options.no_derivatives == "drop" and forbidden else None
 
 
-def _check_are_classes(groups: Sequence[str], classes: Collection[str]) -> None:
-    for group in groups:
-        if group not in classes:
-            raise OptionError(
-                f"The group {group!r} is no class of the dataset, so that it is unknown which "
-                "images show it already. Ask for every group, with ",
-                Setting("plan.made", "all"),
-                ".",
-            )
-
-
-def _place(image_id: str) -> bytes:
-    """Place of an image in the order that a limit takes images in: the same in any dataset."""
+def _digest(image_id: str) -> bytes:
+    """Digest of an id, by which a limit orders images: the same in any dataset."""
     return hashlib.blake2b(image_id.encode(errors="surrogatepass"), digest_size=16).digest()
