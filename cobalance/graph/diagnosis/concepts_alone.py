@@ -130,9 +130,15 @@ def _learn(
         penalty = 0.5 * float((theta[:-1] ** 2).sum())
         return penalty - float(weights @ logs[rows, y]), slope.ravel()
 
-    start, options = np.zeros(shape[0] * shape[1]), {"maxiter": _ITERATIONS, "ftol": _NEAR}
+    start = np.zeros(shape[0] * shape[1])
     with threadpool_limits(1, "blas"):  # products are small: threads cost more than they give
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+        found = minimize(
+            loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": _ITERATIONS, "ftol": _NEAR},
+        )
     theta = found.x.reshape(shape)
     logs = asked @ theta[:-1] + theta[-1]
     logs[:, sizes == 0] = -np.inf
