@@ -53,12 +53,18 @@ class ObjectMasks:
     find_instances : callable or None
         Its function for images without annotated boxes; None where it does not tell instances
         apart.
+    find_parts : callable or None
+        Finds parts, to which the object's mask is restricted; None where it is not.
+    segmented_by : mapping or None
+        The segmenters' description, for provenance.
     """
 
     settings: MaskSettings
     read_regions: Callable[[Collection[str]], pd.DataFrame]
     segment: Segment | None = None
     find_instances: FindInstances | None = None
+    find_parts: FindParts | None = None
+    segmented_by: Mapping[str, Any] | None = None
 
     def regions(self, image_id: str, class_name: str) -> pd.DataFrame:
         """Select the regions of an image's object; may be empty only with a segmenter.

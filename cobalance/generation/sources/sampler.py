@@ -6,18 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from cobalance.generation.image_request import NoSourceError, SourceImage
 from cobalance.generation.sources.mask_cache import MaskCache, mask_path
-from cobalance.generation.sources.mask_settings import MaskSettings, UnusableError
+from cobalance.generation.sources.mask_settings import UnusableError
 from cobalance.generation.sources.object_masks import (
-    FindInstances,
-    FindParts,
     ObjectMasks,
-    Segment,
     grow,
     restrict,
 )
@@ -39,8 +36,6 @@ among them 99 times in 100."""
 
 UNREADABLE = "has a file that cannot be read"
 
-_DEFAULTS = MaskSettings()
-
 
 @dataclass(frozen=True, eq=False)
 class Sources:
@@ -54,35 +49,15 @@ class Sources:
         By class, from `cobalance.graph.dataset.read.read_class_images`.
     read_image : callable
         Gives an image file's content by its address, and raises a CobalanceError where it cannot.
-    read_regions : callable
-        Gives the regions of some images by id, as `cobalance.ingest.images.regions.read_regions`
-        does.
-    settings : MaskSettings
-        How objects are found.
-    segment : callable or None
-        The segmenter, for masks from one.
-    segmented_by : mapping or None
-        Its description, for provenance.
-    find_instances : callable or None
-        Its function that finds all instances of the object; None where it does not tell them apart.
-    find_parts : callable or None
-        Finds parts, to which the object's mask is restricted; None where it is not.
+    masks : ObjectMasks
+        Finds their objects.
     """
 
     images: Mapping[str, ClassImages]
     read_image: Callable[[str], bytes]
-    read_regions: Callable[[Collection[str]], pd.DataFrame]
-    settings: MaskSettings = _DEFAULTS
-    segment: Segment | None = None
-    segmented_by: Mapping[str, Any] | None = None
-    find_instances: FindInstances | None = None
-    find_parts: FindParts | None = None
+    masks: ObjectMasks
     _read_before: list[str] = field(default_factory=list, init=False, repr=False)
     _found: MaskCache = field(default_factory=MaskCache, init=False, repr=False)
-
-    @cached_property
-    def _masks(self) -> ObjectMasks:
-        return ObjectMasks(self.settings, self.read_regions, self.segment, self.find_instances)
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, str]]:
@@ -96,7 +71,8 @@ class Sources:
     @cached_property
     def _single(self) -> "Sources":
         whole = {"instances": "single", "second_above_px": None, "parts": "all", "grow_px": 0}
-        return replace(self, settings=self.settings.model_copy(update=whole), find_parts=None)
+        settings = self.masks.settings.model_copy(update=whole)
+        return replace(self, masks=replace(self.masks, settings=settings, find_parts=None))
 
     def only(self, ids: Collection[str]) -> "Sources":
         """The same of some images alone, by id."""
@@ -190,29 +166,29 @@ class Sources:
                 ) from error
 
     def _source(self, image_id: str, uri: str, class_name: str, seed: int) -> SourceImage:
-        if self.settings.masks == "files":
+        if self.masks.settings.masks == "files":
             picture, found = self._from_file(image_id, uri)
             pixels = rgb_array(picture)
         else:
-            regions = self._masks.regions(image_id, class_name)
+            regions = self.masks.regions(image_id, class_name)
             picture = self._picture(uri, annotated_px(regions))
             pixels = rgb_array(picture)
             found = self._object(image_id, regions, pixels, class_name)
-        if (find := self.find_parts) is not None:
-            parts = self._found.masks((image_id, "parts"), lambda: self._masks.parts(pixels, find))
-            found = restrict(found, parts, self.settings.parts, seed)
-        found = grow(found, self.settings.grow_px)
-        self._masks.check_share(found)
+        if (find := self.masks.find_parts) is not None:
+            parts = self._found.masks((image_id, "parts"), lambda: self.masks.parts(pixels, find))
+            found = restrict(found, parts, self.masks.settings.parts, seed)
+        found = grow(found, self.masks.settings.grow_px)
+        self.masks.check_share(found)
         return SourceImage(image_id, uri, pixels, found)
 
     def _object(
         self, image_id: str, regions: pd.DataFrame, pixels: ImageArray, class_name: str
     ) -> MaskArray:
-        if not self.settings.needs_segmenter:
-            return self._masks.find(regions, pixels)
+        if not self.masks.settings.needs_segmenter:
+            return self.masks.find(regions, pixels)
         return self._found.masks(
             (image_id, class_name, "object"),
-            lambda: {"object": self._masks.find(regions, pixels)},
+            lambda: {"object": self.masks.find(regions, pixels)},
         )["object"]
 
     def _picture(
@@ -246,7 +222,7 @@ class Sources:
         return picture
 
     def _from_file(self, image_id: str, uri: str) -> tuple["Image.Image", MaskArray]:
-        path = mask_path(self.settings, image_id, uri)
+        path = mask_path(self.masks.settings, image_id, uri)
         try:
             stored = decode(path.read_bytes()).stored
         except OSError as error:

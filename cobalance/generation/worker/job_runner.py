@@ -237,7 +237,7 @@ class JobRunner:
         """Description of backend, filters and segmenter, for `new_row`."""
         about = dict(self.backend.describe())
         filters = {name: dict(judge.describe()) for name, judge in self.filters.items()}
-        segmenter = dict((self.sources and self.sources.segmented_by) or {})
+        segmenter = dict((self.sources and self.sources.masks.segmented_by) or {})
         packages = [part.pop("software", {}) for part in (*filters.values(), segmenter)]
         about["software"] = dict(ChainMap(about.get("software", {}), *packages))
         about["consent"] = self.settings.consent or None

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.jobs.settings import JobSettings
-from cobalance.generation.sources.object_masks import FindInstances, FindParts, Segment
+from cobalance.generation.sources.object_masks import FindInstances, FindParts, ObjectMasks, Segment
 from cobalance.generation.sources.sampler import Sources
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.generation.sources.segmenters.segmenter import InstanceSegmenter, find_parts
@@ -73,9 +73,11 @@ def worker_resources(settings: Settings) -> WorkerResources:
         return Sources(
             images,
             read_image,
-            lambda ids: read_regions(folder, dataset, ids),
-            job.masks,
-            **_open_segmenters(job),
+            ObjectMasks(
+                job.masks,
+                lambda ids: read_regions(folder, dataset, ids),
+                **_open_segmenters(job),
+            ),
         )
 
     return WorkerResources(
@@ -91,7 +93,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
 
 
 class _Segmenting(TypedDict, total=False):
-    """Arguments of `Sources` for a job's segmenters."""
+    """Arguments of `ObjectMasks` for a job's segmenters."""
 
     segment: Segment
     segmented_by: Mapping[str, Any]

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.records import Annotations, ImageRecord, Mention
@@ -45,9 +46,11 @@ def annotated(tmp_path: Path) -> Annotate:
                 for name in classes
             },
             lambda uri: content.getvalue(),
-            lambda ids: read_regions(tmp_path / "regions", "d", ids),
-            MaskSettings(**{"min_share": 0, **settings}),
-            **(segmenting or {}),
+            ObjectMasks(
+                MaskSettings(**{"min_share": 0, **settings}),
+                lambda ids: read_regions(tmp_path / "regions", "d", ids),
+                **(segmenting or {}),
+            ),
         )
 
     return make

@@ -8,6 +8,7 @@ from PIL import Image
 
 from cobalance.generation.image_request import GenerationError
 from cobalance.generation.sources.mask_settings import MaskSettings
+from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import TRIES, Sources, shuffle
 from cobalance.graph.dataset.read import ClassImages
 from cobalance.graph.errors import InputError, JobBlockedError
@@ -42,9 +43,11 @@ def sources(tmp_path):
         return Sources(
             images,
             read,
-            lambda ids: read_regions(tmp_path / "regions", "d", ids),
-            MaskSettings(**settings),
-            segment,
+            ObjectMasks(
+                MaskSettings(**settings),
+                lambda ids: read_regions(tmp_path / "regions", "d", ids),
+                segment,
+            ),
         )
 
     return make

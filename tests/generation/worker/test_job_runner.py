@@ -17,6 +17,7 @@ from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.settings import JobSettings
 from cobalance.generation.output.chunk_records import ChunkRecord, read_vectors, write_vectors
 from cobalance.generation.output.image_files import save_images
+from cobalance.generation.sources.object_masks import ObjectMasks
 from cobalance.generation.sources.sampler import Sources, shuffle
 from cobalance.generation.worker.job_runner import JobRunner
 from cobalance.graph.dataset.read import ClassImages
@@ -49,8 +50,7 @@ def open_runner(tmp_path):
         sources = Sources(
             {"cat": ClassImages(tuple(r.id for r in records), tuple(r.uri for r in records))},
             contents.__getitem__,
-            lambda ids: read_regions(tmp_path / "regions", "d", ids),
-            checked.masks,
+            ObjectMasks(checked.masks, lambda ids: read_regions(tmp_path / "regions", "d", ids)),
         )
         wanted = [("cat", "sofa"), ("dog", "sofa"), ("dog", "rug")]
         queries = {
