@@ -149,7 +149,7 @@ def metrics() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _plugin_parts(plugins: "Plugins[Any]", prefix: str) -> Iterator[str]:
+def _plugin_parts(plugins: "Plugins[Any, Any]", prefix: str) -> Iterator[str]:
     """A heading, a sentence and a table of its own options for each implementation."""
     for name, plugin in plugins.items():
         licence = f" Licence of its default model: {plugin.licence}." if plugin.licence else ""

@@ -18,6 +18,7 @@ from cobalance.graph.registry import Registry
 
 T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound="Declaration")
+PluginT = TypeVar("PluginT", bound="Plugin")
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "annotate": ("openai", "sklearn"),
@@ -99,8 +100,8 @@ class Declarations(Registry[Any], Generic[RecordT]):
         return importlib.import_module(super().__getitem__(name))
 
 
-class Plugins(Declarations[Plugin], Generic[T]):
-    """Registry of the implementations of one kind.
+class Plugins(Declarations[PluginT], Generic[T, PluginT]):
+    """Registry of the implementations of one kind, with their declarations.
 
     The module of each defines ``open_<kind>``, such as ``open_filter``, which takes its options.
 

@@ -13,7 +13,7 @@ from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.plugins import Declarations, Plugins
 from cobalance.ingest.annotators import ANNOTATORS
 
-REGISTRIES: tuple[Plugins[Any], ...] = (
+REGISTRIES: tuple[Plugins[Any, Any], ...] = (
     BACKENDS,
     FILTERS,
     SEGMENTERS,

@@ -15,7 +15,7 @@ from cobalance.graph.errors import (
     OptionError,
     UnknownNameError,
 )
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 from tests.graph.plugin_registries import DECLARATIONS, REGISTRIES
 
 BAD = {
@@ -77,14 +77,16 @@ def test_options_are_checked_without_the_packages_of_any_extra() -> None:
     ("registry", "name"),
     [pytest.param(one, name, id=f"{one.kind} {name}") for one in REGISTRIES for name in one],
 )
-def test_an_opener_takes_the_options_that_it_declares(registry: Plugins[Any], name: str) -> None:
+def test_an_opener_takes_the_options_that_it_declares(
+    registry: Plugins[Any, Any], name: str
+) -> None:
     opener = registry.opener(name)
     hints = get_type_hints(opener.__init__ if isinstance(opener, type) else opener)
     assert next(iter(hints.values())) == registry[name].options
 
 
 @pytest.fixture
-def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins[str]]:
+def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins[str, Plugin]]:
     for name, extra, body in (
         ("plain", None, "return 'open'"),
         ("model", "models", "import no_such_package"),
@@ -103,33 +105,33 @@ def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugins
         del sys.modules[module]
 
 
-def test_a_plugin_that_takes_no_options(readers: Plugins[str]) -> None:
+def test_a_plugin_that_takes_no_options(readers: Plugins[str, Plugin]) -> None:
     assert readers.open("plain") == readers.open("plain", {}) == "open"
     with pytest.raises(OptionError, match=r"The reader plain has no option 'a'. .* options: none"):
         readers.open("plain", {"a": 1})
 
 
-def test_a_package_that_is_missing(readers: Plugins[str]) -> None:
+def test_a_package_that_is_missing(readers: Plugins[str, Plugin]) -> None:
     readers.check("model", {})
     with pytest.raises(MissingExtraError, match=r"(?s)The reader model .* install .*\[models\]'"):
         readers.open("model")
 
 
 def test_a_module_that_an_installed_package_lacks_is_a_defect(
-    readers: Plugins[str],
+    readers: Plugins[str, Plugin],
 ) -> None:
     readers.register("broken", "broken_reader")
     with pytest.raises(ModuleNotFoundError, match=r"graph\.no_such_module"):
         readers.open("broken")
 
 
-def test_a_record_under_another_name_is_refused(readers: Plugins[str]) -> None:
+def test_a_record_under_another_name_is_refused(readers: Plugins[str, Plugin]) -> None:
     readers.register("misnamed", "misnamed_reader")
     with pytest.raises(TypeError, match=r"Declare PLUGIN with the name .misnamed."):
         readers.items()
 
 
-def test_a_module_is_imported_when_it_is_asked_for(readers: Plugins[str]) -> None:
+def test_a_module_is_imported_when_it_is_asked_for(readers: Plugins[str, Plugin]) -> None:
     assert (list(readers), len(readers)) == (["plain", "model"], 2)
     assert not {"plain_reader", "model_reader"} & set(sys.modules)
     assert readers["plain"].purpose == "Reads."
@@ -139,6 +141,6 @@ def test_a_module_is_imported_when_it_is_asked_for(readers: Plugins[str]) -> Non
 
 
 @pytest.mark.parametrize("ask", [Plugins.check, Plugins.open])
-def test_a_plugin_that_is_not_there(readers: Plugins[str], ask: Any) -> None:
+def test_a_plugin_that_is_not_there(readers: Plugins[str, Plugin], ask: Any) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown reader 'x'. Known: model, plain"):
         ask(readers, "x", {})

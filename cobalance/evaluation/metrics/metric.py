@@ -188,7 +188,7 @@ class Scored:
     left_out: Mapping[str, str]
 
 
-class Metrics(Plugins[Metric]):
+class Metrics(Plugins[Metric, MetricPlugin]):
     """Registry of metrics; a module declares a family.
 
     Examples
@@ -197,10 +197,6 @@ class Metrics(Plugins[Metric]):
     >>> METRICS["worst_group"].takes
     ('predictions',)
     """
-
-    def __getitem__(self, name: str) -> Any:
-        """The declaration of a name; UnknownNameError where there is none."""
-        return super().__getitem__(name)
 
     def opener(self, name: str) -> Callable[[Any], Metric]:
         """The function that opens a metric from validated options."""

@@ -1,9 +1,9 @@
 """One module per backend, and the registry of them all."""
 
 from cobalance.generation.backends.backend import Backend
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
-BACKENDS: Plugins[Backend] = Plugins(
+BACKENDS: Plugins[Backend, Plugin] = Plugins(
     "backend",
     {
         "procedural": "cobalance.generation.backends.procedural",

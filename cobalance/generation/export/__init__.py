@@ -8,7 +8,7 @@ from typing import Any
 from cobalance.generation.export.describing import card, croissant
 from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.describing.texts import TextCounts
-from cobalance.generation.export.exporter import Exporters, Writer
+from cobalance.generation.export.exporter import ExportPlugin, StartExport, Writer
 from cobalance.generation.export.images.dataset import ExportDataset
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.options import ExportError, ExportOptions, ExportReport
@@ -21,11 +21,12 @@ from cobalance.generation.output.manifest import (
     write_table,
 )
 from cobalance.graph.errors import OptionError, Setting
+from cobalance.graph.plugins import Plugins
 from cobalance.graph.progress import Progress, silent
 
 __all__ = ["EXPORTERS", "ExportDataset", "ExportError", "ExportOptions", "ExportReport", "export"]
 
-EXPORTERS = Exporters(
+EXPORTERS: Plugins[StartExport, ExportPlugin] = Plugins(
     "export format",
     {
         "folder": "cobalance.generation.export.formats.folder",

@@ -6,13 +6,13 @@ its options and returns a `StartExport`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from cobalance.generation.export.images.image import ExportImage
 from cobalance.generation.export.images.stream import ImageStream
 from cobalance.generation.export.staging import Staging
 from cobalance.generation.export.tables import TableFile
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.graph.plugins import Plugin
 
 _PROVENANCE = (
     *("job", "query", "index", "prompt", "seed", "source_image"),
@@ -91,13 +91,6 @@ class ExportPlugin(Plugin):
     has_images: bool = True
     can_reference: bool = False
     shuffled: bool = False
-
-
-class Exporters(Plugins[StartExport]):
-    """Registry of export formats with their declarations."""
-
-    def __getitem__(self, name: str) -> ExportPlugin:
-        return cast("ExportPlugin", super().__getitem__(name))
 
 
 def write_image(staging: Staging, folder: str, image: ExportImage) -> ImageLocation:

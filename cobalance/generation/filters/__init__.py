@@ -1,8 +1,9 @@
 """One module per filter, and the registry of them all."""
 
-from cobalance.generation.filters.filter import Filters
+from cobalance.generation.filters.filter import Filter, FilterPlugin
+from cobalance.graph.plugins import Plugins
 
-FILTERS = Filters(
+FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
     "filter",
     {
         "sanity": "cobalance.generation.filters.sanity",

@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol
 
 from cobalance.generation.filters.pool import Pool, Vector
 from cobalance.generation.image_request import GeneratedImage, ImageRequest
 from cobalance.graph.options import Options
-from cobalance.graph.plugins import Plugin, Plugins
+from cobalance.graph.plugins import Plugin
 
 
 @dataclass(frozen=True)
@@ -239,10 +239,3 @@ def without_source(name: str) -> Judgement:
 def vocabulary_sha256(names: Iterable[str]) -> str:
     """Digest of a vocabulary, which may have hundreds of names, for provenance of each image."""
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
-
-
-class Filters(Plugins[Filter]):
-    """Registry of filters with their declarations."""
-
-    def __getitem__(self, name: str) -> FilterPlugin:
-        return cast("FilterPlugin", super().__getitem__(name))

@@ -1,9 +1,9 @@
 """One module per annotator, and the registry of them all."""
 
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 from cobalance.ingest.annotators.annotator import Annotator
 
-ANNOTATORS: Plugins[Annotator] = Plugins(
+ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
     "annotator",
     {
         "owlv2": "cobalance.ingest.annotators.owlv2",

@@ -45,7 +45,7 @@ def check_settings(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def licence_warnings(settings: JobSettings) -> list[str]:
     """Warnings about default models whose licences do not allow any use, for whoever orders."""
-    chosen: list[tuple[Plugins[Any], str | None, Mapping[str, Any]]] = [
+    chosen: list[tuple[Plugins[Any, Any], str | None, Mapping[str, Any]]] = [
         (BACKENDS, settings.backend, settings.making),
         (SEGMENTERS, settings.segmenter, settings.segmenter_options),
         (SEGMENTERS, settings.parts, settings.parts_options),

@@ -1,9 +1,9 @@
 """Features of images that training does not change, by name."""
 
 from cobalance.evaluation.training.features.features import Features
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
-FEATURES: Plugins[Features] = Plugins(
+FEATURES: Plugins[Features, Plugin] = Plugins(
     "features",
     {
         "pixels": "cobalance.evaluation.training.features.pixels",

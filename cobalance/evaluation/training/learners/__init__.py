@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from cobalance.evaluation.training.method import Learner, Run
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
-LEARNERS: Plugins[Callable[[Run], Learner]] = Plugins(
+LEARNERS: Plugins[Callable[[Run], Learner], Plugin] = Plugins(
     "learner",
     {
         "linear": "cobalance.evaluation.training.learners.linear",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cobalance.evaluation.training.examples import Floats
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
 
 class TextFeatures(Protocol):
@@ -15,7 +15,7 @@ class TextFeatures(Protocol):
         ...
 
 
-TEXT_FEATURES: Plugins[TextFeatures] = Plugins(
+TEXT_FEATURES: Plugins[TextFeatures, Plugin] = Plugins(
     "text features",
     {
         "clip": "cobalance.evaluation.training.texts.clip",

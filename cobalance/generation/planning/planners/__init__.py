@@ -15,11 +15,11 @@ from cobalance.generation.planning.plan import (
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
 COUNTS, WHOLE_IMAGES = "conbias", "whole-images"
 
-PLANNERS: Plugins[Planner | ImagePlanner] = Plugins(
+PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
     "planner",
     {
         "conbias": "cobalance.generation.planning.planners.conbias",

@@ -1,9 +1,9 @@
 """One module per segmenter, and the registry of them all."""
 
 from cobalance.generation.sources.segmenters.segmenter import Segmenter
-from cobalance.graph.plugins import Plugins
+from cobalance.graph.plugins import Plugin, Plugins
 
-SEGMENTERS: Plugins[Segmenter] = Plugins(
+SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
     "segmenter",
     {
         "sam": "cobalance.generation.sources.segmenters.sam",
