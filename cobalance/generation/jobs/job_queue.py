@@ -46,23 +46,19 @@ ChunkResult = Literal["done", "skipped", "halved"]
 TaskState = Literal["unknown", "open", "ended"]
 """State of a task in the queue: not queued, waiting or running, or ended, whatever its result."""
 
-_open_queue: "Queue | None" = None  # DBOS calls a function, and is one a process itself
+_open_queue: "Queue"  # DBOS calls a function, and is one a process itself
 
 
 @DBOS.workflow(name="chunk", max_recovery_attempts=1000)
 def _chunk(
     job: str, attempt: int, identity: str, items: list[list[int]], extra: str
 ) -> ChunkResult:
-    if _open_queue is None:
-        raise RuntimeError("the queue is not open")
     chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
     return _open_queue._execute(chunk, attempt, extra)
 
 
 @DBOS.workflow(name="task", max_recovery_attempts=1000)
 def _task(task: str, attempt: int) -> None:
-    if _open_queue is None:
-        raise RuntimeError("the queue is not open")
     _open_queue._run_task(task, attempt)
 
 

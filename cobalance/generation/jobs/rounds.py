@@ -230,9 +230,5 @@ def _reject_repeated(store: GraphStore, job: str, settings: JobSettings, of: Rou
 
 def _fingerprint(found: Mapping[str, Any]) -> str | None:
     """The fingerprint that the first filter which looks for repetitions gave an image."""
-    for name, judged in found.items():
-        check = FILTERS[name].repeats
-        if check is not None:
-            fingerprint: str | None = judged["details"].get(check.detail)
-            return fingerprint
-    return None
+    checks = ((judged, FILTERS[name].repeats) for name, judged in found.items())
+    return next((judged["details"].get(check.detail) for judged, check in checks if check), None)

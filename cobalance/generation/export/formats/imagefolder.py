@@ -3,11 +3,12 @@
 https://huggingface.co/docs/datasets/image_dataset
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+from cobalance.generation.export.describing.image_table import IMAGE_TABLE, image_row
 from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
@@ -26,14 +27,10 @@ from cobalance.generation.export.tables import (
 )
 from cobalance.graph.options import Options
 
+_SHARED = ("image_id", "label", "concepts", "width", "height", "synthetic")
 _COLUMNS = {
     "file_name": Column(pa.string(), "The image's file, beside this one."),
-    "image_id": Column(pa.string(), "The image's id."),
-    "label": Column(pa.string(), "Its class."),
-    "concepts": Column(pa.list_(pa.string()), "What it shows, in order."),
-    "width": Column(pa.int32(), "In pixels."),
-    "height": Column(pa.int32(), "In pixels."),
-    "synthetic": Column(pa.bool_(), "Whether it was generated."),
+    **{name: IMAGE_TABLE.columns[name] for name in _SHARED},
     "prompt": Column(pa.string(), "What a generated image was made from."),
     "objects": Column(
         pa.struct(
@@ -73,8 +70,9 @@ class _ImageFolderWriter:
         if split not in self.tables:
             opened = table_writer(self.staging, _table(split))
             self.tables[split] = self.staging.opened.enter_context(opened)
-        self.tables[split].add(_row(image))
-        return write_image(self.staging, split, image)
+        location = write_image(self.staging, split, image)
+        self.tables[split].add(_row(image, location))
+        return location
 
     def finish(self) -> WriterReport:
         self.staging.opened.close()
@@ -89,22 +87,17 @@ def _table(split: str) -> TableFile:
     return TableFile(f"{split}/metadata.parquet", f"The images of the split {split}.", _COLUMNS)
 
 
-def _row(image: ExportImage) -> dict[str, Any]:
+def _row(image: ExportImage, location: ImageLocation) -> dict[str, Any]:
+    known = image_row(image, location)
     boxed = [region for region in image.regions if region.box is not None]
     return {
         "file_name": image.file_name,
-        "image_id": image.id,
-        "label": image.class_name,
-        "concepts": image.concepts,
-        "width": image.width_px,
-        "height": image.height_px,
-        "synthetic": image.synthetic,
+        **{name: known[name] for name in (*_SHARED, *TEXT_COLUMNS)},
         "prompt": image.provenance["prompt"] if image.provenance else None,
         "objects": {
             "bbox": [region.box for region in boxed],
             "categories": [region.concept for region in boxed],
         },
-        **asdict(image.text),
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cobalance.generation.export.describing.image_table import IMAGE_TABLE
 from cobalance.generation.export.exporter import (
     ExportPlugin,
     ImageLocation,
@@ -23,8 +24,7 @@ _TABLE = TableFile(
     "weights.parquet",
     "The weight of each real image.",
     {
-        "image_id": Column(pa.string(), "The image's id."),
-        "label": Column(pa.string(), "Its class."),
+        **{name: IMAGE_TABLE.columns[name] for name in ("image_id", "label")},
         "split": Column(pa.string(), "Its split."),
         "uri": Column(pa.string(), "Where the image is."),
         "weight": Column(pa.float64(), "Its weight; the mean in a split is 1."),
