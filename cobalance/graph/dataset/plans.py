@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -141,25 +141,17 @@ def query_key(plan: str, query: PlannedQuery) -> tuple[str, ...]:
 def edit_properties(edit: Edit | None) -> dict[str, Any]:
     """The properties of a query that say which image it edits; all None where it edits none."""
     if edit is None:
-        return {"source_image": None, "caption": None, "captions": None, "own_group": None}
-    return {
-        "source_image": edit.source_image,
-        "caption": edit.caption,
-        "captions": list(edit.captions),
-        "own_group": edit.own_group or None,
-    }
+        return {field.name: None for field in fields(Edit)}
+    lists = {"captions": list(edit.captions), "own_group": edit.own_group or None}
+    return asdict(edit) | lists
 
 
 def read_edit(row: Mapping[str, Any]) -> Edit | None:
     """Read a query's edit from its properties; None where it edits no image."""
     if row["source_image"] is None:
         return None
-    return Edit(
-        row["source_image"],
-        row["caption"] or "",
-        tuple(row["captions"] or ()),
-        row["own_group"] or "",
-    )
+    captions = tuple(row["captions"] or ())
+    return Edit(row["source_image"], row["caption"] or "", captions, row["own_group"] or "")
 
 
 def _digest(position: int, query: PlannedQuery) -> int:
@@ -213,7 +205,8 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
     own = json.loads(kept.get("planner_options") or "{}")
     if kept.get("images_digest") is not None:
         named = {} if kept["name"] == kept["planner"] else {"name": kept["name"]}
-        options = {"recipe": kept["planner"], **named, **_hashable(own)}
+        changed = {option: _hashable(value) for option, value in own.items()}
+        options = {"recipe": kept["planner"], **named, **changed}
         return (Action("plan_counterfactuals", state.name, **options),)
     largest = json.loads(state.mining or "{}").get("max_size")
     first: tuple[Part, ...] = ()
@@ -232,13 +225,9 @@ def replan_actions(state: DatasetState, plan: Mapping[str, Any]) -> tuple[Part, 
     return (*first, Action("plan", state.name, **given))
 
 
-def _hashable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options from JSON, their lists as tuples, and so are lists in these."""
-
-    def hashable(value: Any) -> Any:
-        return tuple(map(hashable, value)) if isinstance(value, list) else value
-
-    return {name: hashable(value) for name, value in options.items()}
+def _hashable(value: Any) -> Any:
+    """A value from JSON, its lists as tuples, and so are lists in these."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def read_plan_options(store: GraphStore, dataset: str, name: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Classification by concepts alone, on images that are held out."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,28 +16,9 @@ FOLDS = 5
 _ITERATIONS, _NEAR = 60, 1e-6  # of the solver; a step that gains a smaller share is the last
 
 
-@dataclass(frozen=True)
-class Told:
-    """Accuracy and information of a classifier that sees concepts alone.
-
-    Parameters
-    ----------
-    accuracy : float
-        Balanced: the mean over classes of the share of their images that are told right. Where
-        nothing is told it is one over the number of classes.
-    bits : float
-        Of the class of an image, all classes being as likely: 0 where nothing is told, below 0
-        where what was learned misleads. A lean that shrinks to a tenth keeps its accuracy, and
-        loses nearly all of its bits.
-    """
-
-    accuracy: float
-    bits: float
-
-
 def concepts_alone(
     images: Incidence, members: IntArray | None = None, added: IntArray | None = None
-) -> Told:
+) -> tuple[float, float]:
     """Measure how well a logistic regression that sees concepts alone tells the class.
 
     Parameters
@@ -51,6 +31,16 @@ def concepts_alone(
     added : int array, shape (n_sets, n_classes), optional
         How many images of each class show exactly each set.
 
+    Returns
+    -------
+    accuracy : float
+        Balanced: the mean over classes of the share of their images that are told right. Where
+        nothing is told it is one over the number of classes.
+    bits : float
+        Of the class of an image, all classes being as likely: 0 where nothing is told, below 0
+        where what was learned misleads. A lean that shrinks to a tenth keeps its accuracy, and
+        loses nearly all of its bits.
+
     Notes
     -----
     Multinomial, every class weighing the same, with an L2 penalty of 1 as scikit-learn's default
@@ -62,13 +52,13 @@ def concepts_alone(
     >>> shows = np.arange(40) % 2
     >>> images = Incidence(np.append(0, np.cumsum(shows)), np.zeros(20, dtype=np.int32),
     ...                    shows.astype(np.int32), ("sea",), ("gull", "owl"))
-    >>> concepts_alone(images).accuracy
+    >>> concepts_alone(images)[0]
     1.0
     """
     drawn = np.random.default_rng(0).permutation(len(images.labels))[:MOST_IMAGES]
     known = int(np.count_nonzero(images.class_sizes()))
     if len(drawn) < FOLDS or known < 2:
-        return Told(1 / max(known, 1), 0.0)
+        return 1 / max(known, 1), 0.0
     real = images.take(np.sort(drawn))
     shows, labels = real.matrix(), real.labels.astype(np.int64)
     n_classes = len(images.classes)
@@ -85,16 +75,12 @@ def concepts_alone(
         chances[~kept] = _learn(
             shows[kept], labels[kept], more, codes, n_more, shows[~kept], n_classes
         )
-    return _score(chances, labels)
-
-
-def _score(chances: FloatArray, labels: IntArray) -> Told:
     right = chances.argmax(axis=1) == labels
     bits = np.log2(np.maximum(chances[np.arange(len(labels)), labels], 1e-9))
-    known = np.unique(labels).tolist()
-    by_class = [(right[labels == code].mean(), bits[labels == code].mean()) for code in known]
+    there = np.unique(labels).tolist()
+    by_class = [(right[labels == code].mean(), bits[labels == code].mean()) for code in there]
     accuracy, told = np.mean(by_class, axis=0)
-    return Told(float(accuracy), float(np.log2(len(known)) + told))
+    return float(accuracy), float(np.log2(len(there)) + told)
 
 
 def _learn(
