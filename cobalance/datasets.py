@@ -254,7 +254,7 @@ class Dataset(Questions, Annotated, Embedded, Tagged, Result):
             The dataset has not been mined, or has changed since.
         """
         options = PlanOptions(min_size, max_size, budget=most)
-        return resample_dataset(self.graph, self.name, how, options, seed, self.progress).images
+        return resample_dataset(self.graph, self.name, how, options, seed, self.progress)[0]
 
     def plan_counterfactuals(
         self, recipe: str = "resampled", *, name: str | None = None, **options: Any

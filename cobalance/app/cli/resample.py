@@ -38,15 +38,15 @@ def resample(
     """
     options = PlanOptions(min_size, max_size, budget=most)
     with opened_store() as (store, progress):
-        found = resample_dataset(store, dataset, how, options, seed, progress)
+        images, effect = resample_dataset(store, dataset, how, options, seed, progress)
     if format_ is not Format.TABLE or output is not None:
-        write_frame(found.images, format_, output)
+        write_frame(images, format_, output)
     else:
         columns = ["dataset", "leaning_before", "leaning", "difference_before", "difference"]
         columns += ["imbalanced", "remaining", "gap_before", "gap_after", "widened"]
-        write_frame(found.effect[columns].reset_index(), format_, None)
+        write_frame(effect[columns].reset_index(), format_, None)
         notes.print("The list of images: add -f csv -o FILE.")
-    splits = sorted({name for name in found.images["split"] if name is not None})
+    splits = sorted({name for name in images["split"] if name is not None})
     if len(splits) > 1:
         notes.print(
             f"The images are of the splits {', '.join(splits)} together. Mine one with --split "

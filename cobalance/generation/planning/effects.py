@@ -207,13 +207,8 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     added = np.zeros((len(planned.images), len(images.classes)), dtype=np.int64)
     added[:, known] = planned.images[:, classes]
     members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
-    was, becomes = concepts_alone(images), concepts_alone(images, members, added)
-    return {
-        "told_before": was.accuracy,
-        "told": becomes.accuracy,
-        "bits_before": was.bits,
-        "bits": becomes.bits,
-    }
+    before, after = concepts_alone(images), concepts_alone(images, members, added)
+    return {"told_before": before[0], "told": after[0], "bits_before": before[1], "bits": after[1]}
 
 
 def measure_all(

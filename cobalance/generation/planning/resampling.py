@@ -68,19 +68,15 @@ def group_images(cliques: Cliques, incidence: Incidence) -> Groups:
     class_codes = np.array([labels.get(name, -1) for name in incidence.classes], dtype=np.int64)
     classes = class_codes[incidence.labels]
     codes = recode[incidence.indices] if len(incidence.indices) else np.zeros(0, dtype=np.int64)
-    found: dict[bytes, int] = {}
-    of_image = np.full(len(classes), -1, dtype=np.int64)
-    for image, (start, end) in enumerate(pairwise(incidence.indptr.tolist())):
-        if classes[image] >= 0:
-            held = codes[start:end]
-            key = held[held != PADDING].tobytes()
-            of_image[image] = found.setdefault(key, len(found))
+    shown = (codes[start:end] for start, end in pairwise(incidence.indptr.tolist()))
+    keys = np.array([held[held != PADDING].tobytes() for held in shown], dtype=object)
+    of_image, kept = np.full(len(classes), -1, dtype=np.int64), classes >= 0
+    of_image[kept], found = pd.factorize(keys[kept])
     sets = [np.frombuffer(key, dtype=np.int64) for key in found]
     members = np.full((len(sets), max(map(len, sets), default=0) or 1), PADDING, dtype=np.int64)
     for row, held in enumerate(sets):
         members[row, : len(held)] = held
     images = np.zeros((len(sets), len(cliques.classes)), dtype=np.int64)
-    kept = of_image >= 0
     np.add.at(images, (of_image[kept], classes[kept]), 1)
     return Groups(cliques, members, images, of_image, classes)
 

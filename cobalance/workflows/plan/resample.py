@@ -1,7 +1,5 @@
 """Lists of a dataset's images as a baseline without generation takes them, for trainers."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from cobalance.generation.planning.plan import PlanOptions
@@ -18,31 +16,14 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.plan.compare import compare_all
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled:
-    """A list of images, and its effect on the imbalances.
-
-    Parameters
-    ----------
-    images : pandas.DataFrame
-        A row an image, by id: ``image``, ``split`` (None for none), and the columns of
-        `cobalance.resample`.
-    effect : pandas.DataFrame
-        One row, as `cobalance.workflows.plan.compare.compare_all` has it.
-    """
-
-    images: pd.DataFrame
-    effect: pd.DataFrame
-
-
 def resample_dataset(
     store: GraphStore,
     dataset: str,
     baseline: str,
-    options: PlanOptions | None = None,
+    options: PlanOptions,
     seed: int = 0,
     progress: Progress = silent,
-) -> Resampled:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Repeat, drop or weight the images that a dataset was mined from, and measure the effect.
 
     Parameters
@@ -51,6 +32,14 @@ def resample_dataset(
         One of `cobalance.generation.planning.resampling.BASELINES`.
     seed : int
         Which images are repeated or dropped: equal seeds give equal lists.
+
+    Returns
+    -------
+    images : pandas.DataFrame
+        A row an image, by id: ``image``, ``split`` (None for none), and the columns of
+        `cobalance.resample`.
+    effect : pandas.DataFrame
+        One row, as `cobalance.workflows.plan.compare.compare_all` has it.
 
     Raises
     ------
@@ -62,17 +51,14 @@ def resample_dataset(
         The dataset has not been mined, or has changed since.
     """
     check_known("baseline", [baseline], BASELINES)
-    options = options or PlanOptions()
     progress("read cliques", 0, None)
     state = dataset_state(store, dataset)
     cliques = read_cliques(store, state, max_size=options.max_size)
     chosen = options.rows(cliques)
-    split = state.mining_options().split
-    images, incidence = read_listed(store, dataset, split, progress)
+    images, incidence = read_listed(store, dataset, state.mining_options().split, progress)
     effect = compare_all(cliques, chosen, options, None, incidence, [baseline])
-    return Resampled(
-        list_images(images, incidence, cliques, chosen, baseline, seed, options.budget), effect
-    )
+    listed = list_images(images, incidence, cliques, chosen, baseline, seed, options.budget)
+    return listed, effect
 
 
 def read_listed(
@@ -101,7 +87,7 @@ def list_images(
     seed: int,
     most: int | None = None,
 ) -> pd.DataFrame:
-    """The list of `Resampled`, for some of the cliques."""
+    """The list of `resample_dataset`, for some of the cliques."""
     ids = images["id"].tolist()
     found = image_list(cliques.take(chosen), incidence, ids, baseline, seed, most)
     found.insert(1, "split", images["split"].to_numpy())

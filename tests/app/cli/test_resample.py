@@ -51,7 +51,7 @@ def test_the_list_has_the_counts_that_are_simulated(run, people, store, tmp_path
             of = found[[set(clique) <= set(held[image]) for image in found["image"]]]
             recount = of.groupby("class")[taken].sum()
             assert [recount.get(name, 0) for name in cliques.classes] == counts
-        in_python = resample_dataset(store, people, baseline, PlanOptions(1), 3).images
+        in_python = resample_dataset(store, people, baseline, PlanOptions(1), 3)[0]
         assert in_python.astype(str).equals(found.astype(str))
     shown = run("resample", people, "over-sampling")
     assert "over-sampling" in shown.stdout

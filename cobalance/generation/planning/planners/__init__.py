@@ -35,13 +35,6 @@ def choose_planner(images: Incidence | None) -> str:
     return COUNTS if images is None else WHOLE_IMAGES
 
 
-def set_smallest_size(options: PlanOptions, planner: str) -> PlanOptions:
-    """Give the options the smallest size of a planner where they have none."""
-    if options.min_size is None and planner == WHOLE_IMAGES:
-        return replace(options, min_size=1)
-    return options
-
-
 def plan(
     cliques: Cliques,
     planner: str = COUNTS,
@@ -90,7 +83,9 @@ def plan(
     (PlannedQuery(class_name='country', concepts=('cow', 'road'), n=2, edit=None, sources=()),)
     """
     own = dict(planner_options or {})
-    limits = set_smallest_size(options or PlanOptions(), planner)
+    limits = options or PlanOptions()
+    if limits.min_size is None and planner == WHOLE_IMAGES:
+        limits = replace(limits, min_size=1)
     opened = PLANNERS.open(planner, own)
     min_size, max_size = limits.resolve(cliques)
     found = run_planner(cliques, opened, limits, chosen, images)
