@@ -1,5 +1,6 @@
 """Page Plan: the missing images, their effect, and the job that makes them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -120,6 +121,9 @@ def page() -> None:
     with pictures:
         _draw_sources(current, plan)
     queries = plan.queries
+    asked = Counter(query.class_name for query in queries)
+    by_class = [f"{n:,} {name} in {asked[name]:,}" for name, n in plan.images_by_class().items()]
+    left.caption(f"Images by class, and in how many queries: {escape(', '.join(by_class))}.")
     if said := warn_unsupported(
         queries, query_verdicts(current.store, current.name, cliques, queries)
     ):
