@@ -161,8 +161,9 @@ class JobRunner:
         settings, query = self.settings, self.queries[item[0]]
         class_name, edit = query.class_name, query.edit
         seed = seed_of(settings.seed or self.job, *item)
-        number = item[1] % len(settings.variants) if settings.variants else 0
-        variant = settings.variants[number] if settings.variants else Variant()
+        variants = settings.variants or (Variant(),)
+        number = item[1] % len(variants)
+        variant = variants[number]
         phrase = settings.phrases.get(class_name, Phrase())
         caption = "" if edit is None else edit.caption
         prompt = prompt_for(

@@ -281,21 +281,14 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
     listed = log.rows("The plan", "plans")
     (told,) = (row for row in listed if row["plan"] == name)
     log.query("Queries of the plan", "plan-queries", plan=name, limit=1 << 31)
-    images: dict[str, int] = {}
-    for query in queries:
-        images[query.class_name] = images.get(query.class_name, 0) + query.n
+    options, own = PlanOptions(told["min_size"] or 1), json.loads(told["planner_options"])
+    made = Plan(told["planner"], options, tuple(queries), own)
     balance = ""
     summary = coverage = pd.DataFrame()
     if not any(query.edit for query in queries):
-        made = Plan(
-            told["planner"],
-            PlanOptions(told["min_size"] or 1),
-            tuple(queries),
-            json.loads(told["planner_options"]),
-        )
         cliques = load_cliques(store, dataset)
         summary = summarize_plan(cliques, made).reset_index()
-        sets, chosen = sets_of(cliques, queries), made.options.rows(cliques)
+        sets, chosen = sets_of(cliques, queries), options.rows(cliques)
         named = load_named_images(store, dataset, mining_of(dataset_state(store, dataset)).split)
         worth = measure_all(
             *(cliques, simulate_images(cliques, sets), sets, chosen),
@@ -305,5 +298,5 @@ def _plan(log: _QueryLog, name: str) -> PlanContents:
         rows = log.rows("Gaps before and after the plan", "plan-coverage", plan=name, limit=MOST)
         columns = list(CATALOGUE["plan-coverage"].columns)
         coverage = pd.DataFrame(rows, columns=columns)
-    by_class = dict(sorted(images.items()))
-    return PlanContents(name, told["planner"], len(queries), by_class, summary, coverage, balance)
+    by_class = made.images_by_class()
+    return PlanContents(name, made.planner, len(queries), by_class, summary, coverage, balance)
