@@ -34,7 +34,7 @@ def main() -> None:
         pages = Pages(chromium.launch(playwright), app)
         _save(pages.open(f"/?dataset=urbancars&{SELECTED}", height=920), "app-diagnose")
         _save(pages.open(f"/?dataset=digits&{SHOWN}", height=640), "app-details")
-        _save(pages.open("/plan?dataset=urbancars", scheme="dark", height=920), "app-plan")
+        _save(pages.open("/plan?dataset=digits", scheme="dark", height=1280), "app-plan")
         pages.close()
 
 

@@ -20,7 +20,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.counting.subsets import SubsetIndex
 from cobalance.graph.diagnosis.association import leading_classes, rate_differences
-from cobalance.graph.diagnosis.concepts_alone import concepts_alone
+from cobalance.graph.diagnosis.concepts_alone import MOST_IMAGES, concepts_alone
 
 BEFORE, AFTER = "before_", "after_"  # before a class's name: its counts
 
@@ -197,7 +197,8 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     Returns
     -------
     dict
-        ``told_before`` and ``told``, balanced accuracy; ``bits_before`` and ``bits``; see
+        ``told_before`` and ``told``, balanced accuracy, with ``told_error``, the standard error of
+        the first; ``bits_before`` and ``bits``; see
         `cobalance.graph.diagnosis.concepts_alone.concepts_alone`.
     """
     places = {name: code for code, name in enumerate(images.concepts)}
@@ -208,7 +209,16 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     added[:, known] = planned.images[:, classes]
     members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
     before, after = concepts_alone(images), concepts_alone(images, members, added)
-    return {"told_before": before[0], "told": after[0], "bits_before": before[1], "bits": after[1]}
+    sizes = images.class_sizes() * min(1.0, MOST_IMAGES / max(len(images.labels), 1))
+    sizes = sizes[sizes > 0]
+    error = np.sqrt(before[0] * (1 - before[0]) * (1 / sizes).sum()) / max(len(sizes), 1)
+    return {
+        "told_before": before[0],
+        "told": after[0],
+        "told_error": float(error),
+        "bits_before": before[1],
+        "bits": after[1],
+    }
 
 
 def measure_all(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COUNTS_ALONE = (
     "Only counts are at hand, not images, so that the plan is of cliques, not whole images."
 )
-_NOISE = {"told": 0.005, "bits": 0.01}  # of learning on folds of the images
+_NOISE = {"bits": 0.01}  # of learning on folds of the images
 
 
 def describe_proof(found: Plan | PlannedImages) -> str:
@@ -109,16 +109,18 @@ WORSE = {
 
 
 def describe_worse(measures: Mapping[str, int | float]) -> str:
-    """Name the measures that a plan makes worse; empty for none.
+    """Name the measures that a plan makes worse, beyond chance; empty for none.
 
     Examples
     --------
     >>> describe_worse({"leaning_before": 3, "leaning": 4, "difference_before": 2, "difference": 1})
     'The plan makes something worse: more cliques lean to a class (3 → 4).'
+    >>> describe_worse({"told_before": 0.932, "told": 0.945, "told_error": 0.009})
+    ''
     """
     found = []
     for name, words in WORSE.items():
-        least = _NOISE.get(name, 1e-9)
+        least = _NOISE.get(name, 2 * measures.get(f"{name}_error", 0.0) + 1e-9)
         if name in measures and measures[name] > measures[f"{name}_before"] + least:
             found.append(f"{words} ({_change(measures, name, ',.4g')})")
     return f"The plan makes something worse: {'; '.join(found)}." if found else ""
