@@ -2,7 +2,7 @@
 
 from cobalance.generation import export as package
 from cobalance.generation.export import ExportOptions, export
-from cobalance.generation.export.exporter import Exporters
+from cobalance.graph.plugins import Plugins
 
 CSV_FORMAT = '''
 """A CSV file of images and classes, beside the images."""
@@ -53,7 +53,7 @@ def test_a_new_format_is_one_module_and_one_line(sample, tmp_path, monkeypatch):
     (tmp_path / "new" / "csv_format.py").parent.mkdir()
     (tmp_path / "new" / "csv_format.py").write_text(CSV_FORMAT)
     monkeypatch.syspath_prepend(tmp_path / "new")
-    monkeypatch.setattr(package, "EXPORTERS", Exporters("export format", {"csv": "csv_format"}))
+    monkeypatch.setattr(package, "EXPORTERS", Plugins("export format", {"csv": "csv_format"}))
     options = ExportOptions(reference=True, format_options={"delimiter": ";"})
     report = export(sample.dataset, "csv", tmp_path / "out", options)
     lines = (tmp_path / "out" / "classes.csv").read_text().splitlines()
