@@ -83,12 +83,12 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     {"class": "urban", "concepts": ["cow", "road"], "n": 3}
     ]}
     """
-    options, own = _known(asdict(plan.options)), dict(plan.planner_options)
+    options, own = _drop_none(asdict(plan.options)), dict(plan.planner_options)
     lines: list[dict[str, Any]] = [
         {"format": FORMAT, "version": VERSION, "planner": plan.planner},
         {"options": options} if options else {},
         {"planner_options": own} if own else {},
-        _known({"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}),
+        _drop_none({"proven": plan.proven, "bound": plan.bound, "note": plan.note or None}),
         {} if summary is None else {"summary": summary},
     ]
     head = "".join(f"{_dump(line)[1:-1]},\n" for line in lines if line)
@@ -96,7 +96,7 @@ def plan_to_json(plan: Plan, summary: Mapping[str, Any] | None = None) -> bytes:
     return f'{{{head}"queries": [\n{queries}\n]}}\n'.encode()
 
 
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
