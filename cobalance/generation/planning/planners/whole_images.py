@@ -32,6 +32,7 @@ _POOL = 20_000  # concept sets, of at most three times as many images
 SEEN = 3  # images that show two concepts together
 _LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
 _STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
+_FALL = 1.15  # of their sizes, as a power of the budget left: four images each on average
 _CONCEPT_PRICE = 0.7  # of a concept beyond the real mean, in gains of an image by it, at last
 _WORSE = 0.7  # of the best price of a step, the last that it takes
 _NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
@@ -273,7 +274,8 @@ class _Search:
         step = max(1, round(2 * self.budget / (self.first + self.last) / _STEPS))
         left = weighed = self.budget
         while left > 0 and self.lean.evidence.any() and len(self.pool.images):
-            n = min(left, round(self.last + (self.first - self.last) * left / self.budget))
+            larger = (self.first - self.last) * (left / self.budget) ** _FALL
+            n = min(left, round(self.last + larger))
             offer = self._best_offer(n, min(step, left // n))
             if not len(offer.places):
                 break
