@@ -21,6 +21,7 @@ NOT_CHOSEN = 0.1
 """Weight of a clique that is not chosen, unless it leans more than before."""
 _MOST_PLACES = 20_000_000  # of a table to look up cliques in
 _LEAST_VARIANCE = 5e-4  # rarer cliques weigh no more
+_NEAR = 2  # times the largest q-value: the chi-square test is not the exact one
 
 
 def find_leaning(cliques: Cliques) -> BoolArray:
@@ -217,8 +218,8 @@ class Lean:
     def find_evidence(self) -> None:
         """Find the chosen cliques that still lean: exactly once none of them seems to.
 
-        Those that leant before are looked at by the chi-square test alone, which is quick; when it
-        finds none, all are tested as in the imbalance table.
+        Those that leant before are looked at by the chi-square test alone, which is quick, up to
+        twice the largest q-value; when it finds none, all are tested as in the imbalance table.
         """
         from scipy.stats import chi2
 
@@ -226,7 +227,7 @@ class Lean:
         spread = rates * (1 - rates)
         terms = np.divide(self._sum_squares(), spread, out=np.zeros_like(spread), where=spread > 0)
         p_values = chi2.sf(terms, np.count_nonzero(self.sizes) - 1)
-        self.evidence = self.evidence & (q_values(p_values) <= MAX_Q_VALUE)
+        self.evidence = self.evidence & (q_values(p_values) <= _NEAR * MAX_Q_VALUE)
         if not self.evidence.any():
             counts, sizes = self.counts.T.astype(np.int64), self.sizes.astype(np.int64)
             now = replace(self._cliques, counts=counts, class_sizes=sizes)

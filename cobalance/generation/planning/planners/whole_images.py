@@ -33,7 +33,8 @@ SEEN = 3  # images that show two concepts together
 _LARGEST_SHARE = 0.98  # of real images show no more concepts than a planned one may
 _STEPS, _ROUNDS = 100, 20  # of queries; of weighing evidence anew
 _FALL = 1.15  # of their sizes, as a power of the budget left: four images each on average
-_CONCEPT_PRICE = 0.7  # of a concept beyond the real mean, in gains of an image by it, at last
+_CONCEPT_PRICE = 0.8  # of a concept beyond the real mean, in gains of an image by it, at last
+_FEW = 4  # concepts: of images with fewer the price is as of those
 _WORSE = 0.7  # of the best price of a step, the last that it takes
 _NEAREST_AMONG = 4_000  # sets, where a set has few images of its own
 
@@ -285,7 +286,7 @@ class _Search:
             self.lean.add(offer.code, made, n * shown)
             left -= made
             price = _CONCEPT_PRICE * (1 - self.lean.share_left) ** 3
-            self.concept_price = price * max(0.0, offer.gain) / self.pool.mean
+            self.concept_price = price * max(0.0, offer.gain) / max(self.pool.mean, _FEW)
             if left <= weighed - self.budget / _ROUNDS:
                 weighed = left
                 self.lean.find_evidence()
