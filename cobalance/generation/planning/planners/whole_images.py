@@ -308,7 +308,7 @@ class _Search:
         prices = lean.price_sets(pool.shown, n) + self._price_fuller(pool.sets)[:, None]
         offers = []
         for code in np.argsort(prices.min(axis=0), kind="stable")[:2].tolist():
-            many = min(4 * most + 4, 2 * most + 40, len(prices))
+            many = min(4 * most + 4, most + most // 2 + 60, len(prices))
             places = np.argpartition(prices[:, code], many - 1)[:many]
             worth = lean.price_cliques(code, n)
             sets, price = self._edit(places, worth, prices[places, code])
