@@ -135,8 +135,9 @@ def measure(
         ``widened``: how many cliques, chosen or not, are as `widened_rows` has them.
         Counts that are sums of weights are rounded.
     """
-    whole = np.rint(after.counts).astype(np.int64), np.rint(after.class_sizes).astype(np.int64)
-    after = replace(after, counts=whole[0], class_sizes=whole[1])
+    if after.counts.dtype.kind == "f":  # else it stays the table that is tested once
+        whole = np.rint(after.counts).astype(np.int64), np.rint(after.class_sizes).astype(np.int64)
+        after = replace(after, counts=whole[0], class_sizes=whole[1])
     was, becomes = before.gaps()[chosen], after.gaps()[chosen]
     values: dict[str, int | float] = {
         "images": int(planned.images.sum()),

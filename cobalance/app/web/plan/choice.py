@@ -1,5 +1,6 @@
 """Controls of a plan: cliques, planner and limits."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +25,7 @@ from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.read import load_named_images
 from cobalance.graph.dataset.state import DatasetState
 from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
@@ -155,7 +157,27 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
     return found
 
 
-# What was worked out is kept under the request alone: the cliques follow from its state.
+# What was worked out is kept under the request alone: the cliques follow from its state. Tables of
+# cliques are kept as they are, not as copies: they are tested once, see `clique_q_values`.
+_BY_IMAGES: dict[str | type[Any], Callable[[Any], Any]] = {
+    PlannedImages: lambda planned: planned.images.tobytes()
+}
+
+
+@st.cache_resource(show_spinner="Reading the cliques", max_entries=8)
+def mined_cliques(_store: GraphStore, state: DatasetState) -> Cliques:
+    """Read the cliques of a dataset as it is."""
+    return load_cliques(_store, state.name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs=_BY_IMAGES)
+def cliques_after(
+    _cliques: Cliques,
+    planned: PlannedImages,
+    request: PlanRequest,  # noqa: ARG001
+) -> Cliques:
+    """Count the cliques with the images of a plan."""
+    return simulate_images(_cliques, planned)
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
@@ -187,16 +209,12 @@ def images_at_hand(current: CurrentDataset) -> Incidence | None:
     return None if named is None else named[0]
 
 
-@st.cache_data(
-    show_spinner=False,
-    max_entries=32,
-    hash_funcs={PlannedImages: lambda planned: planned.images.tobytes()},
-)
+@st.cache_data(show_spinner=False, max_entries=32, hash_funcs=_BY_IMAGES)
 def plan_measured(
     _current: CurrentDataset, _cliques: Cliques, planned: PlannedImages, request: PlanRequest
 ) -> dict[str, int | float]:
     """Measure a plan by `cobalance.generation.planning.effects.measure_all`."""
-    after = simulate_images(_cliques, planned)
+    after = cliques_after(_cliques, planned, request)
     rows = chosen_rows(_cliques, request)
     return measure_all(_cliques, after, planned, rows, images_at_hand(_current))
 
@@ -219,23 +237,24 @@ def planners_compared(
     return compare_all(_cliques, rows, request.options, _own(request), images, (), in_app)
 
 
-@st.cache_data(show_spinner="Drawing the curve", max_entries=32)
-def curve_of(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest) -> pd.DataFrame:
-    """Compute the curve of a plan, continued by the ends of larger plans.
+def curves_of(
+    current: CurrentDataset, cliques: Cliques, request: PlanRequest
+) -> Iterator[pd.DataFrame]:
+    """Yield the curve of a plan at once, then continued by the ends of larger plans.
 
     Columns are those of `cobalance.generation.planning.effects.plan_curve`.
     """
-    rows = chosen_rows(_cliques, request)
-    found = plan_found(_current, _cliques, request)
-    curve = plan_curve(_cliques, found, rows)
-    made = int(found.images.sum())
-    if request.planner != WHOLE_IMAGES or not made:
-        return curve
+    rows = chosen_rows(cliques, request)
+    found = plan_found(current, cliques, request)
+    yield (curve := plan_curve(cliques, found, rows))
+    if request.planner != WHOLE_IMAGES:
+        return
     for times in (2, 5):  # plans of their own: queries are larger within a larger budget
-        further = replace(request, options=replace(request.options, budget=times * made))
-        beyond = plan_curve(_cliques, plan_found(_current, _cliques, further), rows, points=1)
+        budget = times * int(found.images.sum())
+        further = replace(request, options=replace(request.options, budget=budget))
+        beyond = plan_curve(cliques, plan_found(current, cliques, further), rows, points=1)
         curve = pd.concat([curve, beyond.tail(1)], ignore_index=True)
-    return curve.drop_duplicates("images")
+    yield curve.drop_duplicates("images")
 
 
 @st.cache_data(show_spinner="Planning within budgets", max_entries=32)

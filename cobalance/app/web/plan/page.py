@@ -19,9 +19,11 @@ from cobalance.app.web.plan.choice import (
     budgets_compared,
     choose,
     chosen_rows,
-    curve_of,
+    cliques_after,
+    curves_of,
     describe_choice,
     has_images,
+    mined_cliques,
     plan_found,
     plan_measured,
     planners_compared,
@@ -40,10 +42,8 @@ from cobalance.generation.planning.plan import Plan, PlannedImages, queries_of
 from cobalance.generation.planning.plan_file import plan_to_json
 from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES
-from cobalance.generation.planning.simulation import simulate_images
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.dataset.read import load_named_images, read_image_files
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.plurals import inflect
@@ -73,8 +73,7 @@ def page() -> None:
     if not current.is_mined:
         mine_button.offer(current)
         return
-    with st.spinner("Reading the cliques", show_time=True):
-        cliques: Cliques = current.read(load_cliques)
+    cliques = mined_cliques(current.store, current.state)
     if not len(cliques.counts):
         why = no_clique(current.name, current.mining, current.class_sizes)
         empty_state("No clique", escape(render(why, in_app)))
@@ -106,7 +105,7 @@ def page() -> None:
         st.subheader("Images to make", anchor=False)
         edited = query_editor.edit(cliques, found, request, editable=may_edit())
     planned = replace(found, images=edited.apply(found.images))
-    after = simulate_images(cliques, planned)
+    after = cliques_after(cliques, planned, request)
     measured = plan_measured(current, cliques, planned, request)
     touched = touched_rows(cliques, after)
     planner = f"{request.planner}, edited by hand" if edited.images else request.planner
@@ -136,8 +135,10 @@ def page() -> None:
             effect_charts.picture(cliques, after, touched)
     _take_away(current, plan, request.planner, measured, head)
     with curve:
-        left_by_images = curve_of(current, cliques, request)
-        effect_charts.draw_curve(left_by_images, plan.images)
+        chart = st.empty()
+        for left_by_images in curves_of(current, cliques, request):
+            with chart.container():
+                effect_charts.draw_curve(left_by_images, plan.images)
         _drag_budget(int(left_by_images["images"].max()), plan.images)
     view = choose_view("View", VIEWS, "plan_view")
     if view == VIEWS[0]:
