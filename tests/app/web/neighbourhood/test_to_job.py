@@ -91,9 +91,9 @@ def test_a_clicked_clique_gets_a_job_that_serves_it(
     assert becomes[row] < 0.6 * was[row]
     assert not (leans & ~leant).any()
     assert becomes[others].sum() < was[others].sum()
-    # No other grows by more than chance alone would have two classes differ.
-    rates = before.counts.sum(axis=1) / before.class_sizes.sum()
-    chance = np.sqrt(rates * (1 - rates) * (1 / before.class_sizes).sum())
+    # No other grows by more than chance alone has two classes differ: by two standard errors.
+    rates = after.counts.sum(axis=1) / after.class_sizes.sum()
+    chance = 2 * np.sqrt(rates * (1 - rates) * (1 / after.class_sizes).sum())
     assert ((becomes - was)[others] <= chance[others]).all()
 
     said = {one.label: one.value for one in app.metric}
