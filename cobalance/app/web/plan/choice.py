@@ -1,6 +1,6 @@
 """Controls of a plan: cliques, planner and limits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -89,7 +89,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         st.expander("More: planner, sizes, limits", key="_plan_more"),
         st.container(horizontal=True, vertical_alignment="bottom", key="_plan_options"),
     ):
-        usual = WHOLE_IMAGES if has_images(current) else COUNTS
+        usual = WHOLE_IMAGES if images_at_hand(current) is not None else COUNTS
         planner = st.selectbox(
             "Planner",
             [usual, *(name for name in PLANNERS if name != usual)],
@@ -157,8 +157,9 @@ def _limit(label: str, key: str, purpose: str) -> int | None:
     return found
 
 
-# What was worked out is kept under the request alone: the cliques follow from its state. Tables of
-# cliques are kept as they are, not as copies: they are tested once, see `clique_q_values`.
+# What was worked out is kept under the request alone: the cliques follow from its state. Images and
+# tables of cliques are kept as they are, not as copies: the latter are tested once, see
+# `clique_q_values`.
 _BY_IMAGES: dict[str | type[Any], Callable[[Any], Any]] = {
     PlannedImages: lambda planned: planned.images.tobytes()
 }
@@ -168,6 +169,12 @@ _BY_IMAGES: dict[str | type[Any], Callable[[Any], Any]] = {
 def mined_cliques(_store: GraphStore, state: DatasetState) -> Cliques:
     """Read the cliques of a dataset as it is."""
     return load_cliques(_store, state.name)
+
+
+@st.cache_resource(show_spinner="Reading the images", max_entries=8)
+def named_images(_store: GraphStore, state: DatasetState) -> tuple[Incidence, Sequence[str]] | None:
+    """Read the images that were mined, or a sample, with their ids; None for counts alone."""
+    return load_named_images(_store, state.name, state.mining_options().split)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8, hash_funcs=_BY_IMAGES)
@@ -194,18 +201,9 @@ def plan_found(_current: CurrentDataset, _cliques: Cliques, request: PlanRequest
     return run_planner(_cliques, planner, request.options, request.choice.rows(_cliques), images)
 
 
-def has_images(current: CurrentDataset) -> bool:
-    """Whether there are images, and not counts alone; they are not read in every run."""
-    return bool(current.read(_find_images, current.mining.split))
-
-
-def _find_images(store: GraphStore, dataset: str, split: str | None) -> bool:
-    return load_named_images(store, dataset, split) is not None
-
-
 def images_at_hand(current: CurrentDataset) -> Incidence | None:
     """The images that were mined, or a sample of them; None where there are counts alone."""
-    named = current.read(load_named_images, current.mining.split)
+    named = named_images(current.store, current.state)
     return None if named is None else named[0]
 
 

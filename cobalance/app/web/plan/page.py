@@ -22,8 +22,9 @@ from cobalance.app.web.plan.choice import (
     cliques_after,
     curves_of,
     describe_choice,
-    has_images,
+    images_at_hand,
     mined_cliques,
+    named_images,
     plan_found,
     plan_measured,
     planners_compared,
@@ -44,7 +45,7 @@ from cobalance.generation.planning.planners import WHOLE_IMAGES
 from cobalance.generation.planning.resampling import BASELINES
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.cliques import Cliques
-from cobalance.graph.dataset.read import load_named_images, read_image_files
+from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError, render
 from cobalance.graph.plurals import inflect
 from cobalance.workflows.cells import to_csv
@@ -96,7 +97,7 @@ def page() -> None:
         )
         empty_state("Nothing to make", escape(why), icon=":material/check_circle:")
         return
-    if request.planner != WHOLE_IMAGES and not has_images(current):
+    if request.planner != WHOLE_IMAGES and images_at_hand(current) is None:
         st.caption(COUNTS_ALONE)
     head = st.container(key="_plan_summary", gap="xsmall")  # which page.css keeps in sight
     curve, told, pictures = st.container(), st.container(), st.container()
@@ -210,7 +211,7 @@ def assemble_plan(
     """The plan on the page, edits included."""
     ids: Sequence[str] = ()
     if planned.sources is not None:
-        named = current.read(load_named_images, current.mining.split)
+        named = named_images(current.store, current.state)
         ids = () if named is None else named[1]
     smallest, largest = request.options.resolve(cliques)
     options = replace(request.options, min_size=smallest, max_size=largest)
