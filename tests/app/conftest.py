@@ -12,8 +12,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from cobalance.app.web.state import session
+from cobalance.app.web.state import session, tasks
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.jobs.status import Job, list_jobs
 from cobalance.workflows.settings import Settings
 
 MAIN = Path(__file__).parents[2] / "cobalance" / "app" / "web" / "main.py"
@@ -112,3 +113,14 @@ def stories(app: AppTest) -> list[dict[str, Any]]:
     found = app.get("bidi_component")
     sent = [json.loads(one.proto.json) for one in found if one.proto.json]
     return [data for data in sent if data.get("steps")]
+
+
+def created(app: AppTest, store: GraphStore, dataset: str) -> Job:
+    """Create the job that the page shows, and give it."""
+    app.checkbox(key="_without_images").check()
+    app.button(key="_plan_create").click().run()
+    task = tasks.find(f"job {dataset}")
+    assert task is not None
+    assert task.wait(60)
+    assert task.error is None
+    return list_jobs(store, dataset)[0]

@@ -7,14 +7,13 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from cobalance.app.web.state import tasks
 from cobalance.graph.arrays import BoolArray, FloatArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.diagnosis.association import homogeneity_test
 from cobalance.graph.diagnosis.q_values import q_values
 from cobalance.graph.jobs.status import list_jobs, read_queries
-from tests.app.conftest import OpenPage, WriteDataset
+from tests.app.conftest import OpenPage, WriteDataset, created
 from tests.counted import Images, count_cliques
 
 ARROW = " \N{RIGHTWARDS ARROW} "
@@ -68,13 +67,7 @@ def test_a_clicked_clique_gets_a_job_that_serves_it(
     assert app.query_params["clique"] == IN_URL
     visit(app, "plan")
     assert (app.title[0].value, app.query_params["clique"]) == ("Plan", IN_URL)
-    app.checkbox(key="_without_images").check()
-    app.button(key="_plan_create").click().run()
-    task = tasks.find(f"job {dataset}")
-    assert task is not None
-    assert task.wait(60)
-    assert task.error is None
-
+    created(app, store, dataset)
     (job,) = list_jobs(store, dataset)
     queries = read_queries(store, job.id)
     planned = Counter(real)

@@ -18,9 +18,9 @@ from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.jobs.candidates import NewCandidate, record_made
 from cobalance.graph.jobs.lifecycle import create_job, query_id
-from cobalance.graph.jobs.status import Job, list_jobs, read_queries
+from cobalance.graph.jobs.status import list_jobs, read_queries
 from cobalance.workflows.plan.planners import plan_dataset
-from tests.app.conftest import Login, OpenPage, WriteDataset, shown_text, stories
+from tests.app.conftest import Login, OpenPage, WriteDataset, created, shown_text, stories
 
 COW_FIELD = json.dumps(["cow", "field"])
 
@@ -366,17 +366,6 @@ def test_a_job_is_created_and_leads_to_its_page(
     assert kept == {"planner": "conbias", "n": 5}
     app.button(key="_plan_to_jobs").click().run()
     assert app.title[0].value == "Jobs"
-
-
-def created(app: AppTest, store: GraphStore, dataset: str) -> Job:
-    """Create the job that the page shows, and give it."""
-    app.checkbox(key="_without_images").check()
-    app.button(key="_plan_create").click().run()
-    task = tasks.find(f"job {dataset}")
-    assert task is not None
-    assert task.wait(60)
-    assert task.error is None
-    return list_jobs(store, dataset)[0]
 
 
 def test_a_job_is_made_as_usual(open_page: OpenPage, store: GraphStore, cars: str) -> None:
