@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,9 @@ def plan_curve(
     return pd.DataFrame(found, columns=["images", "difference"])
 
 
+_told_before: WeakKeyDictionary[Incidence, tuple[float, float]] = WeakKeyDictionary()
+
+
 def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) -> dict[str, float]:
     """Measure how well concepts alone predict the class, before and after a plan.
 
@@ -208,7 +212,9 @@ def measure_told(cliques: Cliques, planned: PlannedImages, images: Incidence) ->
     added = np.zeros((len(planned.images), len(images.classes)), dtype=np.int64)
     added[:, known] = planned.images[:, classes]
     members = np.sort(recode[planned.sets(cliques).members], axis=1)[:, ::-1]
-    before, after = concepts_alone(images), concepts_alone(images, members, added)
+    if images not in _told_before:
+        _told_before[images] = concepts_alone(images)
+    before, after = _told_before[images], concepts_alone(images, members, added)
     sizes = images.class_sizes() * min(1.0, MOST_IMAGES / max(len(images.labels), 1))
     sizes = sizes[sizes > 0]
     error = np.sqrt(before[0] * (1 - before[0]) * (1 / sizes).sum()) / max(len(sizes), 1)

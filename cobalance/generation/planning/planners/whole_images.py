@@ -404,7 +404,7 @@ class _Search:
             f"sets with as many images of each class gets below {bound:,.0f}. Planned images show "
             f"{n @ lengths / n.sum():.1f} concepts, real ones {pool.mean:.1f}; "
             f"{n @ changed / n.sum():.1f} of them differ from the real image that they follow, and "
-            f"{SEEN} real images or more show an added one with each other."
+            f"an added one is seen with each of the others in {SEEN} real images or more."
         )
         sources = pool.find_sources(places, codes)
         return PlannedImages(images, None, bound, note, members, sources)
