@@ -78,7 +78,7 @@ def _options(
     ] = False,
     log_level: Annotated[
         Level | None,
-        typer.Option(help="Log from this level on; see docs/operations.md.", case_sensitive=False),
+        typer.Option(help="Log from this level on; see docs/operate.md.", case_sensitive=False),
     ] = None,
     log_file: Annotated[
         Path | None, typer.Option(help="Append the log to this file, by default from info on.")
