@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 # Without their bytecode, hundreds of processes of a run would compile the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests bench docs lock clean
+.PHONY: demo demo-full demo-counterfactual demo-annotate app worker test check types tests test-latest test-lowest beside \
+	bench docs lock clean
 
 demo: $(VENV)/core
 	$(BIN)/cobalance demo
@@ -48,7 +49,9 @@ bench: $(VENV)/bench
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
 
-EXTRAS := app worker models annotate evaluate train graphs hub mcp spark demo dev
+EXTRAS := app worker models annotate evaluate train graphs hub mcp spark demo local compiled dev
+# What the container of docker-compose.yml has: its databases are servers of their own.
+CONTAINER := app worker annotate evaluate graphs hub mcp compiled
 
 # The pinned versions: with hashes, and without the address of any index.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -56,10 +59,10 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 lock: $(VENV)/dev
 	$(LOCK) --upgrade $(foreach extra,$(EXTRAS) bench,--extra $(extra)) -o requirements/bench.txt
 	$(LOCK) -c requirements/bench.txt $(foreach extra,$(EXTRAS),--extra $(extra)) -o requirements/dev.txt
-	$(LOCK) -c requirements/bench.txt --extra app --extra worker -o requirements/app.txt
+	$(LOCK) -c requirements/bench.txt $(foreach extra,$(CONTAINER),--extra $(extra)) -o requirements/app.txt
 	$(LOCK) -c requirements/bench.txt --extra worker --extra models --extra annotate --extra train -o requirements/models.txt
 	$(LOCK) -c requirements/bench.txt --extra worker --extra annotate --extra evaluate --extra demo -o requirements/demo.txt
-	$(LOCK) -c requirements/bench.txt -o requirements/core.txt
+	$(LOCK) -c requirements/bench.txt --extra local --extra compiled -o requirements/core.txt
 	echo uv | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/uv.txt
 
 $(VENV)/bin/python:
@@ -71,10 +74,12 @@ $(BIN)/uv: requirements/uv.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r $<
 	@touch $@
 
+$(VENV)/app $(VENV)/models $(VENV)/demo: $(VENV)/core
+
 # uv downloads in parallel; pip does where uv cannot, such as behind an index that only pip knows.
 PINNED := --quiet --require-hashes -r
 $(VENV)/core $(VENV)/app $(VENV)/models $(VENV)/demo $(VENV)/dev $(VENV)/bench: $(VENV)/%: requirements/%.txt pyproject.toml | $(BIN)/uv
-	$(BIN)/uv pip install --python $(BIN)/python $(PINNED) $< || $(BIN)/python -m pip install $(PINNED) $<
+	$(BIN)/uv pip install --python $(BIN)/python $(PINNED) requirements/$*.txt || $(BIN)/python -m pip install $(PINNED) requirements/$*.txt
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 	@touch $@
 

@@ -51,10 +51,12 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: ``import cobalance`` alone loads nothing heavy."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version(__name__)
     if name not in _HOME:
         raise AttributeError(f"module 'cobalance' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})

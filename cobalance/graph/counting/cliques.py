@@ -1,9 +1,10 @@
 """Mine all concept cliques up to a size, with exact joint counts per class."""
 
+import logging
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from cobalance.graph.counting.engines.choice import (
 )
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.errors import OptionError, TooManyCliquesError, check_known
+from cobalance.graph.installation import install_command
+from cobalance.graph.plugins import is_installed
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
@@ -127,8 +130,8 @@ def mine_cliques(
         paper's common class cliques. None stands for all classes, an empty collection for no
         condition. Counts are given for all classes in any case.
     engine : {"auto", "numpy", "numba"}
-        Implementation, see `cobalance.graph.counting.engines.choice.choose_engine`. The result is
-        the same.
+        Implementation, see `cobalance.graph.counting.engines.choice.choose_engine`; NumPy where
+        numba is not installed, with a warning in the log. The result is the same.
     threads : int or None
         Threads of the numba engine, by default one per available core.
     max_cliques : int or None
@@ -145,6 +148,8 @@ def mine_cliques(
         For a number below 1 or an unknown engine.
     UnknownNameError
         For a name in `common` that is not a class.
+    MissingExtraError
+        For the engine numba without the extra ``compiled``.
     TooManyCliquesError
         As soon as more than `max_cliques` have been found.
 
@@ -181,6 +186,9 @@ def mine_cliques(
     limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if engine == "auto":
         engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
+        if engine == "numba" and not is_installed("compiled"):
+            _tell_of_compiled()
+            engine = "numpy"
     blocks: list[Block] = []
     found = 0
     with closing(mine(engine, incidence, max_size, min_support, common, threads, limit)) as more:
@@ -194,6 +202,15 @@ def mine_cliques(
             "maximum size; or, if memory allows, for more cliques."
         )
     return _sort_cliques(blocks, max_size, incidence)
+
+
+@cache
+def _tell_of_compiled() -> None:
+    """Say once how so many images are counted faster."""
+    logging.getLogger(__name__).warning(
+        "So many images are counted about ten times as fast by compiled code: %s",
+        install_command("compiled"),
+    )
 
 
 def _sort_cliques(blocks: list[Block], max_size: int, incidence: Incidence) -> Cliques:

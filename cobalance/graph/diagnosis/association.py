@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cobalance.graph.arrays import FloatArray, IntArray
 from cobalance.graph.diagnosis.exact_tests import fisher, fisher_many
+from cobalance.graph.diagnosis.intervals import normal_quantile
 from cobalance.graph.errors import OptionError
 
 TESTS = ("none", "fisher", "chi-square", "fisher each class")
@@ -217,8 +218,6 @@ def log_odds_ratio(
     >>> log_odds_ratio(counts, sizes, np.array([0]), np.array([1])).round(3)
     array([[1.35 , 0.569, 2.131]])
     """
-    from statsmodels.stats.proportion import confint_proportions_2indep
-
     if not 0 < confidence < 1:
         raise OptionError(f"confidence is {confidence}; give a value between 0 and 1, such as 0.95")
     rows = np.arange(len(counts))
@@ -226,18 +225,11 @@ def log_odds_ratio(
     of_over, of_under = class_sizes[over], class_sizes[under]
     empty = np.minimum.reduce([in_over, of_over - in_over, in_under, of_under - in_under]) == 0
     half = np.where(empty, 0.5, 0.0)
-    low, high = np.log(
-        confint_proportions_2indep(
-            in_over + half,
-            of_over + 2 * half,
-            in_under + half,
-            of_under + 2 * half,
-            method="logit",
-            compare="odds-ratio",
-            alpha=1 - confidence,
-        )
-    )
-    result = np.stack([(low + high) / 2, low, high], axis=1)  # symmetric around the estimate
+    with_it = np.stack([in_over + half, in_under + half])
+    without = np.stack([of_over - in_over + half, of_under - in_under + half])
+    estimate = np.log(with_it[0] * without[1] / (with_it[1] * without[0]))
+    reach = normal_quantile(confidence) * np.sqrt((1 / with_it + 1 / without).sum(axis=0))
+    result = np.stack([estimate, estimate - reach, estimate + reach], axis=1)
     result[(over == under) | (of_over == 0) | (of_under == 0)] = np.nan
     return result
 

@@ -8,12 +8,20 @@ NORMAL_95 = 1.959963984540054
 """Half the width of a normal interval of 95%, in standard errors."""
 
 
+def normal_quantile(confidence: float) -> float:
+    """Half the width of a normal interval of this confidence, in standard errors."""
+    from scipy.special import ndtri
+
+    return float(-ndtri((1 - confidence) / 2))
+
+
 def wilson(
     hits: FloatArray, n: FloatArray, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     """Wilson's interval of each proportion; NaN for one of nothing.
 
-    Unlike a bootstrap, it has a width for a group of one image, and for one that is all right.
+    Unlike a bootstrap, it has a width for a group of one image, and for one that is all right
+    (Wilson, Journal of the American Statistical Association 22, 1927).
 
     Examples
     --------
@@ -21,13 +29,14 @@ def wilson(
     >>> low.round(4), high.round(4)
     (array([0.3094]), array([0.498]))
     """
-    from statsmodels.stats.proportion import proportion_confint
-
+    z2 = normal_quantile(confidence) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = proportion_confint(hits, n, alpha=1 - confidence, method="wilson")
+        rate, weight = hits / n, 1 / (1 + z2 / n)
+        half = weight * np.sqrt(z2 * (rate * (1 - rate) + z2 / (4 * n)) / n)
+        centre = weight * (rate + z2 / (2 * n))
     some = np.asarray(n) > 0  # where none or all hit, the formula gives the bound but for ulps
-    low = np.where(some & (np.asarray(hits) == 0), 0.0, low)
-    high = np.where(some & (np.asarray(hits) == n), 1.0, high)
+    low = np.where(some & (np.asarray(hits) == 0), 0.0, centre - half)
+    high = np.where(some & (np.asarray(hits) == n), 1.0, centre + half)
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 
@@ -70,17 +79,11 @@ def newcombe(
     confidence: float = 0.95,
 ) -> tuple[FloatArray, FloatArray]:
     """Newcombe's interval of the difference of two proportions; NaN where one has no images."""
-    from statsmodels.stats.proportion import confint_proportions_2indep
-
     limits = np.full((2, len(hits)), np.nan)
     some = (n > 0) & (other_n > 0)
-    if some.any():
-        limits[:, some] = confint_proportions_2indep(
-            hits[some],
-            n[some],
-            other_hits[some],
-            other_n[some],
-            method="newcomb",
-            alpha=1 - confidence,
-        )
+    rate, other = hits[some] / n[some], other_hits[some] / other_n[some]
+    low, high = wilson(hits[some], n[some], confidence)
+    other_low, other_high = wilson(other_hits[some], other_n[some], confidence)
+    limits[0, some] = rate - other - np.hypot(rate - low, other_high - other)
+    limits[1, some] = rate - other + np.hypot(high - rate, other - other_low)
     return limits[0], limits[1]

@@ -10,6 +10,7 @@ import numpy as np
 from cobalance.graph.arrays import IntArray
 from cobalance.graph.counting.engines import expansion
 from cobalance.graph.counting.incidence import Incidence
+from cobalance.graph.errors import needs_extra
 
 Block = tuple[IntArray, IntArray]  # members and counts of some cliques
 Engine = Literal["auto", "numpy", "numba"]
@@ -77,7 +78,8 @@ def mine(
 ) -> Generator[Block]:
     """Yield all cliques in blocks, single concepts first; parameters as in `mine_cliques`."""
     if engine == "numba":
-        from cobalance.graph.counting.engines import projection
+        with needs_extra("The counting engine numba", "compiled"):
+            from cobalance.graph.counting.engines import projection
 
         workers = projection.threads_for(incidence, threads)
         singles = projection.count_items(incidence, workers)

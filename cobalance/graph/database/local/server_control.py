@@ -30,7 +30,8 @@ from cobalance.graph.database.local.home import (
 from cobalance.graph.database.local.server_process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
-from cobalance.graph.errors import Setting, StoreUnavailableError
+from cobalance.graph.errors import MissingExtraError, Setting, StoreUnavailableError
+from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 
 STAGE = "Neo4j"
@@ -79,6 +80,8 @@ def ensure_running(settings: LocalServerSettings, progress: Progress = silent) -
     ------
     StoreUnavailableError
         The server cannot be started or does not answer.
+    MissingExtraError
+        It has to be started, and the extra ``local`` is not installed.
     """
     home = Home(settings.home)
     try:
@@ -192,6 +195,9 @@ def _password(home: Home) -> tuple[str, bool]:
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
+    if not is_installed("local"):
+        server = "; or set ", Setting("uri"), " to the address of a Neo4j server"
+        raise MissingExtraError("The local Neo4j", "local", *server)
     if (full := full_disk(home.folder)) is not None:
         raise full
     folder = settings.cache.expanduser().resolve()
