@@ -137,7 +137,7 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
 
     def shown(self) -> pd.DataFrame:
         """Datasets without their times."""
-        return self.frame.drop(columns=["updated_at", "source"])
+        return self.frame.drop(columns=["updated_at", "source", "demo"])
 
     def __getitem__(self, name: str) -> Dataset:
         name = clean_name(name)

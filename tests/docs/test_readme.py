@@ -100,6 +100,8 @@ class Reader:
 
     def _cobalance(self, line: str, *, together: bool) -> str:
         _, *words = shlex.split(line)
+        # Without a terminal a demonstration has a line a phase on standard error.
+        together = together and words[0] != "demo"
         # A worker's process is its own: it ends with what it registers for signals and the queue.
         if words[0] == "work":
             done = spawn(self.environment, *words)

@@ -23,7 +23,11 @@ def own(settings, store, tmp_path, monkeypatch):
 
 def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
     write_annotations(
-        store, NAME, Annotations.from_records([ImageRecord("a", "town", ())]), source="before"
+        store,
+        NAME,
+        Annotations.from_records([ImageRecord("a", "town", ())]),
+        source="before",
+        demo=True,
     )
     earlier = create_run(store, NAME, NewRun("propose", "scripted", {}))
     folder = OutputFolder(own.folders().output)
@@ -63,6 +67,7 @@ def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
     after = (rows["corrected_gap"] - rows["true_gap"]).abs().sum()
     assert after < before / 3
 
+    assert find_dataset(store, NAME).demo
     show(annotate_parts(found))
     said = capsys.readouterr().out
     assert "invented" in said

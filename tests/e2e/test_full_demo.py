@@ -1,15 +1,21 @@
 """The whole way, as `cobalance demo --full` goes it: with the real queue, filters and graph."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from cobalance.app.cli.demo import full_parts, show
-from cobalance.graph.dataset.drop_rename import drop_dataset
-from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.dataset.drop_rename import drop_dataset, rename_dataset
+from cobalance.graph.dataset.read import read_annotations
+from cobalance.graph.dataset.state import find_dataset, list_datasets
+from cobalance.graph.errors import ConflictError
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo import full
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
+from cobalance.workflows.demo.removal import Removed, remove_demos
+from cobalance.workflows.load.dataset import load_dataset
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 
@@ -24,7 +30,10 @@ def own(settings, store, tmp_path, monkeypatch):
             drop_dataset(store, name)
 
 
-def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, monkeypatch):
+def test_every_planned_gap_closes_and_the_classifier_gains(
+    store, own, dataset, capsys, monkeypatch
+):
+    output = Path(own.folders().output)
     found = run_full_demo(store, own, seeds=[0])
     (made,) = found.results
     assert (made.job.state, made.job.accepted) == ("done", made.planned.plan.images)
@@ -77,9 +86,22 @@ def test_every_planned_gap_closes_and_the_classifier_gains(store, own, capsys, m
     assert "over-sampled" in said
     assert "DFR" in said
 
-    # After a drop all of it anew, in a job of its own; training would give the same.
-    for name in DATASETS:
-        drop_dataset(store, name)
+    # Removed, it leaves nothing but what is one's own; the name of a demonstration can be that.
+    load_dataset(store, own.folders(), dataset, read_annotations(store, "digits"), source="me")
+    made_of = output / made.job.id, output / "evaluations", output / "demo"
+    assert all(any(folder.rglob("*.*")) for folder in made_of)
+    removed = remove_demos(store, own.folders())
+    assert removed == Removed(tuple(sorted(DATASETS)), 1, len(LINES))
+    assert list_datasets(store).query("dataset == @dataset")["demo"].tolist() == [False]
+    assert not {*DATASETS}.intersection(list_datasets(store)["dataset"])
+    assert not any(path.is_file() for folder in made_of for path in folder.rglob("*"))
+    assert remove_demos(store, own.folders()) == Removed((), 0, 0)
+    rename_dataset(store, dataset, "digits")
+    with pytest.raises(ConflictError, match="needs the name 'digits'"):
+        run_full_demo(store, own, seeds=[0])
+    drop_dataset(store, "digits")
+
+    # All of it anew, in a job of its own; training would give the same.
     monkeypatch.setattr(full, "train_and_test", lambda *_: pd.DataFrame())
     (anew,) = run_full_demo(store, own, seeds=[0]).results
     assert anew.job.id != made.job.id

@@ -89,7 +89,8 @@ def show(
 
 def _shorten(frame: pd.DataFrame) -> pd.DataFrame:
     """Shorten the list for terminals: dates for times, columns that fit; other formats have all."""
-    days = frame.assign(updated_at=frame["updated_at"].str[:10])
+    source = frame["source"].where(~frame["demo"], "demo: " + frame["source"])
+    days = frame.drop(columns="demo").assign(updated_at=frame["updated_at"].str[:10], source=source)
     if not out.is_terminal:
         return days
     spare = ("updated_at", "classes", "cliques", "concepts")

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import fitting_table
-from cobalance.app.cli.shared.terminal import out
+from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.generation.planning.plan import PlanOptions
 from cobalance.graph.console.run import EXAMPLE
 from cobalance.graph.database.store import GraphStore
@@ -65,12 +65,23 @@ def demo(
             "the imbalances that it invents by an audit.",
         ),
     ] = False,
+    remove: Annotated[
+        bool,
+        typer.Option(
+            "--remove",
+            help="Delete what all demonstrations made: datasets, copies of them, jobs, "
+            "evaluations and files. Your own datasets stay.",
+        ),
+    ] = False,
 ) -> None:
     """Diagnose UrbanCars: 8,000 photographs of cars, labelled country or urban."""
-    if full + counterfactual + annotate > 1:
+    if full + counterfactual + annotate + remove > 1:
         raise OptionError(
-            "--full, --counterfactual and --annotate exclude each other; give one of them."
+            "--full, --counterfactual, --annotate and --remove exclude each other; give one."
         )
+    if remove:
+        _remove_demos()
+        return
     with needs_extra("The demonstration", "worker,demo"):
         if full:
             from cobalance.workflows.demo.full import run_full_demo
@@ -79,7 +90,7 @@ def demo(
         if annotate:
             from cobalance.workflows.demo.annotate import run_annotate_demo
     settings = Settings.from_environment()
-    with opened_store() as (store, progress):
+    with opened_store(lines=True) as (store, progress):
         parts: Parts
         if full:
             parts = full_parts(run_full_demo(store, settings, progress=progress))
@@ -92,6 +103,23 @@ def demo(
         else:
             parts = list(_urbancars_parts(store, progress))
     show(parts)
+
+
+def _remove_demos() -> None:
+    """Remove what demonstrations made, and say what that was."""
+    from cobalance.workflows.demo.removal import remove_demos
+
+    with opened_store() as (store, progress):
+        removed = remove_demos(store, Settings.from_environment().folders(), progress)
+    if not removed.datasets:
+        notes.print("There is no dataset of a demonstration. Nothing else was touched.")
+        return
+    out.print(f"Removed {inflect(len(removed.datasets), 'datasets')} of demonstrations:")
+    for name in removed.datasets:
+        out.print(f"  {name}")
+    jobs = inflect(removed.jobs, "jobs")
+    evaluations = inflect(removed.evaluations, "evaluations")
+    out.print(f"With them {jobs} and {evaluations}, and all their files.")
 
 
 def _urbancars_parts(store: GraphStore, progress: Progress) -> Parts:

@@ -1,6 +1,7 @@
 """Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
 from base64 import b64encode
+from collections.abc import Collection
 from pathlib import Path
 
 import streamlit as st
@@ -66,8 +67,10 @@ def main() -> None:
     with errors_shown():
         if first_steps.follow() and page.title == "Datasets":
             url.go_to("diagnose")
-        names = session.datasets()["dataset"].tolist()
-        _header(page.title, page.url_path or "diagnose", names)
+        listed = session.datasets()
+        names = listed["dataset"].tolist()
+        demos = {*listed.loc[listed["demo"].astype(bool), "dataset"]}
+        _header(page.title, page.url_path or "diagnose", names, demos)
         url.restore()
         url.show_left_out()
         if names or page.title in WITHOUT_DATASET:
@@ -84,19 +87,19 @@ def _picture(name: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(data).decode()}"
 
 
-def _header(title: str, path: str, names: list[str]) -> None:
+def _header(title: str, path: str, names: list[str], demos: Collection[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
     words = "\n".join(f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ()))
     left.title(title, anchor=False, help=words or None)
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
-            _choose_dataset(title, names)
+            _choose_dataset(title, names, demos)
             saved_views.draw_menu(path)
         draw_account()
 
 
-def _choose_dataset(title: str, names: list[str]) -> None:
+def _choose_dataset(title: str, names: list[str], demos: Collection[str]) -> None:
     session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
     st.selectbox(
         "Dataset",
@@ -108,6 +111,8 @@ def _choose_dataset(title: str, names: list[str]) -> None:
         required=True,
         label_visibility="collapsed",
     )
+    if st.session_state.get(session.DATASET) in demos:
+        st.badge("demo", color="gray", help="From `cobalance demo`, whose `--remove` deletes it.")
 
 
 def require_login() -> None:

@@ -39,6 +39,7 @@ DATASET_NODE = Node(
     Property("split_images", list[int], "of each of these splits"),
     Property("tag_concepts", list[str], "concepts that some of its images have by a tag"),
     Property("rebalanced_by", str, "the job whose images it has beside those of the original"),
+    Property("demo", bool, "true where a demonstration made it, or the dataset that it is made of"),
     scope="none",
 )
 MIGRATION = Node(

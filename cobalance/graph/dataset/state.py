@@ -45,6 +45,8 @@ class DatasetState:
         it has all images.
     images_at : str or None
         The files in which Spark finds all images, and their columns, as JSON.
+    demo : bool or None
+        True where a demonstration made it, or the dataset that it is made of.
     """
 
     name: str
@@ -57,6 +59,7 @@ class DatasetState:
     sample: int | None = None
     sample_seed: int | None = None
     images_at: str | None = None
+    demo: bool | None = None
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> "DatasetState":
@@ -169,7 +172,8 @@ def list_datasets(store: GraphStore) -> pd.DataFrame:
     -------
     pandas.DataFrame
         ``dataset``, ``images``, ``classes``, ``concepts``, ``cliques``, ``state`` (``ready``,
-        ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``.
+        ``not mined``, ``changed since mined`` or ``interrupted``), ``updated_at``, ``source``,
+        ``demo`` (whether a demonstration made it).
     """
     return store.read_frame(statements.DATASETS)
 

@@ -19,7 +19,8 @@ RETURN d.name AS dataset, coalesce(d.images, 0) AS images,
             WHEN d.cliques_digest = d.digest THEN 'ready'
             WHEN d.mining IS NULL THEN 'not mined'
             ELSE 'changed since mined' END AS state,
-       substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source
+       substring(toString(d.updated_at), 0, 16) + 'Z' AS updated_at, d.source AS source,
+       coalesce(d.demo, false) AS demo
 ORDER BY dataset""",
 )
 
@@ -41,10 +42,11 @@ ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()""",
 )
 
 BEGIN_IMAGES = Statement(
-    "Mark the images as being written, and record their source.",
+    "Mark the images as being written, and record their source and whether a demonstration's.",
     """
 MATCH (d:Dataset {name: $dataset})
-SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
+SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source,
+  d.demo = CASE WHEN $demo IS NULL THEN d.demo WHEN $demo THEN true END""",
 )
 
 TAKE_NAME = Statement(

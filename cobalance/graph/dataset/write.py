@@ -55,6 +55,7 @@ def write_annotations(
     *,
     source: str,
     replace: bool = False,
+    demo: bool | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Update a dataset's images, concepts and co-occurrences to match the annotations.
@@ -71,6 +72,8 @@ def write_annotations(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`. Otherwise they stay.
+    demo : bool or None
+        Whether the images are a demonstration's; None leaves the dataset marked as it is.
 
     Raises
     ------
@@ -87,7 +90,7 @@ def write_annotations(
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     claim = Claim.take(store, dataset)
-    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source, demo=demo)
     write_images(claim, annotations, change, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)

@@ -13,7 +13,7 @@ from cobalance.graph.database.statements import merge_edges_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.read import read_annotations
-from cobalance.graph.dataset.state import check_name
+from cobalance.graph.dataset.state import check_name, dataset_state
 from cobalance.graph.dataset.write import IngestReport, write_annotations
 from cobalance.graph.errors import Action, ConflictError, DataError, OptionError
 from cobalance.graph.jobs import reads, statements
@@ -207,6 +207,7 @@ def write_rebalanced(
         kept,
         source=f"{dataset} and the images of job {job.id}",
         replace=True,
+        demo=bool(dataset_state(store, dataset).demo),
         progress=progress,
     )
     _link(store, dataset, into, images)

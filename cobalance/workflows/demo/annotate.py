@@ -174,6 +174,7 @@ def _load(runner: Runner, pictures: pd.DataFrame) -> None:
         NAME,
         Annotations.from_records(records),
         source="things before photographs",
+        demo=True,
         progress=runner.progress,
     )
 

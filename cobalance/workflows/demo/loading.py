@@ -11,6 +11,7 @@ from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.workflows.demo import NAME, urbancars
+from cobalance.workflows.demo.removal import check_demo_name
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 
 def load_demo(store: GraphStore, progress: Progress) -> None:
     """Load and mine UrbanCars; a repeated call changes nothing."""
+    check_demo_name(store, NAME)
     annotations = Annotations.from_records(urbancars())
-    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
+    source = "UrbanCars training set"
+    write_annotations(store, NAME, annotations, source=source, demo=True, progress=progress)
     mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
 
 
@@ -48,6 +51,7 @@ def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
         drawn.annotations(folder=prefix_of(name)),
         source="digits on photographs, with the shortcuts of UrbanCars",
         replace=True,
+        demo=True,
         progress=progress,
     )
     regions = drawn.annotations(regions=True, folder=prefix_of(name))

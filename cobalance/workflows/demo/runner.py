@@ -17,6 +17,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
+from cobalance.workflows.demo.removal import FOLDER, check_demo_name
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
@@ -60,8 +61,15 @@ class Runner:
         return self.folders.open_output()
 
     def pictures(self, name: str) -> Path:
-        """The folder of a demonstration's own pictures; their addresses begin with `prefix_of`."""
-        return self.place / "demo" / name
+        """The folder of a demonstration's own pictures; their addresses begin with `prefix_of`.
+
+        Raises
+        ------
+        ConflictError
+            The store has a dataset of one's own of this name.
+        """
+        check_demo_name(self.store, name)
+        return self.place / FOLDER / name
 
     def check_leftovers(self, made_of: Mapping[str, str]) -> None:
         """Refuse datasets that an earlier run made and that the new jobs cannot be merged into.
@@ -116,7 +124,7 @@ class Runner:
 
     def _run(self, jobs: Collection[str], progress: Progress) -> None:
         home = self.settings.cobalance_home.expanduser().absolute()
-        run_here(self.settings, jobs, f"sqlite:///{home / 'demo' / 'queue.sqlite'}", progress)
+        run_here(self.settings, jobs, f"sqlite:///{home / FOLDER / 'queue.sqlite'}", progress)
 
     def ask(self, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
         """Answer of a saved query."""
@@ -126,7 +134,7 @@ class Runner:
 
 def prefix_of(name: str) -> str:
     """Prefix of the addresses of a demonstration's pictures."""
-    return f"demo/{name}/"
+    return f"{FOLDER}/{name}/"
 
 
 def _check_done(name: str, state: str, error: str | None) -> None:

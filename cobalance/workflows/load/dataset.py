@@ -45,6 +45,7 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
+    demo: bool = False,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -57,6 +58,8 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
+    demo : bool
+        The images are a demonstration's.
 
     Raises
     ------
@@ -67,7 +70,13 @@ def load_dataset(
         images' regions or captions cannot be written.
     """
     report = write_annotations(
-        store, dataset, annotations, source=source, replace=replace, progress=progress
+        store,
+        dataset,
+        annotations,
+        source=source,
+        replace=replace,
+        demo=demo,
+        progress=progress,
     )
     write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
     write_image_texts(

@@ -12,6 +12,20 @@ from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.progress import Progress
 
 
+class Lines:
+    """Progress callback that prints a line for each stage as it begins."""
+
+    def __init__(self, console: Terminal) -> None:
+        self._console = console
+        self._begun: set[str] = set()
+
+    def __call__(self, stage: str, *_: object) -> None:
+        """Report progress, see `cobalance.graph.progress.Progress`."""
+        if stage not in self._begun:
+            self._begun.add(stage)
+            self._console.print(f"{stage} …")
+
+
 class Stages:
     """Progress callback that draws a bar with a clock for each stage under way.
 
@@ -60,8 +74,8 @@ class Stages:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Open a progress callback that draws bars in a terminal, and nothing elsewhere."""
+def progress_bars(*, lines: bool = False) -> Iterator[Progress]:
+    """Open a progress callback that draws bars in a terminal, and elsewhere `lines` or nothing."""
     console = Terminal(stderr=True)
     with Bars(
         SpinnerColumn(),
@@ -74,7 +88,7 @@ def progress_bars() -> Iterator[Progress]:
         disable=not console.is_terminal,
     ) as bars:
         try:
-            yield Stages(bars)
+            yield Lines(console) if lines and not console.is_terminal else Stages(bars)
         except KeyboardInterrupt:
             bars.stop()
             console.print("Interrupted. Run the same command again: it goes on where it stopped.")

@@ -36,10 +36,13 @@ def _keep_store() -> Iterator[GraphStore]:
 
 
 @contextmanager
-def opened_store() -> Iterator[tuple[GraphStore, Progress]]:
-    """Open the store that the environment names, or the command's own, with progress bars."""
+def opened_store(*, lines: bool = False) -> Iterator[tuple[GraphStore, Progress]]:
+    """Open the store that the environment names, or the command's own, with progress bars.
+
+    With `lines` progress is told without a terminal, too, by a line for each stage.
+    """
     kept = _KEPT.get()
-    with progress_bars() as progress:
+    with progress_bars(lines=lines) as progress:
         if kept is not None:
             yield kept, progress
         else:

@@ -96,7 +96,7 @@ def _overview(frame: pd.DataFrame) -> None:
     key = f"_datasets {chosen}"
     counts = ["Images", "Classes", "Concepts", "Cliques"]
     draw_table(
-        frame.set_axis(["Dataset", *counts, "State", "Updated", "From"], axis=1),
+        frame.set_axis(["Dataset", *counts, "State", "Updated", "From", "Demo"], axis=1),
         320,
         {
             "Dataset": st.column_config.TextColumn(width="medium"),

@@ -18,7 +18,7 @@ from cobalance.graph.database.local.jar_lock import Jar, JarLock, read_lock
 from cobalance.graph.errors import Setting, StoreUnavailableError
 from cobalance.graph.progress import Progress, silent
 
-STAGE = "Neo4j jars"
+STAGE = "download Neo4j (140 MB, once)"
 """Stage name of the download, which counts bytes."""
 
 _PARALLEL = 6

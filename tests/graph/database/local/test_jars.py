@@ -94,7 +94,7 @@ def test_downloads_all_and_tells_how_far(repository: Repository, tmp_path: Path)
     assert_complete(tmp_path / "new")
     done = [report[1] for report in reports]
     assert done == sorted(done)
-    assert reports[-1] == ("Neo4j jars", LOCK.total_bytes, LOCK.total_bytes)
+    assert reports[-1] == ("download Neo4j (140 MB, once)", LOCK.total_bytes, LOCK.total_bytes)
 
 
 def test_complete_folder_is_neither_asked_for_nor_written(
