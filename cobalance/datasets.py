@@ -34,7 +34,6 @@ from cobalance.labels import Annotated
 from cobalance.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.remedies import methods_speak_python
 from cobalance.tags import Tagged
-from cobalance.workflows.check import compare_dataset
 from cobalance.workflows.diagnose.mine import Engine, mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.export_graph.tables import dataset_incidence
@@ -44,6 +43,7 @@ from cobalance.workflows.order.settings import check_settings
 from cobalance.workflows.plan.edits import plan_counterfactual_dataset
 from cobalance.workflows.plan.planners import plan_dataset
 from cobalance.workflows.plan.resample import resample_dataset
+from cobalance.workflows.published import compare_dataset
 from cobalance.workflows.report.contents import ReportOptions
 from cobalance.workflows.report.page import write_report
 from cobalance.workflows.settings import Settings

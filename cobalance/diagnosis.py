@@ -457,7 +457,7 @@ class PublishedComparison(Result):
 
     def title(self) -> str:
         """How many rows are equal and how many are not, and which names are not the same."""
-        from cobalance.workflows.check import describe_published  # with it comes the driver
+        from cobalance.workflows.published import describe_published  # with it comes the driver
 
         return describe_published(self.frame, self.theirs)
 
@@ -484,7 +484,7 @@ def compare_published(
     InputError
         The file is none of these.
     """
-    from cobalance.workflows.check import compare_published as compared
+    from cobalance.workflows.published import compare_published as compared
 
     incidence = data.incidence(split)
     theirs = read_published(file, incidence.classes, incidence.concepts)

@@ -92,8 +92,8 @@ def job_settings() -> str:
         ),
         (
             "Options of annotators",
-            " For `--set` of `cobalance annotate label --with NAME` and of `cobalance rebalance "
-            "--annotate NAME`.",
+            " For `--set` of `cobalance annotate label` and of `cobalance rebalance`, with "
+            "`--annotator NAME`.",
             ANNOTATORS,
             "",
         ),

@@ -73,7 +73,10 @@ class ReadOptions:
     ] = "fail"
     split: Annotated[
         str | None,
-        Option("Split of all images", "Split of all images, such as train; overrides the file's."),
+        Option(
+            "Split of all images",
+            "Split to give images: all of them, such as train; overrides the file's.",
+        ),
     ] = None
     id_column: Annotated[str | None, _column("Image id", "the image's id", "")] = None
     class_column: Annotated[str | None, _column("Class", "its class", "")] = None

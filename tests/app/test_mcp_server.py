@@ -95,7 +95,7 @@ def test_the_command_serves_standard_input_and_output(settings, cars):
     async def talk():
         server = StdioServerParameters(
             command=sys.executable,
-            args=["-m", "cobalance.app", "mcp"],
+            args=["-m", "cobalance.app", "store", "mcp"],
             env=environment_of(settings),
         )
         async with Client(server) as client:

@@ -180,7 +180,15 @@ def made(settings, store, models, orders, tmp_path_factory):
     captions = folder / "captions.json"
     classes = ("--class-captions", captions, "--class-words", "coco-gb", "--captions", captions)
     for name, split in ((NAME, "train"), (HELD_OUT, "test")):
-        run("ingest", folder / "instances.json", "--dataset", name, "--split", split, *classes)
+        run(
+            "ingest",
+            folder / "instances.json",
+            "--dataset",
+            name,
+            "--assign-split",
+            split,
+            *classes,
+        )
         run("mine", name, "--max-size", 2, "--any-class")
     jobs = {}
     for recipe, changes in orders.items():

@@ -1,6 +1,7 @@
-"""`cobalance compare`: two datasets, two splits, or all planners, side by side."""
+"""`cobalance compare`: a dataset with another, its splits, published files, or all planners."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
     cleaned,
+    note_limit,
 )
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
@@ -29,10 +31,12 @@ from cobalance.workflows.compare import (
     describe_splits,
     splits_table,
 )
-from cobalance.workflows.plan.compare import compare_dataset
+from cobalance.workflows.plan.compare import compare_dataset as compare_all_planners
+from cobalance.workflows.published import compare_dataset, describe_published
 
 app = typer.Typer(
-    help="Compare the imbalances of two datasets or two splits, or what planners make of one.",
+    help="Compare the imbalances of two datasets or two splits, counts with published ones, or "
+    "planners.",
     no_args_is_help=True,
 )
 _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
@@ -77,7 +81,7 @@ def compare_splits(
         int | None, typer.Option(min=1, help="Largest clique. Default: as mined.")
     ] = None,
     max_q_value: Annotated[
-        float, typer.Option("--max-q", help="Largest q-value of an imbalance that holds.")
+        float, typer.Option("--max-q", help="Largest q-value: of an imbalance that holds.")
     ] = MAX_Q_VALUE,
     limit: _Limit = 20,
     format_: FormatOption = Format.TABLE,
@@ -94,12 +98,44 @@ def compare_splits(
     write_frame(splits_table(found) if watched else found.cliques, format_, output)
 
 
+@app.command("published")
+def compare_published(
+    dataset: DatasetName,
+    published: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A co-occurrence CSV, or the JSON of a clique dictionary, of common cliques or of "
+            "generation queries.",
+        ),
+    ],
+    limit: _Limit = 20,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Compare a mined dataset with a file that the authors of ConBias published for it.
+
+    Counts and generation queries that differ come first, then those of one side, then equal ones.
+    Queries are compared with those of the planner published. Names that letter case alone tells
+    apart are the same where that is unique. Where nothing is equal, the exit code is 1.
+    """
+    with opened_store() as (store, _):
+        frame, theirs = compare_dataset(store, dataset, published)
+    watched = format_ is Format.TABLE and output is None
+    write_frame(frame[:limit] if watched else frame, format_, output)
+    if watched and len(frame) > limit:
+        note_limit(limit)
+    notes.print(describe_published(frame, theirs) + ".")
+    if not (frame["result"] == "equal").any():
+        raise typer.Exit(1)
+
+
 @app.command("planners")
 def compare_planners(
     dataset: DatasetName,
     setting: Annotated[
         list[str] | None,
-        assignments_option("--set", "A planner's own option, such as minimal.tolerance=0.1."),
+        assignments_option("An option of a planner, such as minimal.tolerance=0.1."),
     ] = None,
     min_size: MinSize = None,
     max_size: MaxSize = None,
@@ -122,7 +158,7 @@ def compare_planners(
         PLANNERS.check(planner, options)
     limits = PlanOptions(min_size, max_size, max_per_query, budget)
     with opened_store() as (store, progress):
-        found = compare_dataset(store, dataset, limits, own, progress, in_shell)
+        found = compare_all_planners(store, dataset, limits, own, progress, in_shell)
     write_frame(found, format_, output)
     for left_out, why in found.attrs["left_out"].items():
         notes.print(f"{left_out} is left out: {why}")

@@ -28,7 +28,12 @@ def cypher(
     ] = False,
     dataset: Annotated[
         str | None,
-        typer.Option("--dataset", "-d", help="The same as --param dataset=NAME.", callback=cleaned),
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="The dataset: the same as --param dataset=NAME.",
+            callback=cleaned,
+        ),
     ] = None,
     param: Annotated[
         list[str] | None,
@@ -39,7 +44,9 @@ def cypher(
             help="A parameter; a list as JSON, or repeat it. Repeatable.",
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Time limit in seconds.")] = 30.0,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Time limit in seconds, of the query.")
+    ] = 30.0,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1000,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,

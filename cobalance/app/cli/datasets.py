@@ -1,4 +1,4 @@
-"""`cobalance datasets`: list, show, drop and rename datasets."""
+"""`cobalance datasets`: list, show, drop and rename datasets, and export their graphs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from cobalance.app.cli.export_graph import export_graph
 from cobalance.app.cli.shared.options import (
     ALL_JOBS,
     DatasetName,
@@ -27,7 +28,9 @@ from cobalance.workflows.export_graph.tables import dataset_centrality
 from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
 from cobalance.workflows.settings import Settings
 
-app = typer.Typer(help="List, show, drop and rename datasets.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show, drop and rename datasets; export their graphs.", no_args_is_help=True
+)
 
 
 @app.command("list")
@@ -147,3 +150,6 @@ def rename(
     with opened_store() as (store, progress):
         rename_dataset(store, Settings.from_environment().folders(), dataset, new, progress)
     notes.print(f"Renamed {dataset!r} to {new!r}.")
+
+
+app.command("export-graph")(export_graph)

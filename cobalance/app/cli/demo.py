@@ -200,7 +200,7 @@ def full_parts(found: "FullDemo") -> Parts:
     )
     yield LOOK_FURTHER
     yield f"cobalance compare datasets {first.dataset} {first.rebalanced}", "all changes"
-    yield f"cobalance jobs {first.job.id}", "the job, query by query"
+    yield f"cobalance jobs show {first.job.id}", "the job, query by query"
     yield f"cobalance cypher what-helped -d {first.rebalanced}", "what its images did for models"
     yield f"cobalance export {first.job.id} digits-rebalanced --as imagefolder", "for training"
     yield web_app_command("the images with their originals, and all else")
@@ -269,7 +269,7 @@ def counterfactual_parts(found: "CounterfactualDemo") -> Parts:
     yield f"cobalance compare datasets {NAME} {augmented}", "all changes"
     yield f"cobalance cypher counterfactual-twins -d {synthetic}", "who was made from which picture"
     yield f"cobalance cypher unpaired-counterfactuals -d {synthetic}", "what lacks a group: nothing"
-    yield f"cobalance jobs {job}", "the job, query by query"
+    yield f"cobalance jobs show {job}", "the job, query by query"
     yield (
         f"cobalance rebalance {job} --real unedited --share 0.5 --into {NAME}-half",
         "half of the pictures give way to pairs",

@@ -47,7 +47,7 @@ _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 def mine(
     dataset: DatasetName,
     max_size: Annotated[
-        int | None, typer.Option(min=1, help="Concepts in the largest clique; at first 4.")
+        int | None, typer.Option(min=1, help="Largest clique, in concepts; at first 4.")
     ] = None,
     min_support: Annotated[
         int | None,
@@ -69,11 +69,12 @@ def mine(
         ),
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="Count only images of this split; '' for all, as at first.")
+        str | None,
+        typer.Option(help="Only images of this split are counted; '' for all, as at first."),
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option(help="Confidence level of the odds ratios' intervals; at first 0.95."),
+        typer.Option(help="Confidence level of intervals, of odds ratios; at first 0.95."),
     ] = None,
     max_cliques: Annotated[
         int, typer.Option(min=1, help="Maximum number of cliques; mining stops at more.")
@@ -81,7 +82,7 @@ def mine(
     engine: Annotated[
         Engine,
         typer.Option(
-            help="Count here, or on Apache Spark; auto is Spark where `ingest` used that."
+            help="Where to count: here, or on Apache Spark; auto is Spark where `ingest` used that."
         ),
     ] = "auto",
     master: Annotated[
@@ -160,12 +161,12 @@ def imbalances(
         str | None, typer.Option("--class", help="Only where this class is under-represented.")
     ] = None,
     concept: Annotated[
-        list[str] | None, typer.Option(help="Only cliques with this concept; repeat it.")
+        list[str] | None, typer.Option(help="Only this concept: cliques that have it; repeat it.")
     ] = None,
     min_size: Annotated[int | None, typer.Option(min=1, help="Smallest clique.")] = None,
     max_size: Annotated[int | None, typer.Option(min=1, help="Largest clique.")] = None,
     max_q_value: Annotated[
-        float | None, typer.Option("--max-q", help="Largest q-value (false discovery rate).")
+        float | None, typer.Option("--max-q", help="Largest q-value: the false discovery rate.")
     ] = None,
     own: Annotated[
         bool,
@@ -182,7 +183,7 @@ def imbalances(
     evaluation: Annotated[
         str | None,
         typer.Option(
-            help="Show this evaluation's accuracy on the test images of each clique: where the "
+            help="An evaluation: its accuracy on the test images of each clique: where the "
             "model fails.",
             callback=full_id(EVALUATION),
         ),
@@ -236,7 +237,7 @@ def imbalances(
 def summary(
     dataset: DatasetName,
     max_q_value: Annotated[
-        float, typer.Option("--max-q", help="Largest q-value of a clique's own effect.")
+        float, typer.Option("--max-q", help="Largest q-value: of a clique's own effect.")
     ] = MAX_Q_VALUE,
     limit: _Limit = 20,
     format_: FormatOption = Format.TABLE,

@@ -44,7 +44,9 @@ def add(
         Path | None,
         typer.Option("--ids", metavar="FILE", help="Ids of a .npy array's rows, one a line."),
     ] = None,
-    id_column: Annotated[str, typer.Option(help="Column, or array of .npz, with the ids.")] = "id",
+    id_column: Annotated[
+        str, typer.Option(help="Column with the image's id, or array of .npz.")
+    ] = "id",
     vector_column: Annotated[
         str | None,
         typer.Option(
@@ -71,14 +73,12 @@ def add(
 @app.command()
 def compute(
     dataset: DatasetName,
-    features: Annotated[
-        str, typer.Option("--with", help=f"What gives an image its vector: {', '.join(FEATURES)}.")
-    ] = USUAL,
+    features: Annotated[str, typer.Option(help=f"Image features: {', '.join(FEATURES)}.")] = USUAL,
     setting: Annotated[
-        list[str] | None, assignments_option("--set", "An option of it, such as model=FOLDER.")
+        list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
     ] = None,
     here: Annotated[
-        bool, typer.Option("--here", help="Compute them now, in this process.")
+        bool, typer.Option("--here", help="Work now, in this process: compute them.")
     ] = False,
 ) -> None:
     """Have a worker compute the vectors of a dataset's images, in place of those before.
@@ -112,7 +112,7 @@ def compute(
 def similar(
     dataset: DatasetName,
     image: Annotated[str, typer.Argument(metavar="IMAGE", help="Id of an image.")],
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many.")] = 20,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many images.")] = 20,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:

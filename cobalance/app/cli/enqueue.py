@@ -37,8 +37,7 @@ from cobalance.workflows.work.tables import jobs_frame
 _Plan = Annotated[
     str | None,
     typer.Option(
-        help="The plan's name in the dataset. Default: conbias, or the recipe's own where it "
-        "edits images.",
+        help="A plan of the dataset. Default: conbias, or the recipe's own where it edits images.",
         callback=cleaned,
     ),
 ]
@@ -48,7 +47,7 @@ _PlanFile = Annotated[
 ]
 _Recipe = Annotated[
     str | None,
-    typer.Option(help=f"How to make the images: {', '.join(RECIPES)}. Default: {DEFAULT}."),
+    typer.Option(help=f"The recipe: {', '.join(RECIPES)}. Default: {DEFAULT}."),
 ]
 _Backend = Annotated[
     str | None,
@@ -59,10 +58,11 @@ _Backend = Annotated[
 ]
 _Model = Annotated[
     str | None,
-    typer.Option(help="Its model: a folder, or owner/name on the hub. Default: the backend's own."),
+    typer.Option(help="The model: a folder, or owner/name on the hub. Default: the backend's own."),
 ]
 _Preset = Annotated[
-    str | None, typer.Option(help="faithful to the paper, or fast. Default: faithful.")
+    str | None,
+    typer.Option(help="A set of settings: faithful to the paper, or fast. Default: faithful."),
 ]
 _Filter = Annotated[
     list[str] | None,
@@ -74,8 +74,7 @@ _Filter = Annotated[
 _Setting = Annotated[
     list[str] | None,
     assignments_option(
-        "--set",
-        "Any other setting, such as making.steps=30, masks.object=person or "
+        "An option of the job, such as making.steps=30, masks.object=person or "
         "filters.clip.threshold=0.65.",
     ),
 ]
@@ -167,7 +166,9 @@ def enqueue(
     if RECIPES[checked["recipe"]].plan is not None:
         notes.print(f"Next: cobalance work --until-idle; then: cobalance rebalance {job}")
     if same:
-        notes.print(f"Job {same[0]} makes this plan, too. To end it: cobalance cancel {same[0]}")
+        notes.print(
+            f"Job {same[0]} makes this plan, too. To end it: cobalance jobs cancel {same[0]}"
+        )
     for warning in _warnings(read_job_settings(checked)):
         notes.print(warning)
 

@@ -33,8 +33,8 @@ _REAL = Annotated[
 _RECIPE = Annotated[
     str | None,
     typer.Option(
-        help="Of a job that edits images, take those that this recipe's paper takes. Default: the "
-        "job's recipe."
+        help="The recipe: of a job that edits images, take those that its paper takes. Default: "
+        "the job's recipe."
     ),
 ]
 _SHARE = Annotated[
@@ -70,20 +70,21 @@ def export(
         typer.Option("--skip-missing", help="Leave out images that cannot be read."),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
+        bool, typer.Option("--overwrite", help="Replace what is there: all in the folder.")
     ] = False,
     split: Annotated[
         str | None,
         typer.Option(
-            help="Split of generated images whose source image has none. Default: train, if any "
-            "other image has a split.",
+            "--assign-split",
+            help="Split to give images: generated ones whose source image has none. Default: "
+            "train, if any other image has a split.",
             callback=cleaned,
         ),
     ] = None,
     option: Annotated[
         list[str] | None,
         assignments_option(
-            "--option", "An option of the format's own, such as shard_images=1000 of webdataset."
+            "An option of the format's own, such as shard_images=1000 of webdataset."
         ),
     ] = None,
     recipe: _RECIPE = None,
@@ -94,7 +95,7 @@ def export(
     """Export the dataset with a job's accepted images for training, with a data card."""
     with needs_extra("Exporting images", "worker"):
         from cobalance.workflows.export import export_job
-    own = assigned(option, "--option")
+    own = assigned(option)
     EXPORTERS.check(format_, own)
     options = ExportOptions(
         reference=reference,
@@ -153,19 +154,20 @@ def rebalance(
         str | None,
         typer.Option(help="The new dataset's name. Default: the old one's with -rebalanced."),
     ] = None,
-    annotate: Annotated[
+    annotator: Annotated[
         str | None,
         typer.Option(
-            help="Take the concepts that this annotator finds in the images, not those that they "
-            f"were made for: {', '.join(ANNOTATORS)}."
+            help=f"The annotator: {', '.join(ANNOTATORS)}. Take the concepts that it finds in the "
+            "images, not those that they were made for."
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="The annotator's model: a folder, or owner/name of the hub.")
+        str | None,
+        typer.Option(help="The model: a folder, or owner/name of the hub, of the annotator."),
     ] = None,
     setting: Annotated[
         list[str] | None,
-        assignments_option("--set", "An option of the annotator, such as threshold=0.4."),
+        assignments_option("An option of the annotator, such as threshold=0.4."),
     ] = None,
     recipe: _RECIPE = None,
     real: _REAL = None,
@@ -176,15 +178,15 @@ def rebalance(
     with needs_extra("Reading generated images", "worker"):
         from cobalance.workflows.rebalance import rebalance_job
     options = assigned(setting) | ({} if model is None else {"model": model})
-    if options and annotate is None:
-        raise OptionError("--model and --set are for an annotator. Name it with --annotate.")
+    if options and annotator is None:
+        raise OptionError("--model and --set are for an annotator. Name it with --annotator.")
     with _open_job(job) as (store, found, progress):
         merged = rebalance_job(
             store,
             Settings.from_environment().folders(),
             found,
             into,
-            annotator=annotate,
+            annotator=annotator,
             annotator_options=options,
             result=_result_options(recipe, real, share, incomplete),
             progress=progress,

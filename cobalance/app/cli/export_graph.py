@@ -1,4 +1,4 @@
-"""`cobalance export-graph`: the concept graph for other tools."""
+"""`cobalance datasets export-graph`: the concept graph for other tools."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,10 +32,11 @@ def export_graph(
         bool, typer.Option("--cliques", help="With the mined cliques as nodes.")
     ] = False,
     split: Annotated[
-        str | None, typer.Option(help="Count only images of this split.", callback=cleaned)
+        str | None, typer.Option(help="Only images of this split are counted.", callback=cleaned)
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the folder, whatever is in it.")
+        bool,
+        typer.Option("--overwrite", help="Replace what is there: the file, or all in the folder."),
     ] = False,
 ) -> None:
     """Write the concept graph as GraphML, GEXF, node-link JSON, or CSV for Neo4j's import.

@@ -52,6 +52,7 @@ def _takes_reader_options(command: Command) -> Command:
     unset = ReadOptions()
     for name, (kind, said) in declared_options().items():
         option = typer.Option(
+            *(["--assign-split"] if name == "split" else []),
             metavar=said.metavar,
             help=said.help,
             rich_help_panel=said.group or None,
@@ -104,7 +105,7 @@ def ingest(
         typer.Option(
             "--dataset",
             "-d",
-            help="Dataset to load into. Default: the file's name.",
+            help="The dataset to load into. Default: the file's name.",
             callback=cleaned,
         ),
     ] = None,
@@ -114,7 +115,7 @@ def ingest(
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")
     ] = False,
-    images: Annotated[
+    keep_images: Annotated[
         Literal["all", "sample"],
         typer.Option(
             help="Keep all images in the graph, or all counts and a sample of the images.",
@@ -128,7 +129,7 @@ def ingest(
         ),
     ] = PER_CLASS,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed that chooses a sample.", rich_help_panel=_LARGE)
+        int, typer.Option(min=0, help="Random seed, of the sample.", rich_help_panel=_LARGE)
     ] = 0,
     engine: Annotated[
         Literal["memory", "spark"],
@@ -141,7 +142,7 @@ def ingest(
     master: Annotated[
         str | None,
         typer.Option(
-            help="Spark's master, such as local[4]; by default all cores of this machine.",
+            help="Spark's master, such as local[4]; by default all cores here.",
             rich_help_panel=_LARGE,
         ),
     ] = None,
@@ -156,15 +157,15 @@ def ingest(
     Image files are looked for in COBALANCE_IMAGES, beside FILE and in `images` there; a folder
     beside FILE that has them is kept for later commands.
 
-    With --images sample the graph keeps every count, and of the images a few of each clique, which
-    `cobalance mine` chooses: a million images then load in seconds. What takes all images, such as
-    export and jobs that edit images, needs --images all.
+    With --keep-images sample the graph keeps every count, and of the images a few of each clique,
+    which `cobalance mine` chooses: a million images then load in seconds. What takes all images,
+    such as export and jobs that edit images, needs --keep-images all.
     """
     options = _read_options(reading)
     if dataset is not None:
         check_name(dataset)
     name = default_dataset_name(file) if dataset is None else dataset
-    kept = Sample(sample, seed) if images == "sample" else None
+    kept = Sample(sample, seed) if keep_images == "sample" else None
     if engine == "spark":
         columns = _spark_options(options, kept, input_format)
         _load_with_spark(name, file, columns, kept or Sample(), replace=replace, master=master)
@@ -234,7 +235,7 @@ def _spark_options(
 
     if kept is None:
         raise OptionError(
-            "--engine spark leaves the images in their files. Give --images sample with it."
+            "--engine spark leaves the images in their files. Give --keep-images sample with it."
         )
     columns = [each.name for each in fields(SparkOptions) if each.name != "split"]
     unset: dict[str, Any] = dict.fromkeys(columns)

@@ -1,4 +1,4 @@
-"""`cobalance jobs`, `work`, `cancel` and `retry`: run the jobs that make images, and tasks."""
+"""`cobalance jobs` and `work`: follow and run the jobs that make images, and tasks."""
 
 import os
 from collections.abc import Sequence
@@ -8,14 +8,12 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from cobalance.app.cli.shared.ids import WorkId, full_id
+from cobalance.app.cli.shared.ids import WorkId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.database.evaluation_nodes import TASK
-from cobalance.graph.database.job_nodes import JOB
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import NotFoundError, needs_extra
@@ -27,45 +25,54 @@ from cobalance.graph.tasks.lifecycle import Task, cancel_task, list_tasks, read_
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.tables import jobs_frame, tasks_frame
 
+app = typer.Typer(help="List, show, cancel and retry jobs and tasks.", no_args_is_help=True)
 
-def jobs(
-    job: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[JOB]",
-            help="One job, with its queries, or one task; without it all of them.",
-            callback=full_id(JOB, TASK),
-        ),
-    ] = None,
+_Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
+
+
+@app.command("list")
+def list_(
     tasks: Annotated[
         bool, typer.Option("--tasks", help="Only tasks, such as evaluations, and no jobs.")
     ] = False,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", "-d", help="Only this dataset's.", callback=cleaned)
+        str | None,
+        typer.Option(
+            "--dataset", "-d", help="The dataset whose jobs and tasks are listed.", callback=cleaned
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
+    limit: _Limit = 50,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
-    """Show the progress of all jobs and tasks, or of one job query by query.
+    """Show the progress of all jobs and tasks.
 
     A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
     Parquet have the jobs, or with --tasks the tasks.
     """
     with opened_store() as (store, _):
-        if job is None:
-            if dataset is not None:
-                dataset_state(store, dataset)
-            plain = format_ is Format.TABLE and output is None
-            found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
-            beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
-            if tasks or beside:
-                _write_tasks(beside[:limit], format_, output)
-            if not tasks and (found or not beside):
-                _write_jobs(found[:limit], format_, output)
-            if max(len(found), len(beside)) > limit:
-                note_limit(limit)
-            return
+        if dataset is not None:
+            dataset_state(store, dataset)
+        plain = format_ is Format.TABLE and output is None
+        found = [] if tasks else list_jobs(store, dataset, limit=limit + 1)
+        beside = list_tasks(store, dataset, limit=limit + 1) if tasks or plain else []
+    if tasks or beside:
+        _write_tasks(beside[:limit], format_, output)
+    if not tasks and (found or not beside):
+        _write_jobs(found[:limit], format_, output)
+    if max(len(found), len(beside)) > limit:
+        note_limit(limit)
+
+
+@app.command()
+def show(
+    job: WorkId,
+    limit: _Limit = 50,
+    format_: FormatOption = Format.TABLE,
+    output: OutputOption = None,
+) -> None:
+    """Show the progress of a job, query by query, or of a task."""
+    with opened_store() as (store, _):
         if _has_task(store, job):
             _write_tasks([read_task(store, job)], format_, output)
             return
@@ -163,6 +170,7 @@ def work(
     )
 
 
+@app.command()
 def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
     with opened_store() as (store, _):
@@ -172,6 +180,7 @@ def cancel(job: WorkId) -> None:
     notes.print(f"{'Task' if is_task else 'Job'} {job} is {state}.{ended}")
 
 
+@app.command()
 def retry(
     job: WorkId,
     short: Annotated[
@@ -199,7 +208,7 @@ def retry(
     elif found.short and not short:
         again = (
             f"nothing of it failed. {inflect(found.short, 'queries')} gave fewer images than "
-            f"wanted; to ask for them again: cobalance retry {job} --short"
+            f"wanted; to ask for them again: cobalance jobs retry {job} --short"
         )
     else:
         again = "nothing of it failed, and no image is missing."

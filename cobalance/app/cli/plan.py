@@ -56,7 +56,7 @@ def plan(
         ),
     ] = None,
     setting: Annotated[
-        list[str] | None, assignments_option("--set", "An option of the planner's own.")
+        list[str] | None, assignments_option("An option of the planner's own.")
     ] = None,
     min_size: MinSize = None,
     max_size: MaxSize = None,
@@ -65,7 +65,7 @@ def plan(
     clique: Annotated[
         list[str] | None,
         typer.Option(
-            help="A clique to plan for, such as 'cow + road', or in JSON; may be repeated."
+            help="Only this clique, such as 'cow + road', or in JSON: plan for it. Repeat it."
         ),
     ] = None,
     continued: Annotated[

@@ -26,8 +26,7 @@ from cobalance.workflows.settings import Settings
 _Recipe = Annotated[
     str,
     typer.Option(
-        help="How they are edited: "
-        f"{', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
+        help=f"The recipe: {', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
     ),
 ]
 _Groups = Annotated[
@@ -46,13 +45,14 @@ _Words = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LIST",
-        help="Word list, by name or file, to edit captions with. Repeat it for lists of "
+        help="Word list of groups, by name or file, to edit captions with. Repeat it for lists of "
         "adjectives, such as skin-tone, which make products: darker-skinned woman.",
     ),
 ]
 _Captions = Annotated[
     str | None,
     typer.Option(
+        "--edit-captions",
         help="`one-group`: only images whose captions name one group. `unify`: all, every "
         "word of another group replaced. `none`: all, without captions.",
     ),
@@ -63,24 +63,23 @@ _Unnamed = Annotated[
 ]
 _Split = Annotated[
     str | None,
-    typer.Option(help="The split whose images are edited. Default: the training split."),
+    typer.Option(help="Only images of this split are edited. Default: the training split."),
 ]
-_Limit = Annotated[
+_MaxImages = Annotated[
     int | None,
-    typer.Option(min=1, help="Edit at most so many images, chosen by a hash of their ids."),
+    typer.Option(min=1, help="Most images: those edited, chosen by a hash of their ids."),
 ]
 _Concept = Annotated[
     list[str] | None,
     typer.Option(
-        help="Edit only images that show this concept; repeat it for images that show all."
+        help="Only this concept: edit images that show it; repeat it for images that show all."
     ),
 ]
 _Clique = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME + NAME",
-        help="Edit only images that show all of these concepts; repeat it for images of "
-        "any of several cliques. A list in JSON for names with a +.",
+        help="Only this clique, such as 'cow + road', or in JSON: edit images that show all of it; "
+        "repeat it for images of any of several.",
     ),
 ]
 _Children = Annotated[
@@ -104,7 +103,7 @@ def plan_edits(
     captions: _Captions = None,
     unnamed: _Unnamed = None,
     split: _Split = None,
-    limit: _Limit = None,
+    max_images: _MaxImages = None,
     concept: _Concept = None,
     clique: _Clique = None,
     children: _Children = None,
@@ -130,7 +129,7 @@ def plan_edits(
         "captions": None if captions is None else captions.replace("-", " "),
         "unnamed": unnamed,
         "split": split,
-        "limit": limit,
+        "limit": max_images,
         "concepts": tuple(map(clean_name, concept)) if concept else None,
         "cliques": tuple(map(read_clique, clique)) if clique else None,
         "children": children,

@@ -16,7 +16,7 @@ from cobalance.workflows.report.page import write_report
 
 def report(
     dataset: DatasetName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file, as HTML.")],
     compare: Annotated[
         str | None,
         typer.Option(
@@ -29,18 +29,19 @@ def report(
     plan: Annotated[
         str | None,
         typer.Option(
-            help="A plan of the dataset: its images, and the gaps that remain.", callback=cleaned
+            help="A plan of the dataset, with its images, and the gaps that remain.",
+            callback=cleaned,
         ),
     ] = None,
     evaluation: Annotated[
         str | None,
-        typer.Option(help="An evaluation, with its scores.", callback=full_id(EVALUATION)),
+        typer.Option(help="An evaluation: its scores.", callback=full_id(EVALUATION)),
     ] = None,
     date: Annotated[
         str | None, typer.Option(help="The date that the report bears. Default: today's, in UTC.")
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file if it exists.")
+        bool, typer.Option("--overwrite", help="Replace what is there: the file.")
     ] = False,
 ) -> None:
     """Write a dataset's imbalances, plots, method and Cypher to one HTML file.

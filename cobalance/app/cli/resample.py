@@ -24,11 +24,13 @@ def resample(
     ],
     min_size: MinSize = None,
     max_size: MaxSize = None,
-    most: Annotated[
+    max_images: Annotated[
         int | None,
-        typer.Option(min=1, help="Most images to prune. Default: a tenth."),
+        typer.Option(min=1, help="Most images: those pruned. Default: a tenth."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which images are repeated or dropped.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed, of the images that are repeated or dropped.")
+    ] = 0,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -36,7 +38,7 @@ def resample(
 
     In every other format this writes the list of images, for a trainer.
     """
-    options = PlanOptions(min_size, max_size, budget=most)
+    options = PlanOptions(min_size, max_size, budget=max_images)
     with opened_store() as (store, progress):
         images, effect = resample_dataset(store, dataset, how, options, seed, progress)
     if format_ is not Format.TABLE or output is not None:

@@ -1,4 +1,4 @@
-"""`cobalance app` and `cobalance mcp`: start the web app, or serve an assistant."""
+"""`cobalance app`: start the web app."""
 
 import os
 import stat
@@ -112,15 +112,3 @@ def _has_display() -> bool:
     if sys.platform.startswith("linux"):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return True
-
-
-def mcp() -> None:
-    """Serve saved queries, read-only Cypher and imbalances to an assistant that starts this.
-
-    It speaks the Model Context Protocol on standard input and output, and opens no port. An
-    assistant is configured with the command `cobalance` and the argument `mcp`.
-    """
-    from cobalance.app.mcp_server import open_assistant
-
-    with open_store(Settings.from_environment()) as store:
-        open_assistant(store).run("stdio")

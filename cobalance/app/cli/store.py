@@ -1,4 +1,4 @@
-"""`cobalance store`: show, start and stop the local database server."""
+"""`cobalance store`: the database: its server, and what is served from it."""
 
 import typer
 
@@ -9,7 +9,9 @@ from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
-app = typer.Typer(help="Show, start and stop the local database server.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show, start and stop the database server; serve it to an assistant.", no_args_is_help=True
+)
 
 
 @app.command()
@@ -54,3 +56,16 @@ def stop() -> None:
     with progress_bars():
         stopped = local_server.stop(settings.local_server())
     notes.print("Stopped." if stopped else "The local server was not running.")
+
+
+@app.command()
+def mcp() -> None:
+    """Serve saved queries, read-only Cypher and imbalances to an assistant that starts this.
+
+    It speaks the Model Context Protocol on standard input and output, and opens no port. An
+    assistant is configured with the command `cobalance` and the arguments `store mcp`.
+    """
+    from cobalance.app.mcp_server import open_assistant
+
+    with open_store(Settings.from_environment()) as store:
+        open_assistant(store).run("stdio")

@@ -35,9 +35,9 @@ _TagName = Annotated[str, typer.Argument(metavar="TAG", help="Name of a tag.", c
 _Images = Annotated[list[str] | None, typer.Argument(metavar="IMAGE...", help="Ids of images.")]
 _FromFile = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Read ids of images from this file, one a line."),
+    typer.Option("--from", metavar="FILE", help="Read this file: ids of images, one a line."),
 ]
-_By = Annotated[str, typer.Option("--by", help="Who says so, for others to read.")]
+_By = Annotated[str, typer.Option("--author", help="Who says so, for others to read.")]
 _ROLES = "tag (a mark alone), concept (its images show it) or exclude (they are left out)."
 
 

@@ -198,7 +198,7 @@ def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None])
                 say(f"Next: cobalance rebalance {name}")
             if found.state == "failed":
                 failed += 1
-                say(f"When that is mended: cobalance retry {name}")
+                say(f"When that is mended: cobalance jobs retry {name}")
     return failed
 
 

@@ -130,17 +130,17 @@ def test_vectors_of_pixels_are_ordered_and_computed(run, environment, store, dat
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "pets.csv").write_text("\n".join([*rows, ""]))
     run("ingest", tmp_path / "elsewhere" / "pets.csv", "--dataset", dataset)
-    compute = ("embeddings", "compute", dataset, "--with", "pixels", "--here")
+    compute = ("embeddings", "compute", dataset, "--features", "pixels", "--here")
     assert "4 images could not be read, such as a: " in run(*compute, exit_code=1).stderr
     environment["COBALANCE_IMAGES"] = str(tmp_path)
-    done = run("embeddings", "compute", dataset, "--with", "pixels")
+    done = run("embeddings", "compute", dataset, "--features", "pixels")
     assert "cobalance work --until-idle" in done.stderr
     assert read_task(store, done.stdout.strip()).state == "queued"
-    run("cancel", done.stdout.strip())
+    run("jobs", "cancel", done.stdout.strip())
     run(*compute, "--set", "components=2")
     found = table(run("embeddings", "duplicates", dataset, "-f", "csv"))
     assert found["id"].tolist() == ["a", "d"]
     assert (
         "unknown features 'eyes'"
-        in run("embeddings", "compute", dataset, "--with", "eyes", exit_code=2).stderr
+        in run("embeddings", "compute", dataset, "--features", "eyes", exit_code=2).stderr
     )

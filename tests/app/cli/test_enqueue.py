@@ -47,7 +47,7 @@ def test_one_image_in_one_query(run, planned, tmp_path):
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     done = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json")
     assert f"Job {done.stdout.strip()}: 1 image in 1 query, by the recipe procedural" in done.stderr
-    assert "0 of 1" in run("jobs", done.stdout.strip()).stdout
+    assert "0 of 1" in run("jobs", "show", done.stdout.strip()).stdout
     plan["queries"] = []
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     said = run(*ORDER, planned, "--plan-file", tmp_path / "plan.json", exit_code=1).stderr
@@ -111,7 +111,7 @@ def test_a_model_that_is_not_here_is_noted(run, planned, store, tmp_path, model,
 )
 def test_an_order_that_cannot_be_taken(run, planned, options, said):
     assert said in run(*ORDER, planned, *options, exit_code=2).stderr
-    assert "There is no job" in run("jobs", "-d", planned).stderr
+    assert "There is no job" in run("jobs", "list", "-d", planned).stderr
 
 
 def test_what_workers_need_and_is_not_here_is_noted(environment, planned):
@@ -136,7 +136,7 @@ def test_one_filter_s_option_leaves_the_others(run, planned, store):
 def test_times_are_in_json_too(run, planned):
     (row,) = json.loads(run(*ORDER, planned, *SMALL, "-f", "json").stdout)
     assert row["created_at"].endswith("Z")
-    assert row in json.loads(run("jobs", "-f", "json").stdout)
+    assert row in json.loads(run("jobs", "list", "-f", "json").stdout)
 
 
 def test_options_win_over_the_file_of_settings(run, planned, tmp_path):

@@ -53,7 +53,7 @@ def pets(run, store, dataset, tmp_path):
         file = tmp_path / f"{split}.json"
         file.write_text(json.dumps(coco(numbers, class_name, tmp_path / "photos")))
         classes = ("--class-category", "cat", "--class-category", "dog")
-        run("ingest", file, "--dataset", dataset, *classes, "--split", split)
+        run("ingest", file, "--dataset", dataset, *classes, "--assign-split", split)
     run("mine", dataset, "--max-size", 2)
     yield dataset
     for made in ("rebalanced", "found"):
@@ -102,8 +102,8 @@ def test_two_rounds(run, store, pets, order, tmp_path, environment):
     def annotated(*options, exit_code=0):
         return run("rebalance", first, "--into", f"{pets}-found", *options, exit_code=exit_code)
 
-    assert "Name it with --annotate" in annotated("--set", "threshold=1", exit_code=2).stderr
-    probe, linear = tmp_path / "probe.npz", ("--annotate", "linear-probe")
+    assert "Name it with --annotator" in annotated("--set", "threshold=1", exit_code=2).stderr
+    probe, linear = tmp_path / "probe.npz", ("--annotator", "linear-probe")
     LinearProbe(("sofa", "grass"), 2, np.zeros((2, 36)), np.array([3.0, -3.0])).save(probe)
     bad = annotated(*linear, "--set", "threshold=2", exit_code=2).stderr
     assert "The annotator linear-probe: threshold is 2" in bad

@@ -1,4 +1,4 @@
-"""`cobalance export-graph`, and centrality in the listing of concepts."""
+"""`cobalance datasets export-graph`, and centrality in the listing of concepts."""
 
 import json
 import shlex
@@ -20,7 +20,7 @@ def test_the_graph_in_files_and_its_measures_in_the_listing(run, store, dataset,
     run("ingest", tmp_path / "cars.csv", "--dataset", dataset)
     run("mine", dataset, "--any-class")
     file = tmp_path / "graph.graphml"
-    done = run("export-graph", dataset, file, "--centrality", "--cliques")
+    done = run("datasets", "export-graph", dataset, file, "--centrality", "--cliques")
     assert done.stderr == (f"{file}: 3 concepts, 2 classes, 2 pairs of concepts, 5 cliques.\n")
     graph = nx.read_graphml(file)
     assert graph["cow"]["road"] | {"lift": 0, "log_odds_ratio": 0} == {
@@ -42,14 +42,14 @@ def test_the_graph_in_files_and_its_measures_in_the_listing(run, store, dataset,
         name: graph.nodes[name]["pagerank"] for name in ("cow", "road", "sign")
     }
 
-    run("export-graph", dataset, tmp_path / "test.json", "--split", "test")
+    run("datasets", "export-graph", dataset, tmp_path / "test.json", "--split", "test")
     part = nx.node_link_graph(json.loads((tmp_path / "test.json").read_bytes()), edges="edges")
     assert set(part) == {"cow", "class:country"}
-    done = run("export-graph", dataset, tmp_path / "folder", "--as", "neo4j")
+    done = run("datasets", "export-graph", dataset, tmp_path / "folder", "--as", "neo4j")
     assert shlex.split(done.stdout)[:4] == ["neo4j-admin", "database", "import", "full"]
     for arguments, message, code in (
         ((dataset, tmp_path / "graph.txt"), "choose a format with --as", 2),
         ((dataset, tmp_path / "graph.json", "--split", "val"), "unknown split 'val'", 2),
         (("no such", tmp_path / "graph.json"), "no such", 1),
     ):
-        assert message in run("export-graph", *arguments, exit_code=code).stderr
+        assert message in run("datasets", "export-graph", *arguments, exit_code=code).stderr

@@ -19,13 +19,13 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     wanted = sum(query["n"] for query in plan["queries"])
     assert wanted > 0
     job = run(*ORDER, planned, *SMALL).stdout.strip()
-    assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
+    assert table(run("jobs", "list", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
     done = run("work", "--until-idle").stderr
     assert f"Next: cobalance rebalance {job}" in done
     assert f"Job {job} is done: {wanted:,} of {wanted:,} images accepted" in done
-    (row,) = table(run("jobs", "-d", planned, "-f", "csv")).itertuples()
+    (row,) = table(run("jobs", "list", "-d", planned, "-f", "csv")).itertuples()
     assert (row.job, row.state, row.wanted, row.accepted) == (job, "done", wanted, wanted)
-    queries = table(run("jobs", job, "-f", "csv"))
+    queries = table(run("jobs", "show", job, "-f", "csv"))
     assert queries["accepted"].tolist() == [query["n"] for query in plan["queries"]]
 
     said = run("rebalance", job).stderr
@@ -44,7 +44,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     assert "left out" not in weights  # of which there are none
     # An option of the format's own, and one that is not.
     said = run("export", job, tmp_path / "tar", "--as", "webdataset", "--generated-only",
-               "--split", "made", "--option", "shard_images=1").stdout  # fmt: skip
+               "--assign-split", "made", "--set", "shard_images=1").stdout  # fmt: skip
     assert f"{wanted} generated images" in said
     shards = [path.name for path in (tmp_path / "tar" / "shards").iterdir()]
     assert len(shards) == wanted
@@ -55,7 +55,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
         ("shard_images", "--option 'shard_images' is no NAME=VALUE, such as shard_images=1000."),
     ):
         folder = tmp_path / "none"
-        refused = run("export", job, folder, "--as", "webdataset", "--option", option, exit_code=2)
+        refused = run("export", job, folder, "--as", "webdataset", "--set", option, exit_code=2)
         assert wrong in refused.stderr
         assert not folder.exists()
     # Where nobody can write, not even root.
@@ -74,22 +74,22 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
 def test_cancelled_before_it_began_and_taken_up_again(run, planned):
     job = run(*ORDER, planned, *SMALL, "--filter", "none").stdout.strip()
     twice = run(*ORDER, planned, *SMALL)
-    assert f"Job {job} makes this plan, too. To end it: cobalance cancel {job}" in twice.stderr
-    run("cancel", twice.stdout.strip())
-    assert f"Job {job} is cancelled." in run("cancel", job).stderr
-    assert f"Job {job} is cancelled." in run("cancel", job).stderr
+    assert f"Job {job} makes this plan, too. To end it: cobalance jobs cancel {job}" in twice.stderr
+    run("jobs", "cancel", twice.stdout.strip())
+    assert f"Job {job} is cancelled." in run("jobs", "cancel", job).stderr
+    assert f"Job {job} is cancelled." in run("jobs", "cancel", job).stderr
     assert "There was nothing to do." in run("work", "--until-idle").stderr
-    assert table(run("jobs", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0, 0]
-    one = run("jobs", "-d", planned, "--limit", 1)
+    assert table(run("jobs", "list", "-d", planned, "-f", "csv"))["accepted"].tolist() == [0, 0]
+    one = run("jobs", "list", "-d", planned, "--limit", 1)
     assert len(one.stdout.splitlines()) == 3
     assert "Only the first row is shown; see --limit." in one.stderr
-    assert f"Job {job} is queued" in run("retry", job).stderr
+    assert f"Job {job} is queued" in run("jobs", "retry", job).stderr
     run("work", "--until-idle")
-    states = table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist()
+    states = table(run("jobs", "list", "-d", planned, "-f", "csv"))["state"].tolist()
     assert states == ["cancelled", "done"]
-    assert "there is nothing to cancel" in run("cancel", job).stderr
+    assert "there is nothing to cancel" in run("jobs", "cancel", job).stderr
     for option in ([], ["--short"]):
-        said = run("retry", job, *option).stderr
+        said = run("jobs", "retry", job, *option).stderr
         assert f"Job {job} is done: nothing of it failed, and no image is missing." in said
 
 
@@ -97,10 +97,10 @@ def test_a_drop_says_what_becomes_of_jobs(run, planned, tmp_path, environment):
     plain = f"Drop '{planned}' with all its images, cliques and plans?"
     assert plain in asked(environment, planned)
     jobs = [run(*ORDER, planned, *SMALL, "--filter", "none").stdout.strip() for _ in range(3)]
-    run("cancel", jobs[0])
-    run("cancel", jobs[1])
+    run("jobs", "cancel", jobs[0])
+    run("jobs", "cancel", jobs[1])
     run("work", "--until-idle")
-    run("retry", jobs[0])
+    run("jobs", "retry", jobs[0])
     generated = tmp_path / "generated"
     assert (
         f"Drop '{planned}' with all its images, cliques and plans, and its 3 jobs, 1 of them "
@@ -123,29 +123,29 @@ def test_the_beginning_of_an_id_is_enough(run, planned, store):
     job = run(*ORDER, planned, *SMALL).stdout.strip()
     create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}0")
     create_job(store, planned, "mine", [("urban", ("cow",), 1)], job=f"{job[:6]}00")
-    several = run("cancel", job[:6], exit_code=2).stderr
+    several = run("jobs", "cancel", job[:6], exit_code=2).stderr
     assert f"Several jobs begin with '{job[:6]}': " in several
-    assert f"Job {job} is cancelled." in run("cancel", job[:8]).stderr
-    assert f"Job {job} is queued" in run("retry", job[:8]).stderr
-    assert job in run("jobs", job[:8]).stdout
+    assert f"Job {job} is cancelled." in run("jobs", "cancel", job[:8]).stderr
+    assert f"Job {job} is queued" in run("jobs", "retry", job[:8]).stderr
+    assert job in run("jobs", "show", job[:8]).stdout
     # One whose id is whole, though another one begins with it.
-    assert f"Job {job[:6]}0 is cancelled." in run("cancel", f"{job[:6]}0").stderr
-    for command in (["cancel"], ["retry"], ["jobs"], ["rebalance"], ["export"]):
-        folder = ["folder"] if command == ["export"] else []
-        said = run(*command, f"{job}x", *folder, exit_code=1).stderr
+    assert f"Job {job[:6]}0 is cancelled." in run("jobs", "cancel", f"{job[:6]}0").stderr
+    for command in ("jobs cancel", "jobs retry", "jobs show", "rebalance", "export"):
+        folder = ["folder"] if command == "export" else []
+        said = run(*command.split(), f"{job}x", *folder, exit_code=1).stderr
         assert f"There is no job '{job}x'" in said
-        assert "To list those there are: cobalance jobs" in said
-        assert "There is no job" in run(*command, job[:3], *folder, exit_code=1).stderr
+        assert "To list those there are: cobalance jobs list" in said
+        assert "There is no job" in run(*command.split(), job[:3], *folder, exit_code=1).stderr
 
 
-@pytest.mark.parametrize("command", ["cancel", "retry", "jobs", "rebalance"])
+@pytest.mark.parametrize("command", ["jobs cancel", "jobs retry", "jobs show", "rebalance"])
 def test_a_job_that_is_not_there(run, command):
-    assert "There is no job 'nope'" in run(command, "nope", exit_code=1).stderr
+    assert "There is no job 'nope'" in run(*command.split(), "nope", exit_code=1).stderr
 
 
 def test_a_screen_of_80_columns_breaks_no_id(run, planned, environment):
     job = run(*ORDER, planned, *SMALL).stdout.strip()
-    assert job in call(environment, "jobs", "-d", planned, width=80).stdout
+    assert job in call(environment, "jobs", "list", "-d", planned, width=80).stdout
 
 
 def test_a_queue_that_is_none(environment):
@@ -190,7 +190,7 @@ def test_the_core_runs_without_any_extra(environment, planned):
         ["datasets", "list"],
         ["imbalances", planned, "--limit", "1"],
         [*ORDER, planned],
-        ["jobs"],
+        ["jobs", "list"],
     )
     for done in run_each_without(environment, EXTRAS, commands):
         assert done.returncode == 0, done
@@ -203,5 +203,5 @@ def test_a_job_that_needs_a_model_is_left_to_workers_that_have_its_extra(run, en
     assert f"Job {job} needs packages that are not installed" in done.stderr
     assert "[models]'" in done.stderr
     assert "Traceback" not in done.stderr
-    assert table(run("jobs", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
+    assert table(run("jobs", "list", "-d", planned, "-f", "csv"))["state"].tolist() == ["queued"]
     assert os.path.exists(environment["COBALANCE_QUEUE"].removeprefix("sqlite:///"))

@@ -85,7 +85,7 @@ def mined(run, store, dataset, table):  # the store outlives the data set that i
 def test_check_against_a_published_file(run, cars, tmp_path):
     file = tmp_path / "cliques.json"
     file.write_text('{"2": [[["road", "cow"], {"country": 1, "urban": 7}]]}')
-    done = run("check", cars, file, "--format", "json")
+    done = run("compare", "published", cars, file, "--format", "json")
     row = {"concepts": ["cow", "road"], "result": "equal", "class": "country"}
     assert json.loads(done.stdout) == [
         row | {"class": "urban", "theirs": 7, "ours": 1, "result": "differs"},
@@ -93,17 +93,17 @@ def test_check_against_a_published_file(run, cars, tmp_path):
     ]
     assert done.stderr == "2 rows: 1 differ, 0 only published, 0 only here, 1 equal.\n"
     file.write_text('{"2": [[["Road", "cow"], {"Country": 1, "bus": 1}]]}')
-    done = run("check", cars, file)
+    done = run("compare", "published", cars, file)
     assert (
         "1 equal. In other letter case: Country as country, Road as road. Names that" in done.stderr
     )
     assert done.stderr.endswith("the dataset lacks: bus.\n")
     file.write_text('{"2": [[["cow", "road"], {"bus": 1}]]}')
-    assert "0 equal" in run("check", cars, file, exit_code=1).stderr
+    assert "0 equal" in run("compare", "published", cars, file, exit_code=1).stderr
     file.write_text('[["cow", "road", "a", "b", "c"]]')
-    assert "--max-size 5" in run("check", cars, file, exit_code=1).stderr
+    assert "--max-size 5" in run("compare", "published", cars, file, exit_code=1).stderr
     file.write_text("[1")
-    assert "is not JSON" in run("check", cars, file, exit_code=1).stderr
+    assert "is not JSON" in run("compare", "published", cars, file, exit_code=1).stderr
 
 
 def test_from_a_file_to_a_plan(run, mined, tmp_path):
@@ -600,7 +600,7 @@ def test_one_class_is_told_and_not_compared(run, loaded, rows):
 
 def test_a_split_with_one_class(run, loaded):
     rows = ["1,a,x,val", "2,a,x,train", "3,b,x,train"]
-    name, said = loaded(rows, "--split", "val", columns="id,class,concepts,split")
+    name, said = loaded(rows, "--assign-split", "val", columns="id,class,concepts,split")
     assert "Nothing can be compared: in split 'val' only class 'a' has images." in said
     assert "in split 'val' only class 'a'" in run("imbalances", name).stderr
 

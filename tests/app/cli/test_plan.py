@@ -68,7 +68,7 @@ def test_the_next_lines_lead_from_the_plan_to_the_job(run, captioned, store):
     assert progress[0].edit.caption == "A woman and her dog"
     assert progress[0].edit.captions == ("Snow", "A woman and her dog")
     assert progress[3].edit.caption == "A man in a tie, on his way"
-    assert "resampled" in run("jobs", job).stdout
+    assert "resampled" in run("jobs", "show", job).stdout
 
 
 def test_a_plan_as_json_is_a_file_to_order(run, captioned, store, tmp_path):
@@ -99,7 +99,7 @@ def test_whole_images_are_chosen(run, captioned, store):
     run(*plan, "both", "--clique", "dog + tie", "--clique", '["nothing", "dog"]', exit_code=2)
     run(*plan, "both", "--clique", "dog + tie")
     assert [one.edit.source_image for one in read_plan(store, captioned, "both")] == list("11")
-    run(*plan, "one", "--limit", 1, "--children", "keep")
+    run(*plan, "one", "--max-images", 1, "--children", "keep")
     assert len({one.edit.source_image for one in read_plan(store, captioned, "one")}) == 1
     done = run(
         *plan, "old", "--words", "coco-gb", "--words", "age",
@@ -111,7 +111,7 @@ def test_whole_images_are_chosen(run, captioned, store):
 
 
 def test_a_plan_for_other_images_is_made_again_with_its_options(run, captioned, tmp_path):
-    chosen = ["--groups", "man,woman", "--clique", "dog + tie", "--captions", "one-group"]
+    chosen = ["--groups", "man,woman", "--clique", "dog + tie", "--edit-captions", "one-group"]
     run("plan-edits", captioned, "--recipe", "resampled", *chosen)
     (tmp_path / "more.csv").write_text(ROWS + "7,man,dog|tie,train\n")
     run("ingest", tmp_path / "more.csv", "--dataset", captioned)
@@ -139,7 +139,7 @@ def test_a_plan_for_other_images_is_made_again_with_its_options(run, captioned, 
         (["--recipe", "resampled", "--words", "nope"], "unknown word list 'nope'"),
         (["--recipe", "resampled", "--made", "some"], "unknown choice of what is made 'some'"),
         (["--recipe", "resampled", "--budget", "9"], "No such option: --budget"),
-        (["--limit", "9"], "Missing option '--recipe'"),
+        (["--max-images", "9"], "Missing option '--recipe'"),
         (["--recipe", "resampled", "--concept", "zebra"], "unknown concept 'zebra'"),
         (["--recipe", "resampled", "--clique", "[3]"], "is no list of names in JSON"),
         (["--recipe", "resampled", "--words", "women-also-snowboard"], "has no pairs, by which"),
@@ -156,7 +156,7 @@ def test_captions_are_needed(run, dataset, tmp_path):
     assert (
         "none of them has any. Run `cobalance ingest FILE --captions captions.json` to add" in said
     )
-    ties = ("--recipe", "pinpoint", "--concept", "tie", "--limit", 2)
+    ties = ("--recipe", "pinpoint", "--concept", "tie", "--max-images", 2)
     assert "4 images (2 man, 2 woman)" in run("plan-edits", dataset, *ties).stdout
 
 
@@ -171,7 +171,7 @@ def test_people_are_not_painted_without_consent(run, captioned, store):
     said = run(*order, "pinpoint", *BASIS, exit_code=2).stderr
     assert "part of a real person stays" in said
     assert "--alters-real-people" in said
-    assert "There is no job" in run("jobs", "-d", captioned).stderr
+    assert "There is no job" in run("jobs", "list", "-d", captioned).stderr
     done = run(*order, "pinpoint", *BASIS, "--alters-real-people")
     settings = read_job(store, done.stdout.strip()).settings
     assert (settings["consent"], settings["alters_real_people"]) == (BASIS[1], True)

@@ -27,7 +27,9 @@ def counts(run, dataset):
 def test_a_tag_is_counted_and_images_are_left_out(run, loaded, store, settings, tmp_path):
     ids = tmp_path / "ids.txt"
     ids.write_text("2\n\n4\n")
-    said = run("tags", "add", loaded, "dusk", 1, "--from", ids, "--role", "concept", "--by", "ann")
+    said = run(
+        "tags", "add", loaded, "dusk", 1, "--from", ids, "--role", "concept", "--author", "ann"
+    )
     assert f"3 images of {loaded} tagged dusk." in said.stderr
     assert "3 images change their concepts: cobalance mine" in said.stderr
     run("tags", "add", loaded, "blurred", 3, 2, "--role", "exclude")
@@ -45,7 +47,7 @@ def test_a_tag_is_counted_and_images_are_left_out(run, loaded, store, settings, 
     assert "3 images change" in run("tags", "delete", loaded, "dusk").stderr
     run("mine", loaded)
     assert counts(run, loaded) == {"sofa": (4, 4)}
-    run("tags", "note", loaded, 3, "a cat, really", "--by", "bo")
+    run("tags", "note", loaded, 3, "a cat, really", "--author", "bo")
     notes = table(run("tags", "notes", loaded, "-f", "csv"))
     assert notes[["note", "written_by"]].to_numpy().tolist() == [["a cat, really", "bo"]]
     data = cb.Store(store, settings)[loaded]

@@ -29,22 +29,24 @@ from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 _CliqueOption = Annotated[
     list[str] | None,
     typer.Option(
-        help='Check these concepts together, as tables show them ("cow + road") or as a JSON '
-        "list: whether an image shows all of them. Repeat it."
+        help="Only this clique, such as 'cow + road', or in JSON: check whether an image shows "
+        "all of its concepts. Repeat it."
     ),
 ]
 _SheetOption = Annotated[
     bool,
     typer.Option(
         "--sheet",
-        help="Write what everybody is asked, with the answers so far, to fill in elsewhere: "
+        help="Write what is asked, to fill in elsewhere: every label, with the answers so far: "
         "shows, does not or unknown.",
     ),
 ]
 _NOption = Annotated[
     int,
     typer.Option(
-        "--n", min=1, help="Images of each concept or clique, class and verdict; all where fewer."
+        "--per-stratum",
+        min=1,
+        help="Images of each concept or clique, class and verdict; all where fewer.",
     ),
 ]
 
@@ -54,13 +56,13 @@ def audit(
     people: PeopleOption = None,
     n: _NOption = PER_STRATUM,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people check each label. Default: all of them.")
+        int | None, typer.Option(help="How many people judge each: label. Default: all of them.")
     ] = None,
     seed: SeedOption = 0,
     concept: Annotated[
         list[str] | None,
         typer.Option(
-            help="Check this concept's labels alone. Repeat it. Default: all, or none with "
+            help="Only this concept: check its labels. Repeat it. Default: all, or none with "
             "--clique."
         ),
     ] = None,
@@ -70,16 +72,21 @@ def audit(
         typer.Option("--audit", metavar="ID", help="An earlier audit. Default: the newest."),
     ] = None,
     sheet: _SheetOption = False,
-    answers: Annotated[
+    from_: Annotated[
         Path | None,
-        typer.Option(help="Take the answers of this CSV file: person, image, concept, answer."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Read this file: answers, as CSV with the columns person, image, concept, answer.",
+        ),
     ] = None,
     rates: Annotated[
         bool,
         typer.Option("--rates", help="Show how many labels are right, and the corrected counts."),
     ] = False,
     results: Annotated[
-        bool, typer.Option("--results", help="Show the imbalances before and after correction.")
+        bool,
+        typer.Option("--results", help="Show the results: imbalances before and after correction."),
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -94,9 +101,9 @@ def audit(
     from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
     from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 
-    if sum([people is not None, sheet, answers is not None, rates, results]) > 1:
+    if sum([people is not None, sheet, from_ is not None, rates, results]) > 1:
         raise OptionError(
-            "--people, --sheet, --answers, --rates and --results are done one at a time. Leave "
+            "--people, --sheet, --from, --rates and --results are done one at a time. Leave "
             "all but one out."
         )
     with opened_store() as (store, _):
@@ -110,8 +117,8 @@ def audit(
             _say_drawn(draw_audit(store, folder, run, sample))
             return
         found = find_panel(store, Audit, run, which)
-        if answers is not None:
-            taken = take_answers(store, found, _read_answers(answers))
+        if from_ is not None:
+            taken = take_answers(store, found, _read_answers(from_))
             notes.print(f"{inflect(taken, 'answers')} taken.")
         if sheet:
             frame = answer_sheet(store, found)
@@ -122,7 +129,7 @@ def audit(
     if format_ is Format.TABLE and output is None:
         frame = _rates_table(frame) if rates else _results_table(frame) if results else frame
     write_frame(frame, format_, output)
-    if not (sheet or answers is not None or rates or results):
+    if not (sheet or from_ is not None or rates or results):
         notes.print(panel_url(found))
 
 

@@ -86,8 +86,8 @@ _UrlOption = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Have vlm or captions ask the model at this OpenAI-compatible address, such as "
-        "http://127.0.0.1:8000/v1. All images go there: see --send-images.",
+        help="Ask the model at this OpenAI-compatible address, such as http://127.0.0.1:8000/v1, "
+        "by vlm or captions. All images go there: see --send-images.",
     ),
 ]
 _LevelOption = Annotated[
@@ -97,29 +97,32 @@ _LevelOption = Annotated[
 _ConceptOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="Look for this concept instead of the accepted attributes. Repeat it.",
+        help="Only this concept, in place of the accepted attributes. Repeat it.",
         callback=_clean_names,
     ),
 ]
 _KeyFileOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="A file with the key of the address; workers read it at the same path."
+        metavar="FILE", help="A file with the key of the address. Workers read it at the same path."
     ),
 ]
 _ModelOption = Annotated[
-    str | None, typer.Option(help="The model's name at the address; for one here see --set.")
+    str | None, typer.Option(help="The model: its name at the address; for one here see --set.")
 ]
 _MultiOption = Annotated[
     bool,
-    typer.Option("--multi", help="Every attribute above the base caption, not the best alone."),
+    typer.Option(
+        "--multi",
+        help="Count every attribute that scores above the base caption, not the best alone.",
+    ),
 ]
 
 
 def label(
     dataset: DatasetName,
     annotator: Annotated[
-        str, typer.Option("--with", help=f"The annotator: {', '.join(ANNOTATORS)}.")
+        str, typer.Option("--annotator", help=f"The annotator: {', '.join(ANNOTATORS)}.")
     ],
     setting: SettingOption = None,
     level: _LevelOption = "image",
@@ -136,14 +139,14 @@ def label(
         bool, typer.Option("--send-images", help="Images may leave the machine for the address.")
     ] = False,
     at_once: Annotated[
-        int, typer.Option(min=1, max=64, help="Questions that the address gets at a time.")
+        int, typer.Option(min=1, max=64, help="Questions that an address gets at a time.")
     ] = 4,
     split: Annotated[
         str | None, typer.Option(help="Only images of this split.", callback=cleaned)
     ] = None,
     chunk: Annotated[int, typer.Option(min=1, help="Images that a worker takes at once.")] = 1000,
     here: Annotated[
-        bool, typer.Option("--here", help="Label them now, in this process, until it has ended.")
+        bool, typer.Option("--here", help="Work now, in this process, until the run has ended.")
     ] = False,
 ) -> None:
     """Have a model label a dataset's images with its accepted attributes, or with concepts.
@@ -214,8 +217,9 @@ def extract(
     key_file: KeyFileOption = None,
     timeout: TimeoutOption = 120.0,
     at_once: AtOnceOption = 4,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first images, by id. Default: all.")
+    max_images: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most images: the first, by id. Default: all."),
     ] = None,
 ) -> None:
     """Have a language model find concepts in the captions that were loaded with a dataset.
@@ -232,7 +236,14 @@ def extract(
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once
         done = extract_concepts(
-            store, folder, chat, dataset, captions, limit=limit, at_once=at_once, progress=progress
+            store,
+            folder,
+            chat,
+            dataset,
+            captions,
+            limit=max_images,
+            at_once=at_once,
+            progress=progress,
         )
     out.print(done.run)
     notes.print(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
+from cobalance.app.cli.annotate.propose import CompareByOption
 from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned
 from cobalance.app.cli.shared.stores import opened_store, output_folder
@@ -48,13 +49,7 @@ def measure(
     summary: Annotated[
         bool, typer.Option("--summary", help="The means over concepts alone.")
     ] = False,
-    embed: Annotated[
-        str,
-        typer.Option(
-            help="How names are compared: letters, by spelling (TF-IDF of groups of letters); "
-            "clip, by CLIP's text encoder; auto, by CLIP where it is on this machine."
-        ),
-    ] = "auto",
+    compare_by: CompareByOption = "auto",
     auc_table: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +78,7 @@ def measure(
     with opened_store() as (store, _):
         known = _find_truth(store, truth)
         if find_dataset(store, which) is not None:
-            frame = _measure_vocabulary(store, which, known, embed)
+            frame = _measure_vocabulary(store, which, known, compare_by)
         else:
             from cobalance.annotation.measuring.truth import read_mapping
             from cobalance.workflows.label.measure import measure_run
@@ -147,7 +142,7 @@ def compare(
         str | None, typer.Option(help="The run of the generated dataset, with --run-real.")
     ] = None,
     confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence level of the intervals.")
+        float, typer.Option(min=0.5, max=0.999, help="Confidence level of intervals.")
     ] = 0.95,
     chart: Annotated[
         Path | None, typer.Option(help="Write the differences as bars to this SVG file.")

@@ -27,7 +27,8 @@ Caption = Annotated[
 PresetOption = Annotated[
     str,
     typer.Option(
-        help="The questions, caption templates and numbers: default, or gelda for the paper's own."
+        help="A set of settings: questions, caption templates and numbers; default, or gelda for "
+        "the paper's own."
     ),
 ]
 CategoriesOption = Annotated[
@@ -56,7 +57,7 @@ UrlOption = Annotated[
 ModelOption = Annotated[
     str | None,
     typer.Option(
-        help="The model's name at the address; or one to run here: a folder, or owner/name."
+        help="The model: its name at the address; or one to run here: a folder, or owner/name."
     ),
 ]
 LocalOption = Annotated[
@@ -68,21 +69,28 @@ LocalOption = Annotated[
 KeyFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A file with the key of the address.")
 ]
-TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds of one try.")]
+TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Time limit in seconds, of one try.")]
 AtOnceOption = Annotated[
     int,
     typer.Option(
-        min=1, max=64, help="Questions that an address gets at a time; one runs here at a time."
+        min=1, max=64, help="Questions that an address gets at a time. One runs here at a time."
+    ),
+]
+CompareByOption = Annotated[
+    str,
+    typer.Option(
+        help="How names are compared: letters, by spelling (TF-IDF of groups of letters); clip, by "
+        "CLIP's text encoder; auto, by CLIP where it is on this machine."
     ),
 ]
 SettingOption = Annotated[
     list[str] | None,
-    assignments_option("--set", "An option of the annotator, such as model=FOLDER."),
+    assignments_option("An option of the annotator, such as model=FOLDER."),
 ]
 _PhraseOption = Annotated[
     list[str] | None,
     assignments_option(
-        "--phrase", "A category's phrase for captions: is, has, with, in or from; such as color=is."
+        "A category's phrase for captions: is, has, with, in or from; such as color=is.", "--phrase"
     ),
 ]
 _SensitiveOption = Annotated[
@@ -98,7 +106,7 @@ _SensitiveOption = Annotated[
 def propose(
     caption: Caption,
     dataset: Annotated[
-        str, typer.Option("--dataset", "-d", help="Propose for this dataset.", callback=cleaned)
+        str, typer.Option("--dataset", "-d", help="The dataset to propose for.", callback=cleaned)
     ],
     url: UrlOption = None,
     model: ModelOption = None,
@@ -117,14 +125,10 @@ def propose(
     ] = "",
     llm_prompts: PromptsOption = False,
     sensitive: _SensitiveOption = False,
-    seed: Annotated[int, typer.Option(min=0, help="Another one asks all questions anew.")] = 0,
-    synonyms: Annotated[
-        str,
-        typer.Option(
-            help="What near synonyms are found by: letters; clip, by CLIP's embeddings; or auto, "
-            "which is clip where it is on this machine."
-        ),
-    ] = "auto",
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed. Another one asks all questions anew.")
+    ] = 0,
+    compare_by: CompareByOption = "auto",
 ) -> None:
     """Have a language model propose attributes for a dataset: categories, and what each has.
 
@@ -151,7 +155,7 @@ def propose(
         },
     )
     chat = open_chat(url, model, key_file, timeout, local=local)
-    compare = open_embedder(synonyms)
+    compare = open_embedder(compare_by)
     with opened_store() as (store, progress):
         done = propose_attributes(
             store,
@@ -228,16 +232,18 @@ def cost(
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset", "-d", help="Also the image passes of this dataset.", callback=cleaned
+            "--dataset",
+            "-d",
+            help="The dataset whose image passes are shown, too.",
+            callback=cleaned,
         ),
     ] = None,
     annotator: Annotated[
         str | None,
         typer.Option(
-            "--with",
-            metavar="ANNOTATOR",
-            help="Also the seconds, from two batches of the dataset's images that this annotator "
-            "scores now.",
+            "--annotator",
+            help="The annotator: also the seconds, from two batches of the dataset's images that "
+            "it scores now.",
         ),
     ] = None,
     setting: SettingOption = None,
@@ -254,7 +260,7 @@ def cost(
     from cobalance.annotation.proposing.options import read_preset
 
     if annotator is not None and dataset is None:
-        raise OptionError("--with needs the dataset whose images it scores. Give --dataset.")
+        raise OptionError("--annotator needs the dataset whose images it scores. Give --dataset.")
     if not measure and (url is not None or local):
         raise OptionError("--url and --local are for --measure, which asks two questions now.")
     changes = {"categories": categories, "attributes": attributes, "rounds": rounds}

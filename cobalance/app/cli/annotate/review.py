@@ -16,7 +16,7 @@ from cobalance.app.cli.shared.options import (
     cleaned,
 )
 from cobalance.app.cli.shared.stores import opened_store, output_folder
-from cobalance.app.cli.shared.tables import Format, as_text, write_frame, write_text
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
 from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
@@ -32,21 +32,21 @@ from cobalance.workflows.settings import Settings
 
 def review(
     dataset: DatasetName,
-    csv: Annotated[
-        Path | None,
+    sheet: Annotated[
+        bool,
         typer.Option(
-            "--csv",
-            metavar="FILE",
-            help="Write the attributes to this file, with columns to decide in.",
+            "--sheet",
+            help="Write what is asked, to fill in elsewhere: all attributes, with columns to "
+            "decide in.",
         ),
-    ] = None,
+    ] = False,
     from_: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Read decisions from such a file: accept, reject, rename (with another name), or "
-            "merge (with the other attribute in the column into).",
+            help="Read this file: decisions in such a sheet, accept, reject, rename (with another "
+            "name), or merge (with the other attribute in the column into).",
         ),
     ] = None,
     accept_all: Annotated[
@@ -63,8 +63,8 @@ def review(
     """
     from cobalance.annotation.proposing import review as reviewing
 
-    if sum((csv is not None, from_ is not None, accept_all)) > 1:
-        raise OptionError("Give one of --csv, --from and --accept-all.")
+    if sum((sheet, from_ is not None, accept_all)) > 1:
+        raise OptionError("Give one of --sheet, --from and --accept-all.")
     text = None if from_ is None else read_text(from_)
     with opened_store() as (store, _):
         dataset_state(store, dataset)
@@ -84,11 +84,11 @@ def review(
             notes.print(f"Look for them: cobalance annotate label {dataset}")
             return
     frame = reviewing.review_frame(attributes)
-    if csv is not None:
-        write_text(as_text(guard_formulas(frame), Format.CSV), csv)
+    if sheet:
+        write_frame(guard_formulas(frame) if format_ is Format.CSV else frame, format_, output)
         notes.print(
             f"{inflect(len(frame), 'attributes')} written. Fill in the column decision, then: "
-            f"cobalance annotate review {dataset} --from {csv}"
+            f"cobalance annotate review {dataset} --from {output or 'FILE'}"
         )
         return
     if not len(frame) and format_ is Format.TABLE:
@@ -173,13 +173,13 @@ def threshold(
     ] = None,
     setting: Annotated[
         list[str] | None,
-        assignments_option("--set", "A threshold of its own for one concept, such as sky=0.4."),
+        assignments_option("An option of one concept: its threshold, such as sky=0.4."),
     ] = None,
     multi: Annotated[
         bool | None,
         typer.Option(
             "--multi/--best",
-            help="Count every attribute that scores above the base caption, or only the best one.",
+            help="Count every attribute that scores above the base caption, not the best alone.",
         ),
     ] = None,
 ) -> None:

@@ -31,7 +31,7 @@ def artefact(
         typer.Option(help="One of the two predicted groups, such as man. Not needed for two."),
     ] = "",
     second: Annotated[str, typer.Option(help="The other, such as woman.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed, of the bootstrap.")] = 0,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -61,8 +61,9 @@ def artefact(
 
 def cam(
     evaluation: EvaluationId,
-    images: Annotated[
-        int, typer.Option("--images", "-n", min=1, help="Test images to map, drawn at random.")
+    count: Annotated[
+        int,
+        typer.Option("--count", "-n", min=1, help="How many images: test images, drawn at random."),
     ] = 200,
     objects: Annotated[
         list[str] | None,
@@ -88,7 +89,7 @@ def cam(
             store,
             Settings.from_environment().folders(),
             evaluation,
-            most=images,
+            most=count,
             objects=tuple(objects or ()),
             seed=seed,
             progress=progress,
@@ -111,14 +112,12 @@ def clusters(
             "torch."
         ),
     ] = "clip",
-    setting: Annotated[
-        list[str] | None, assignments_option("--set", "An option of the embeddings.")
-    ] = None,
+    setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
     words: Annotated[
         str,
         typer.Option(
-            help="Word list, built-in or a TOML file, whose words for groups are read as person "
-            'and name no cluster; "" for none.'
+            help="Word list of groups, by name or file, whose words are read as person and name no "
+            'cluster; "" for none.'
         ),
     ] = "gensynth",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,

@@ -43,7 +43,7 @@ def evaluations_of(
 
 
 def options_of(
-    assignments: Sequence[str] | None, owners: Iterable[str], flag: str = "--set"
+    assignments: Sequence[str] | None, owners: Iterable[str]
 ) -> dict[str, dict[str, Any]]:
     """Options from OWNER.NAME=VALUE, by their owner.
 
@@ -59,10 +59,10 @@ def options_of(
     """
     known = list(owners)
     found: dict[str, dict[str, Any]] = {owner: {} for owner in known}
-    for owner, options in assigned(assignments, flag).items():
+    for owner, options in assigned(assignments).items():
         if owner not in found or not isinstance(options, dict):
             raise OptionError(
-                f"{flag} {owner}: an option begins with {', '.join(f'{one}.' for one in known)} "
+                f"--set {owner}: an option begins with {', '.join(f'{one}.' for one in known)} "
                 f"as in {known[0]}.NAME=VALUE."
             )
         found[owner] |= options
@@ -98,7 +98,7 @@ def say_failures(found: Sequence[Evaluation]) -> None:
         if one.state == "failed":
             notes.print(
                 f"{one.id} ({one.method}) failed: {one.error} When that is mended: cobalance "
-                f"retry {one.id}"
+                f"jobs retry {one.id}"
             )
     outdated = sum(one.outdated and one.scored_at is not None for one in found)
     if outdated:

@@ -23,10 +23,15 @@ def predict(
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset", "-d", help="Predict this dataset's images instead.", callback=cleaned
+            "--dataset",
+            "-d",
+            help="The dataset whose images are predicted instead.",
+            callback=cleaned,
         ),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Its split.", callback=cleaned)] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Only images of this split.", callback=cleaned)
+    ] = None,
     format_: FormatOption = Format.CSV,
     output: OutputOption = None,
 ) -> None:
@@ -64,10 +69,12 @@ def show(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A metric to show. Repeat it. Default: the most telling three."),
+        typer.Option(help="A metric: one to show. Repeat it. Default: the most telling three."),
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of evaluations.")] = 1000,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum number of rows, of evaluations.")
+    ] = 1000,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
 ) -> None:
@@ -120,7 +127,8 @@ def export(
         ),
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="A metric to write. Repeat it. Default: all, or three.")
+        list[str] | None,
+        typer.Option(help="A metric: one to write. Repeat it. Default: all, or three."),
     ] = None,
     baseline: Annotated[str | None, BASELINE] = None,
     title: Annotated[str | None, typer.Option(help="The table's title.")] = None,

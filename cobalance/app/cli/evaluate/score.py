@@ -41,8 +41,9 @@ Metric = Annotated[
 Groups = Annotated[
     Path | None,
     typer.Option(
+        "--group-table",
         help="A table with image, and for each shortcut a column of common, uncommon or none, "
-        "or any other attribute of the images."
+        "or any other attribute of the images.",
     ),
 ]
 Dataset = Annotated[
@@ -50,14 +51,14 @@ Dataset = Annotated[
     typer.Option(
         "--dataset",
         "-d",
-        help="Take the groups from this dataset of the graph, which has the images.",
+        help="The dataset of the graph that has the images, and their groups.",
         callback=cleaned,
     ),
 ]
 Shortcuts = Annotated[
     Path | None,
     typer.Option(
-        help="With --dataset, a TOML file of shortcuts. Default: its concepts that lean to a class."
+        help="A TOML file of shortcuts, with --dataset. Default: its concepts that lean to a class."
     ),
 ]
 Training = Annotated[
@@ -92,14 +93,13 @@ RealImages = Annotated[
 Features = Annotated[
     str | None,
     typer.Option(
-        help=f"What compares images: {', '.join(FEATURES)}. Default: inception for frechet and "
+        help=f"Image features: {', '.join(FEATURES)}. Default: inception for frechet and "
         "kernel, clip_336 for cmmd."
     ),
 ]
 Setting = Annotated[
     list[str] | None,
     assignments_option(
-        "--set",
         "An option of a metric, such as group_accuracy.confidence=0.9, or of the features, "
         "such as features.weights=FILE.",
     ),
@@ -131,7 +131,7 @@ def score(
     real_images: RealImages = None,
     features: Features = None,
     setting: Setting = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what metrics draw at random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed, of metrics.")] = 0,
     baseline: Baseline = None,
     save: Save = False,
     format_: FormatOption = Format.TABLE,
@@ -174,7 +174,7 @@ def score(
         scored = _scored(inputs, metric, options)
     else:
         if groups is not None:
-            raise OptionError("--groups and --dataset exclude each other; give one of them.")
+            raise OptionError("--group-table and --dataset exclude each other; give one of them.")
         with opened_store() as (store, _):
             inputs, chosen = tables.with_dataset(store, dataset, shortcuts, inputs)
             scored = _scored(inputs, metric, options)

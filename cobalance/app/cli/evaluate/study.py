@@ -28,14 +28,14 @@ def study(
         typer.Option(min=1, help="How many pairs to draw. Default: 300, or all if fewer."),
     ] = None,
     overlap: Annotated[
-        int | None, typer.Option(help="How many people judge each pair. Default: all of them.")
+        int | None, typer.Option(help="How many people judge each: pair. Default: all of them.")
     ] = None,
     seed: SeedOption = 0,
     words: Annotated[
         list[str] | None,
         typer.Option(
-            help="Word list of the groups, for the gap in captions. Repeat it. Default: those of "
-            "the job's plan."
+            help="Word list of groups, by name or file, for the gap in captions. Repeat it. "
+            "Default: those of the job's plan."
         ),
     ] = None,
     which: Annotated[
@@ -43,7 +43,8 @@ def study(
         typer.Option("--study", metavar="ID", help="An earlier study. Default: the newest."),
     ] = None,
     results: Annotated[
-        bool, typer.Option("--results", help="Show what people answered, with intervals.")
+        bool,
+        typer.Option("--results", help="Show the results: what people answered, with intervals."),
     ] = False,
     close: Annotated[
         bool, typer.Option("--close", help="Take no more answers, and no more changes.")

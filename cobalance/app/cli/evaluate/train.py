@@ -40,10 +40,10 @@ Method = Annotated[
     list[str] | None,
     typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
 ]
-Preset = Annotated[str, typer.Option(help=f"Model and optimiser: {', '.join(PRESETS)}.")]
+Preset = Annotated[str, typer.Option(help=f"A set of settings: {', '.join(PRESETS)}.")]
 Seed = Annotated[
     list[int] | None,
-    typer.Option(help="A seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
+    typer.Option(help="Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
 ]
 TrainingSet = Annotated[
     list[str] | None,
@@ -91,11 +91,13 @@ Shortcuts = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(help=f"Frozen features of the linear model: {', '.join(FEATURES)}."),
+    typer.Option(help=f"Image features: {', '.join(FEATURES)}. Frozen, of the linear model."),
 ]
 Setting = Annotated[
     list[str] | None,
-    assignments_option("--set", "Another option, such as learner.epochs=50 or method.refits=20."),
+    assignments_option(
+        "An option of learner or method, such as learner.epochs=50 or method.refits=20."
+    ),
 ]
 EqualNumbers = Annotated[
     bool,
@@ -111,7 +113,7 @@ Again = Annotated[
     ),
 ]
 Here = Annotated[
-    bool, typer.Option("--here", help="Run them now, in this process, until they have ended.")
+    bool, typer.Option("--here", help="Work now, in this process, until they have ended.")
 ]
 
 

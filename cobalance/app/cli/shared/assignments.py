@@ -96,15 +96,15 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(str(path), None, f"is not valid TOML ({error})", "Correct it.") from error
 
 
-def assigned(assignments: Iterable[str] | None, flag: str = "--set") -> dict[str, Any]:
-    """Read the values of an option that takes NAME=VALUE; see `assign` for the error raised."""
+def assigned(assignments: Iterable[str] | None) -> dict[str, Any]:
+    """Read the values of `--set`, each NAME=VALUE; see `assign` for the error raised."""
     values: dict[str, Any] = {}
     for assignment in assignments or ():
-        assign(values, assignment, flag)
+        assign(values, assignment)
     return values
 
 
-def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None:
+def assign(values: dict[str, Any], assignment: str) -> None:
     """Set a value by its path, such as ``making.steps=30``; text needs no quotes, tables are JSON.
 
     Raises
@@ -115,8 +115,7 @@ def assign(values: dict[str, Any], assignment: str, flag: str = "--set") -> None
     name, equals, text = assignment.partition("=")
     *path, last = name.strip().split(".")
     if not equals or not last or not all(path):
-        example = "making.steps=30" if flag == "--set" else "shard_images=1000"
-        raise OptionError(f"{flag} {assignment!r} is no NAME=VALUE, such as {example}.")
+        raise OptionError(f"--set {assignment!r} is no NAME=VALUE, such as making.steps=30.")
     inner = values
     for part in path:
         found = inner.get(part)  # a recipe's are read-only

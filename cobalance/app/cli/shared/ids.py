@@ -16,10 +16,10 @@ from cobalance.graph.queries.nodes import ids_beginning
 
 SHORTEST_ID = 4  # characters
 _KINDS = {
-    JOB: ("job", "cobalance jobs"),
-    TASK: ("task", "cobalance jobs"),
+    JOB: ("job", "cobalance jobs list"),
+    TASK: ("task", "cobalance jobs list"),
     ANNOTATION_RUN: ("annotation run", "cobalance annotate runs"),
-    EVALUATION: ("evaluation", "cobalance jobs --tasks"),
+    EVALUATION: ("evaluation", "cobalance jobs list --tasks"),
 }
 
 
@@ -73,12 +73,14 @@ def _argument(metavar: str, help_: str, *nodes: Node) -> Any:
 
 
 _FIRST = f"its first {SHORTEST_ID} characters or more"
-JobId = Annotated[str, _argument("JOB", f"A job's id, or {_FIRST}; see `cobalance jobs`.", JOB)]
+JobId = Annotated[
+    str, _argument("JOB", f"A job's id, or {_FIRST}; see `cobalance jobs list`.", JOB)
+]
 WorkId = Annotated[
     str,
     _argument(
         "JOB",
-        f"Id of a job or a task, such as an evaluation, or {_FIRST}; see `cobalance jobs`.",
+        f"Id of a job or a task, such as an evaluation, or {_FIRST}; see `cobalance jobs list`.",
         *(JOB, TASK),
     ),
 ]
@@ -93,7 +95,9 @@ RunId = Annotated[
 EvaluationId = Annotated[
     str,
     _argument(
-        "EVALUATION", f"An evaluation's id, or {_FIRST}; see `cobalance jobs --tasks`.", EVALUATION
+        "EVALUATION",
+        f"An evaluation's id, or {_FIRST}; see `cobalance jobs list --tasks`.",
+        EVALUATION,
     ),
 ]
 EvaluationIds = Annotated[

@@ -42,7 +42,7 @@ OutputOption = Annotated[
 ALL_JOBS = 1 << 31  # as a limit
 
 
-def assignments_option(flag: str, purpose: str) -> typer.models.OptionInfo:
+def assignments_option(purpose: str, flag: str = "--set") -> typer.models.OptionInfo:
     """Declare a repeatable option that takes NAME=VALUE; `assignments.assign` reads it."""
     option: typer.models.OptionInfo = typer.Option(
         flag, metavar="NAME=VALUE", help=f"{purpose} Repeat it."

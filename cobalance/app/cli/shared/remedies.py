@@ -12,6 +12,8 @@ FLAGS = {
     "concepts": "--concept",
     "cliques": "--clique",
     "planner_options": "--set",
+    "plan.captions": "--edit-captions",
+    "plan.limit": "--max-images",
 }
 """Flags of options that are not named like them."""
 COMMANDS = {
@@ -20,7 +22,7 @@ COMMANDS = {
     "plan": "plan DATASET",
     "plan_counterfactuals": "plan-edits DATASET",
     "rebalance": "rebalance JOB",
-    "retry": "retry JOB",
+    "retry": "jobs retry JOB",
     "rename_dataset": "datasets rename DATASET NEW",
     "drop_dataset": "datasets drop DATASET",
     "compute_embeddings": "embeddings compute DATASET",
@@ -49,7 +51,7 @@ def in_shell(part: Setting | Action) -> str:
     >>> command(Action("plan_counterfactuals", "zoo", recipe="pinpoint", groups=("a", "b c")))
     "cobalance plan-edits zoo --recipe pinpoint --groups a --groups 'b c'"
     >>> command(Action("plan_counterfactuals", "zoo", cliques=(("cow", "road"),), limit=9))
-    'cobalance plan-edits zoo --clique \'["cow", "road"]\' --limit 9'
+    'cobalance plan-edits zoo --clique \'["cow", "road"]\' --max-images 9'
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"
@@ -62,13 +64,14 @@ def in_shell(part: Setting | Action) -> str:
         return f"--set {part.name}={part.value or '...'}"
     if group == "planner":
         return f"--set {name}={part.value or '...'}"
-    return _with_value(part.name if part.name in FLAGS else name or group, part.value)
+    return _with_value(part.name, part.value)
 
 
 def command(action: Action) -> str:
     """The shell command of an action."""
     arguments = iter(action.arguments)
     words = []
+    of_edits = "plan." if action.name == "plan_counterfactuals" else ""
     for word in COMMANDS[action.name].split():
         value = next(arguments, ...) if word.isupper() else ...
         words.append(word if value is ... else quote(str(value)))
@@ -82,10 +85,10 @@ def command(action: Action) -> str:
             values = [*value] if isinstance(value, tuple) else [value]
         if name == "common" and not values:  # of `mine`
             words.append("--any-class")
-        words += [_with_value(name, it) for it in values]
+        words += [_with_value(of_edits + name, it) for it in values]
     return " ".join(["cobalance", *words])
 
 
 def _with_value(name: str, value: object) -> str:
-    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+    flag = FLAGS.get(name, f"--{name.rpartition('.')[2].replace('_', '-')}")
     return flag if value is None or value is True else f"{flag} {quote(str(value))}"

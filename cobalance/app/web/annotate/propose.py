@@ -266,5 +266,5 @@ def show_extract(current: CurrentDataset) -> None:
         )
 
     _draw_order_button("Find concepts", f"extract {current.name}", which, work, ready=True)
-    limited = [] if limit is None else ["--limit", str(limit)]
+    limited = [] if limit is None else ["--max-images", str(limit)]
     _show_command(f"cobalance annotate extract {shlex.join([current.name, *limited])} --local")

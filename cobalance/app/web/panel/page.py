@@ -102,7 +102,7 @@ def _how_to_audit(store: GraphStore, dataset: str) -> str:
     runs = [run.id for run in list_runs(store, dataset) if run.has_labels]
     first = (
         "Have a model label images first, on the page Annotate or by `cobalance annotate "
-        "label DATASET --with owlv2`. "
+        "label DATASET --annotator owlv2`. "
     )
     return (
         f"{'' if runs else first}Draw one from a run that labels images: `cobalance annotate audit "

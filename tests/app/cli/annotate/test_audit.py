@@ -41,7 +41,7 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
         "has no audit. Draw one with --people"
         in cobalance("annotate", "audit", audited, exit_code=2).stderr
     )
-    done = cobalance("annotate", "audit", audited[:8], "--people", "ann, bob", "--n", 99)
+    done = cobalance("annotate", "audit", audited[:8], "--people", "ann, bob", "--per-stratum", 99)
     (audit,) = list_panels(store, Audit, run=audited)
     assert "80 labels for 2 people" in done.stderr
     address = urlsplit(done.stdout.strip())
@@ -52,7 +52,7 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     right = [shows(int(image), name) for image, name in sheet[["image", "concept"]].to_numpy()]
     file = tmp_path / "answers.csv"
     sheet.assign(answer=np.where(right, "shows", "does not")).to_csv(file, index=False)
-    done = cobalance("annotate", "audit", audited, "--answers", file)
+    done = cobalance("annotate", "audit", audited, "--from", file)
     assert "160 answers taken." in done.stderr
     assert table(cobalance("annotate", "audit", audited, "-f", "csv"))["answered"].tolist() == [
         80,
@@ -78,7 +78,7 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     assert decide_run(store, audited, "accepted")
     assert "audit" in table(cobalance("imbalances", dataset, "-f", "csv"))
     file.write_text("person,image\n")
-    answers = ("annotate", "audit", audited, "--answers", file)
+    answers = ("annotate", "audit", audited, "--from", file)
     assert "line 1: there is no column 'concept'" in cobalance(*answers, exit_code=1).stderr
     file.write_bytes(b"\xff\x00")
     assert "line 1: the byte 0xff is not UTF-8" in cobalance(*answers, exit_code=1).stderr
@@ -86,7 +86,9 @@ def test_from_the_draw_to_corrected_imbalances(store, dataset, cobalance, audite
     said = cobalance(*answers, exit_code=1).stderr
     assert "Line 4: the answer for person 'ann', image '1', concept 'sea'" in " ".join(said.split())
     clique = json.dumps(CONCEPTS)
-    cobalance("annotate", "audit", audited, "--people", "=eve", "--n", 2, "--clique", clique)
+    cobalance(
+        "annotate", "audit", audited, "--people", "=eve", "--per-stratum", 2, "--clique", clique
+    )
     sheet = cobalance("annotate", "audit", audited, "--sheet", "-f", "csv").stdout
     assert set(pd.read_csv(io.StringIO(sheet))["concept"]) == {" + ".join(sorted(CONCEPTS))}
     assert set(pd.read_csv(io.StringIO(sheet))["person"]) == {

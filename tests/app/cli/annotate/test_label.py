@@ -43,7 +43,7 @@ def annotate(environment, tmp_path):
 
 def test_from_an_order_to_concepts_and_back(store, annotate, birds, tmp_path):
     model = save_owlv2(tmp_path / "owlv2")
-    order = ("label", birds, "--with", "owlv2", "--set", f"model={model}", "--level", "object",
+    order = ("label", birds, "--annotator", "owlv2", "--set", f"model={model}", "--level", "object",
              "--concept", "sea", "--threshold", "0", "--chunk", "3")  # fmt: skip
     done = annotate(*order, "--here")
     run = done.stdout.strip()
@@ -79,8 +79,8 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
         return Answer("Yes", first_tokens={"Yes": 0.6, "No": 0.2} if "sea" in text else {"no": 1})
 
     with scripted_endpoint(answer) as served:
-        order = ("label", birds, "--with", "vlm", "--url", served.url, "--model", "m", "--concept",
-                 "sea", "--concept", "hut", "--rule", "threshold", "--key-file")  # fmt: skip
+        order = ("label", birds, "--annotator", "vlm", "--url", served.url, "--model", "m",
+                 "--concept", "sea", "--concept", "hut", "--rule", "threshold", "--key-file")  # fmt: skip
         refused = annotate(*order, tmp_path / "key", "--here", exit_code=2).stderr
         assert "with --send-images" in refused
         assert "no key file" in annotate(*order, "no key file", exit_code=2).stderr
@@ -105,12 +105,18 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--with", "owl"), "unknown annotator 'owl'"),
-        (("--with", "owlv2", "--concept", "x"), "the caption that names the domain alone"),
-        (("--with", "owlv2", "--concept", "x", "--level", "pixel"), "unknown level 'pixel'"),
-        (("--with", "owlv2", "--concept", "x", "--rule", "best"), "unknown rule 'best'"),
-        (("--with", "owlv2", "--concept", "x", "--level", "object", "--multi"), "is a choice only"),
-        (("--with", "owlv2", "--concept", "x", "--base", "b", "--split", "no"), "no split 'no'"),
+        (("--annotator", "owl"), "unknown annotator 'owl'"),
+        (("--annotator", "owlv2", "--concept", "x"), "the caption that names the domain alone"),
+        (("--annotator", "owlv2", "--concept", "x", "--level", "pixel"), "unknown level 'pixel'"),
+        (("--annotator", "owlv2", "--concept", "x", "--rule", "best"), "unknown rule 'best'"),
+        (
+            ("--annotator", "owlv2", "--concept", "x", "--level", "object", "--multi"),
+            "is a choice only",
+        ),
+        (
+            ("--annotator", "owlv2", "--concept", "x", "--base", "b", "--split", "no"),
+            "no split 'no'",
+        ),
     ],
 )
 def test_what_cannot_be_ordered_is_refused(annotate, birds, arguments, message):
@@ -118,5 +124,5 @@ def test_what_cannot_be_ordered_is_refused(annotate, birds, arguments, message):
 
 
 def test_without_accepted_attributes_there_is_nothing_to_label(annotate, birds):
-    refused = annotate("label", birds, "--with", "owlv2", exit_code=1).stderr
+    refused = annotate("label", birds, "--annotator", "owlv2", exit_code=1).stderr
     assert "has no accepted attributes of" in refused

@@ -57,7 +57,7 @@ def test_from_a_caption_to_accepted_attributes(store, environment, birds, tmp_pa
         measured = table(annotate("cost", *small, "--measure", *chat, "-f", "csv"))
         assert (measured.loc[0, "chat_seconds"] > 0, len(served.requests)) == (True, 2)
     (tmp_path / "key").write_text(KEY)
-    order = ("propose", "a photo of a bird", "-d", birds, *small, "--synonyms", "letters")
+    order = ("propose", "a photo of a bird", "-d", birds, *small, "--compare-by", "letters")
     assert "--local" in annotate(*order, exit_code=2).stderr
     nameless = annotate(*order, "--url", "http://127.0.0.1:1/v1", "--model", "", exit_code=2)
     assert "The language model: model is ''" in nameless.stderr
@@ -77,7 +77,7 @@ def test_from_a_caption_to_accepted_attributes(store, environment, birds, tmp_pa
     assert runs[0].settings["usage"]["replies"] == 8
 
     file = tmp_path / "review.csv"
-    annotate("review", birds, "--csv", file)
+    annotate("review", birds, "--sheet", "-f", "csv", "-o", file)
     rows = pd.read_csv(file, keep_default_na=False).set_index("proposed")
     assert rows.loc["sparrow", "flags"] == "names the class 'House sparrow'"
     assert "near synonym of 'wetland'" in rows.loc["wetlands", "flags"]

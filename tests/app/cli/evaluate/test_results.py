@@ -70,9 +70,11 @@ def test_orders_wait_for_workers(run, evaluate, animals):  # noqa: F811
     done = evaluate("train", animals, "--seed", 0, "--shortcuts", "none")
     (made,) = done.stdout.split()
     assert "Next: cobalance work --until-idle; then: cobalance evaluate show" in done.stderr
-    assert table(run("jobs", "--tasks", "-d", animals, "-f", "csv"))["task"].tolist() == [made]
+    assert table(run("jobs", "list", "--tasks", "-d", animals, "-f", "csv"))["task"].tolist() == [
+        made
+    ]
     assert "1 of 1 are still queued or running" in evaluate("show", animals).stderr
-    assert f"Task {made} is cancelled" in run("cancel", made).stderr
+    assert f"Task {made} is cancelled" in run("jobs", "cancel", made).stderr
     for arguments, code, said in (
         (("train", animals, "--method", "magic"), 2, "unknown method 'magic'"),
         (("train", "nowhere"), 1, "There is no dataset 'nowhere'"),
@@ -142,7 +144,7 @@ def test_anybodys_table_is_scored_without_a_database(frame_f, environment, tmp_p
     compared = score(tmp_path / "both.csv", "--baseline", "a", "--metric", "accuracy", "-f", "csv")
     assert table(compared)[["metric", "difference"]].to_numpy().tolist() == [["accuracy", 0]]
     pd.DataFrame({"image": range(5), "place": "common"}).to_csv(tmp_path / "g.csv", index=False)
-    said = score(tmp_path / "p.parquet", "--groups", tmp_path / "g.csv", exit_code=1).stderr
+    said = score(tmp_path / "p.parquet", "--group-table", tmp_path / "g.csv", exit_code=1).stderr
     assert "names 1 image missing from" in said
     assert ": '5'" in said
     counts = pd.read_csv(frame_f).rename(columns=str.upper)
