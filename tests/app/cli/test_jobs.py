@@ -52,7 +52,7 @@ def test_from_a_plan_to_a_balanced_dataset(run, planned, tmp_path, environment):
     for option, wrong in (
         ("shards=1", "The export format webdataset has no option 'shards'. Its options: shard_b"),
         ("shard_images=none", "The export format webdataset: shard_images is 'none'"),
-        ("shard_images", "--option 'shard_images' is no NAME=VALUE, such as shard_images=1000."),
+        ("shard_images", "--set 'shard_images' is no NAME=VALUE, such as making.steps=30."),
     ):
         folder = tmp_path / "none"
         refused = run("export", job, folder, "--as", "webdataset", "--set", option, exit_code=2)

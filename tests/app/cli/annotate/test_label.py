@@ -80,7 +80,8 @@ def test_images_go_to_an_address_only_when_that_is_said(store, annotate, birds, 
 
     with scripted_endpoint(answer) as served:
         order = ("label", birds, "--annotator", "vlm", "--url", served.url, "--model", "m",
-                 "--concept", "sea", "--concept", "hut", "--rule", "threshold", "--key-file")  # fmt: skip
+                 "--concept", "sea", "--concept", "hut",
+                 "--rule", "threshold", "--key-file")  # fmt: skip
         refused = annotate(*order, tmp_path / "key", "--here", exit_code=2).stderr
         assert "with --send-images" in refused
         assert "no key file" in annotate(*order, "no key file", exit_code=2).stderr
