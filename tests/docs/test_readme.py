@@ -8,12 +8,8 @@ parsed: their commands and options, targets of make and extras exist.
 
 import os
 import re
-import shlex
-import subprocess
-import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
@@ -22,93 +18,29 @@ import pytest
 
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.workflows.settings import Settings
-from tests.app.cli.calling import call, spawn
 from tests.docs.commands import unknown_parts
+from tests.docs.pages import Block, Reader, blocks_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
-WIDTH = 120
-LEFT_OUT = "..."
-"""As the last line of what a command prints: the page shows the beginning of it."""
-
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$|^((?:    [^\n]*\n)+)", re.MULTILINE | re.DOTALL)
-STEP = re.compile(r"^\$ (.*(?:\n    .*)*)\n?((?:(?!\$ ).*\n?)*)", re.MULTILINE)
-KEPT = re.compile(r"(\w+)=\$\((cobalance .*)\)")
-
 NOT_RUN = {
     "make demo": "the next block has what it prints; `make test` runs this test",
-    "cobalance ingest instances_train2017.json": "COCO's files",
-    "cobalance annotate propose": "a language model's weights, and a detector's",
     "make demo-full": "`tests/e2e/test_full_demo.py` runs it: a minute",
     'pip install ".[models]"': "weights of a diffusion model, a GPU and photographs",
-    "cobalance demo --counterfactual": "`tests/e2e` runs it; the others want COCO's images",
     "cobalance evaluate train": "the datasets of `make demo-full`, and somebody's predictions",
     "make app": "a server; `tests/browser` starts it",
+    "cobalance demo --remove": "`tests/e2e/test_full_demo.py` runs it",
 }
 """The blocks of which nothing runs, by how they begin, and why."""
 
 
-@dataclass(frozen=True)
-class Block:
-    """A block of code of the page: its language, empty for an indented one, and its text."""
-
-    language: str
-    text: str
-
-    @property
-    def runs(self) -> bool:
-        return self.language in ("console", "python")
-
-    @property
-    def name(self) -> str:
-        """How it begins, as `NOT_RUN` has it; its first line where that has none."""
-        begins = [name for name in NOT_RUN if self.text.startswith(name)]
-        return max(begins, key=len, default=self.text.partition("\n")[0])
-
-    def lines(self) -> list[str]:
-        """Its lines, those that go on in the next one joined."""
-        return self.text.replace("\\\n", " ").splitlines()
+BLOCKS = blocks_of("README.md")
 
 
-BLOCKS = [
-    Block(language, fenced or textwrap.dedent(indented))
-    for language, fenced, indented in BLOCK.findall(PAGE)
-]
-
-
-@dataclass
-class Reader:
-    """Somebody who enters what the page shows, in a folder and with an environment of their own."""
-
-    folder: Path
-    environment: dict[str, str]
-    kept: dict[str, str] = field(default_factory=dict)
-
-    def enter(self, line: str) -> str:
-        """Enter a line in a shell; return what it prints on the terminal."""
-        for name, value in self.kept.items():
-            line = line.replace(f"${name}", value)
-        if kept := KEPT.fullmatch(line):
-            self.kept[kept[1]] = self._cobalance(kept[2], together=False).strip()
-            return ""
-        if line.startswith("cobalance "):
-            return self._cobalance(line, together=True)
-        shell = ["bash", "-euc", line]
-        return subprocess.run(
-            shell, cwd=self.folder, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
-
-    def _cobalance(self, line: str, *, together: bool) -> str:
-        _, *words = shlex.split(line)
-        # Without a terminal a demonstration has a line a phase on standard error.
-        together = together and words[0] != "demo"
-        # A worker's process is its own: it ends with what it registers for signals and the queue.
-        if words[0] == "work":
-            done = spawn(self.environment, *words)
-        else:
-            done = call(self.environment, *words, width=WIDTH, together=together)
-        assert done.returncode == 0, (line, done.stdout, done.stderr)
-        return done.stdout
+def name_of(block: Block) -> str:
+    """How a block begins, as `NOT_RUN` has it; its first line where that has none."""
+    begins = [name for name in NOT_RUN if block.text.startswith(name)]
+    return max(begins, key=len, default=block.text.partition("\n")[0])
 
 
 @pytest.fixture
@@ -131,41 +63,21 @@ def reader(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     assert own.home.is_relative_to(home)
 
 
-def printed(text: str) -> list[str]:
-    """The lines of a text on a terminal, without spaces at their ends."""
-    return [
-        row
-        for line in map(str.rstrip, text.strip().splitlines())
-        for row in (textwrap.wrap(line, WIDTH) if len(line) > WIDTH else [line])
-    ]
-
-
 def test_what_runs_prints_what_the_page_shows(reader: Reader) -> None:
     assert len([block for block in BLOCKS if block.language]) == PAGE.count("```") / 2 > 5
     namespace: dict[str, object] = {}
     for block in BLOCKS:
         if block.language == "python":
             exec(compile(block.text, "README.md", "exec"), namespace)
-        if block.language != "console":
-            continue
-        steps = STEP.findall(block.text)
-        assert "".join(f"$ {typed}\n{shown}" for typed, shown in steps) == block.text
-        for typed, shown in steps:
-            found, expected = printed(reader.enter(typed)), printed(shown)
-            if expected[-1:] == [LEFT_OUT]:
-                expected.pop()
-                found = found[: len(expected)]
-            if expected:
-                assert found == expected, typed
+        elif block.runs:
+            reader.enter_all(block)
 
 
 def test_what_does_not_run_is_named_with_its_reason() -> None:
-    assert [block.name for block in BLOCKS if not block.runs] == list(NOT_RUN)
+    assert [name_of(block) for block in BLOCKS if not block.runs] == list(NOT_RUN)
 
 
-@pytest.mark.parametrize(
-    "block", [block for block in BLOCKS if not block.runs], ids=lambda it: it.name
-)
+@pytest.mark.parametrize("block", [block for block in BLOCKS if not block.runs], ids=name_of)
 def test_what_does_not_run_exists(block: Block) -> None:
     for line in block.lines():
         for command in re.split(r"# or: |wheel: | and (?=cobalance )", line):
