@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import InputError
 from cobalance.ingest.reader import read_head
 
@@ -44,7 +45,7 @@ def read_frame(path: str | Path, content: str = "predictions") -> pd.DataFrame:
         first = head.lstrip().splitlines()[0]
         separator = max(",;\t", key=lambda one: first.count(one.encode()))
         frame = pd.read_csv(
-            path, sep=separator, dtype="str", keep_default_na=False, encoding="utf-8-sig"
+            path, sep=separator, dtype=STRING, keep_default_na=False, encoding="utf-8-sig"
         )
         return without_index(frame)
     except (pa.ArrowException, ValueError) as error:  # pandas' parser and decoding errors, too
@@ -135,7 +136,7 @@ def names_text(names: "pd.Series[Any]") -> "pd.Series[str]":
     >>> names_text(pd.Series(["3.0", "12.0"])).tolist()
     ['3', '12']
     """
-    text = names.astype("str")
+    text = names.astype(STRING)
     whole = text.str.fullmatch(_WHOLE).all()
     return text.str.replace(_POINT, "", regex=True) if whole else text
 

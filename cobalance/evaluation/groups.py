@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import class_columns, known_rows, require_classes
 from cobalance.evaluation.shortcuts import COMMON, NONE, STATES, UNCOMMON, is_shortcut
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
 from cobalance.graph.errors import InputError, OptionError
 
 By = Literal["group", "class", "shortcuts"]
@@ -110,7 +110,7 @@ def align_groups(
 def as_text(columns: pd.DataFrame) -> pd.DataFrame:
     """Columns as text, with ``none`` for empty cells."""
     cells = columns.astype(object)
-    return cells.where(cells.notna() & (cells != ""), NONE).astype("str")
+    return cells.where(cells.notna() & (cells != ""), NONE).astype(STRING)
 
 
 def group_rows(
@@ -168,7 +168,7 @@ def group_rows(
     codes = np.zeros(len(predictions), dtype=np.int64)
     for column, values in zip(columns, levels.values(), strict=True):
         codes = codes * len(values) + pd.Index(values).get_indexer(pd.Index(column))
-    table = pd.DataFrame(list(product(*levels.values())), columns=list(levels), dtype="str")
+    table = pd.DataFrame(list(product(*levels.values())), columns=list(levels), dtype=STRING)
     return Grouping(table, codes)
 
 

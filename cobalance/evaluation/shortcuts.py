@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import RootModel, ValidationError
 
+from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import DataError, InputError, OptionError
 from cobalance.graph.options import first_fault
 from cobalance.ingest.documents import decode_toml
@@ -170,8 +171,8 @@ def shortcut_groups(images: pd.DataFrame, shortcuts: Shortcuts) -> pd.DataFrame:
     1     2   uncommon
     2     3       none
     """
-    columns: dict[str, Any] = {"image": images["image"].astype("str").to_numpy()}
-    class_names = images["class_name"].astype("str").to_numpy()
+    columns: dict[str, Any] = {"image": images["image"].astype(STRING).to_numpy()}
+    class_names = images["class_name"].astype(STRING).to_numpy()
     shown = [
         frozenset(concepts.split("|") if isinstance(concepts, str) else concepts)
         for concepts in images["concepts"]

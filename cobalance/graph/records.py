@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from cobalance.graph.arrays import STRING
+
 Box = tuple[float, float, float, float]
 
 IMAGE_COLUMNS = ("id", "class_name", "split", "uri", "width_px", "height_px", "synthetic")
@@ -246,10 +248,10 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     """Build the frame `Annotations.images` from lists of values, by the names `IMAGE_COLUMNS`."""
     return pd.DataFrame(
         {
-            "id": pd.array(columns["id"], dtype="str"),
+            "id": pd.array(columns["id"], dtype=STRING),
             "class_name": category(columns["class_name"]),
             "split": category(columns["split"]),
-            "uri": pd.array(columns["uri"], dtype="str"),
+            "uri": pd.array(columns["uri"], dtype=STRING),
             "width_px": pd.array(columns["width_px"], dtype="Int64"),
             "height_px": pd.array(columns["height_px"], dtype="Int64"),
             "synthetic": np.array(columns["synthetic"], dtype=bool),
@@ -259,7 +261,7 @@ def image_frame(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
 
 def category(names: Sequence[str | None]) -> "pd.Categorical[Any]":
     """Names as a categorical column, ascending; None is missing."""
-    return pd.Categorical(pd.array(names, dtype="str"))
+    return pd.Categorical(pd.array(names, dtype=STRING))
 
 
 def plain_values(column: "pd.Series[Any]") -> list[Any]:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
 from cobalance.graph.records import Annotations
 from cobalance.ingest.names import Coded, categorical, translate_codes
 
@@ -156,10 +156,10 @@ def annotations(
     picked = pa.array(rows)
     frame = pd.DataFrame(
         {
-            "id": pd.array(images.ids.take(picked), dtype="str"),
+            "id": pd.array(images.ids.take(picked), dtype=STRING),
             "class_name": categorical(labels.column.codes[rows], labels.column.names),
             "split": categorical(split.codes[rows], split.names),
-            "uri": pd.array(uris.take(picked), dtype="str"),
+            "uri": pd.array(uris.take(picked), dtype=STRING),
             "width_px": _whole(missing if images.widths is None else images.widths, picked),
             "height_px": _whole(missing if images.heights is None else images.heights, picked),
             "synthetic": np.zeros(n, dtype=bool),

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cobalance.graph.arrays import BoolArray, IntArray
+from cobalance.graph.arrays import STRING, BoolArray, IntArray
 from cobalance.graph.names import clean_name
 
 BLOCK = 1 << 20  # codes looked up at once
@@ -140,7 +140,7 @@ def categorical(codes: IntArray, names: Sequence[str]) -> pd.Categorical:
     used = np.flatnonzero(occurs[:-1])
     new_code = np.full(len(names) + 1, -1, dtype=np.min_scalar_type(-max(len(used), 1)))
     new_code[used] = np.arange(len(used))
-    kept: Any = pd.Index([names[code] for code in used.tolist()], dtype="str")
+    kept: Any = pd.Index([names[code] for code in used.tolist()], dtype=STRING)
     return pd.Categorical.from_codes(translate_codes(codes, new_code), categories=kept)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from cobalance.evaluation.cells import image_ids
 from cobalance.evaluation.predictions import RUN
-from cobalance.graph.arrays import FloatArray
+from cobalance.graph.arrays import STRING, FloatArray
 from cobalance.graph.errors import CobalanceError, InputError, OptionError
 from cobalance.graph.options import Options
 from cobalance.graph.plugins import Plugin, Plugins
@@ -270,7 +270,7 @@ def score_frame(
         for name, column in columns.items()
     }
     text: dict[str, Any] = {**dict(zip(RUN, run, strict=True)), "metric": metric}
-    text["group"] = pd.array(groups, dtype="str")
+    text["group"] = pd.array(groups, dtype=STRING)
     return pd.DataFrame({**text, **numbers}, index=range(len(groups)))
 
 

@@ -17,7 +17,7 @@ from cobalance.evaluation.metrics.metric import (
 )
 from cobalance.evaluation.predictions import known_rows
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import BoolArray, FloatArray, IntArray
+from cobalance.graph.arrays import STRING, BoolArray, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import InputError
 
@@ -99,7 +99,7 @@ def retrieval_recall(
     names = sorted({str(name) for name in labels.dropna()} - {NONE, ""})
     masks = [
         np.ones(len(hits), dtype=bool),
-        *((labels.astype("str") == name).to_numpy() for name in names),
+        *((labels.astype(STRING) == name).to_numpy() for name in names),
     ]
     n = np.array([mask.sum() for mask in masks], dtype=np.float64)
     right = np.array([hits[mask].sum() for mask in masks], dtype=np.float64)

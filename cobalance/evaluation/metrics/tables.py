@@ -10,7 +10,7 @@ import pandas as pd
 from cobalance.evaluation.cells import ALIASES
 from cobalance.evaluation.metrics.metric import score_frame, stack
 from cobalance.evaluation.predictions import RUN, runs
-from cobalance.graph.arrays import FloatArray, IntArray
+from cobalance.graph.arrays import STRING, FloatArray, IntArray
 from cobalance.graph.diagnosis.intervals import NORMAL_95
 from cobalance.graph.errors import DataError, InputError
 
@@ -43,7 +43,7 @@ def by_run(table: pd.DataFrame, score: Callable[[pd.DataFrame], pd.DataFrame]) -
         row = int(np.flatnonzero(seeds % 1 != 0)[0])
         reason = f"seed is {table['seed'].iloc[row]!r}, which is not a whole number"
         raise InputError(SOURCE, f"row {row + 1}", reason, "Correct it, or leave the row out.")
-    methods = table["method"].astype("str") if "method" in table else ""
+    methods = table["method"].astype(STRING) if "method" in table else ""
     scores = []
     for method, seed, rows in runs(table.assign(method=methods, seed=seeds.astype(np.int64))):
         figures = rows.drop(columns=list(RUN)).reset_index(drop=True)
@@ -60,7 +60,7 @@ def text_column(table: pd.DataFrame, name: str, source: str = SOURCE) -> list[st
         It is missing, or a cell is empty.
     """
     column = _column(table, name, source)
-    _refuse_rows(column.isna() | (column.astype("str").str.strip() == ""), column, source)
+    _refuse_rows(column.isna() | (column.astype(STRING).str.strip() == ""), column, source)
     return [str(value) for value in column]
 
 
@@ -167,7 +167,7 @@ def score_rows(scores: Iterable[Score]) -> pd.DataFrame:
     rows = list(scores)
     value, low, high, n = np.array([row[2:] for row in rows], dtype=np.float64).reshape(-1, 4).T
     frame = score_frame("", [row.group for row in rows], value, low, high, n)
-    return frame.assign(metric=pd.array([row.metric for row in rows], dtype="str"))
+    return frame.assign(metric=pd.array([row.metric for row in rows], dtype=STRING))
 
 
 def under(name: str, scores: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from cobalance.evaluation.study.questions import CANNOT_TELL, QUESTIONS
+from cobalance.graph.arrays import STRING
 from cobalance.graph.diagnosis.intervals import wilson
 from cobalance.graph.errors import needs_extra
 
@@ -151,5 +152,5 @@ def _shares(measure: str, rows: Sequence[tuple[str, str, str, str, int, int]]) -
 
 
 def _frame(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    types = dict.fromkeys(COLUMNS[:5], "str") | dict.fromkeys(COLUMNS[5:8], "float64")
+    types = dict.fromkeys(COLUMNS[:5], STRING) | dict.fromkeys(COLUMNS[5:8], "float64")
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(types | {"n": "int64"})

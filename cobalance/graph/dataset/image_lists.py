@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import STRING, IntArray
 from cobalance.graph.counting.cliques import intersect_ascending
 from cobalance.graph.counting.incidence import Incidence
 from cobalance.graph.database import schema
@@ -85,7 +85,7 @@ def find_images(
 def _lists(
     ids: Sequence[str] | ExtensionArray, incidence: Incidence
 ) -> Iterator[tuple[list[str], bytes]]:
-    named = pd.Series(ids, dtype="str").array
+    named = pd.Series(ids, dtype=STRING).array
     order = named.argsort()  # by code point
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

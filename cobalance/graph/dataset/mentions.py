@@ -5,6 +5,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import statements
 from cobalance.graph.dataset.read import read_annotations
@@ -62,7 +63,7 @@ def replace_mentions(
     )
 
 
-_PLAIN = {"concept": "str", "source": "str"}
+_PLAIN = {"concept": STRING, "source": STRING}
 _CODED = {"concept": "category", "source": "category"}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from cobalance.graph.arrays import IntArray
+from cobalance.graph.arrays import STRING, IntArray
 from cobalance.graph.counting.cliques import Cliques
 from cobalance.graph.counting.cooccurrence import CoOccurrence, cooccurrence
 from cobalance.graph.counting.incidence import incidence_of
@@ -329,10 +329,10 @@ def _annotations_of(sample: SplitIncidence) -> Annotations:
         {
             "image": np.repeat(np.arange(n_images), np.diff(incidence.indptr)),
             "concept": pd.Categorical.from_codes(
-                incidence.indices, pd.Index(incidence.concepts, dtype="str")
+                incidence.indices, pd.Index(incidence.concepts, dtype=STRING)
             ),
             "source": pd.Categorical.from_codes(
-                np.zeros(n_mentions, dtype=np.int8), pd.Index([ANNOTATION], dtype="str")
+                np.zeros(n_mentions, dtype=np.int8), pd.Index([ANNOTATION], dtype=STRING)
             ),
             "score": np.full(n_mentions, np.nan),
         }

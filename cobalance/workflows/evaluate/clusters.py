@@ -18,6 +18,7 @@ from cobalance.evaluation.metrics.images.clusters import (
     salient_words,
 )
 from cobalance.evaluation.training.texts import TEXT_FEATURES
+from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mentions import replace_mentions
 from cobalance.graph.dataset.read import read_annotations
@@ -118,7 +119,7 @@ def cluster_dataset(
     progress("cluster captions", 0, None)
     rng = np.random.default_rng(settings.seed)
     found = cluster_captions(captions, points, rng, k=settings.clusters)
-    classes = dict(zip(held.images["id"], held.images["class_name"].astype("str"), strict=True))
+    classes = dict(zip(held.images["id"], held.images["class_name"].astype(STRING), strict=True))
     own = {word for name in set(classes.values()) for word in readable(name).split()}
     words = salient_words(captions, found, leave_out=listed | own if settings.words else ())
     others = held.mentions.loc[held.mentions["source"] != SOURCE, "concept"]

@@ -11,6 +11,7 @@ from cobalance.evaluation.groups import align_groups, check_groups
 from cobalance.evaluation.metrics import METRICS
 from cobalance.evaluation.metrics.metric import Inputs, Scored
 from cobalance.evaluation.shortcuts import Shortcuts, shortcut_groups
+from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_concepts
 from cobalance.graph.errors import InputError, check_known
@@ -88,5 +89,5 @@ def dataset_groups(
         raise InputError(str(shortcuts), None, "names no shortcuts", "Give a TOML file.")
     concepts = read_image_concepts(store, dataset).rename(columns={"id": "image"})
     groups = shortcut_groups(concepts, chosen)
-    classes = concepts["class_name"].astype("str").to_numpy()
+    classes = concepts["class_name"].astype(STRING).to_numpy()
     return groups.assign(class_name=classes, split=concepts["split"].to_numpy()), chosen

@@ -18,6 +18,7 @@ from cobalance.app.web.widgets.tables import grid
 from cobalance.app.web.widgets.theme import escape, shorten
 from cobalance.evaluation.groups import group_rows
 from cobalance.evaluation.predictions import class_columns
+from cobalance.graph.arrays import STRING
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_image_files
 from cobalance.graph.errors import CobalanceError
@@ -103,7 +104,7 @@ def judged_images(
     if "predicted" not in frame:
         return frame.iloc[:0]
     grouping = group_rows(frame)
-    names = pd.Series(grouping.names, dtype="str")
+    names = pd.Series(grouping.names, dtype=STRING)
     kept = frame[["image", "class_name", "predicted"]].copy()
     kept["right"] = kept["class_name"] == kept["predicted"]
     kept["group"] = names.iloc[grouping.codes].to_numpy()

@@ -13,6 +13,7 @@ from cobalance.evaluation.metrics.metric import Inputs, stack
 from cobalance.evaluation.metrics.tables import MOST_IMAGES, number_column, under
 from cobalance.evaluation.predictions import LABEL, PROBABILITY, class_columns, runs
 from cobalance.evaluation.shortcuts import NONE, STATES, is_shortcut
+from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import DataError, InputError, OptionError, check_known
 from cobalance.graph.options import Options
 
@@ -229,14 +230,14 @@ def true_labels(frame: pd.DataFrame, source: str) -> Any:
     if "class_name" not in frame:
         reason = "has neither a column class_name nor columns y_<class>"
         raise InputError(source, None, reason, "Add the true classes of the images.")
-    return frame["class_name"].astype("str")
+    return frame["class_name"].astype(STRING)
 
 
 def predicted_labels(predictions: pd.DataFrame, threshold: float) -> Any:
     """Indicators of scores from the threshold on, of labels with ``y_``; or predicted classes."""
     classes = class_columns(predictions, LABEL)
     if not classes:
-        return predictions["predicted"].astype("str")
+        return predictions["predicted"].astype(STRING)
     missing = [name for name in classes if PROBABILITY + name not in predictions]
     if missing:
         reason = f"has a column {LABEL}{missing[0]} and no {PROBABILITY}{missing[0]}"
@@ -281,4 +282,4 @@ def _training(training: pd.DataFrame | None, name: str) -> tuple[Any, Any]:
     names = [LABEL + one for one in class_columns(known, LABEL)]
     labels = {one: number_column(known, one, "training") for one in names}
     known = known.assign(**labels).reset_index(drop=True)
-    return true_labels(known, "training"), known[name].astype("str")
+    return true_labels(known, "training"), known[name].astype(STRING)

@@ -18,7 +18,7 @@ from cobalance.evaluation.metrics.metric import (
     with_left_out,
 )
 from cobalance.evaluation.shortcuts import NONE
-from cobalance.graph.arrays import FloatArray
+from cobalance.graph.arrays import STRING, FloatArray
 from cobalance.graph.diagnosis.intervals import sum_interval, wilson
 from cobalance.graph.errors import DataError, OptionError, needs_extra
 from cobalance.graph.names import clean_name
@@ -75,7 +75,7 @@ def cluster_captions(
     if not np.isfinite(points).all():
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise DataError(f"The embedding of caption {row} is not finite. Leave it out.")
-    codes, images = pd.factorize(captions["image"].astype("str"))
+    codes, images = pd.factorize(captions["image"].astype(STRING))
     if len(images) < k:
         raise OptionError(f"{len(images):,} images cannot be in {k} clusters. Ask for fewer.")
     means = np.zeros((len(images), points.shape[1]))
@@ -130,7 +130,7 @@ def salient_words(
     dropped = ENGLISH_STOP_WORDS | {word.lower() for word in leave_out}
     cluster_of = dict(zip(clusters["image"], clusters["cluster"].tolist(), strict=True))
     counts: dict[int, Counter[str]] = {one: Counter() for one in sorted(set(cluster_of.values()))}
-    for image, caption in zip(captions["image"].astype("str"), captions["caption"], strict=True):
+    for image, caption in zip(captions["image"].astype(STRING), captions["caption"], strict=True):
         said = split(clean_name(caption))  # NFC, or accents would end words
         counts[cluster_of[image]].update(word for word in said if word not in dropped)
     return {
@@ -175,7 +175,7 @@ def caption_clusters(
     [25.0, -25.0, -25.0, 25.0]
     """
     known = {str(image): str(group) for image, group in groups.items() if not pd.isna(group)}
-    of_image = clusters["image"].astype("str").map(known)
+    of_image = clusters["image"].astype(STRING).map(known)
     cluster, group = clusters["cluster"][of_image.notna()], of_image.dropna()
     numbers = sorted(set(clusters["cluster"]))
     counts = pd.crosstab(cluster, group).reindex(numbers, fill_value=0)
@@ -279,11 +279,11 @@ def _compute(inputs: Inputs, options: Any) -> pd.DataFrame:
     clusters = cluster_captions(captions, points, inputs.generator(), k=options.k)
     words = salient_words(captions, clusters, leave_out=group_words(options.words))
     known = groups[~groups[column].isin((NONE, ""))].dropna(subset=column)
-    of_image = dict(zip(known["image"].astype("str"), known[column], strict=True))
+    of_image = dict(zip(known["image"].astype(STRING), known[column], strict=True))
     scores = caption_clusters(
         clusters, of_image, names=cluster_names(words), confidence=options.confidence
     )
-    return with_left_out(scores, (~clusters["image"].astype("str").isin(of_image)).sum(), column)
+    return with_left_out(scores, (~clusters["image"].astype(STRING).isin(of_image)).sum(), column)
 
 
 PLUGINS = (

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
+from cobalance.graph.arrays import STRING
 from cobalance.graph.errors import DataError, check_known
 
 Kept = Literal["changed", "same", "any"]
@@ -91,7 +92,7 @@ def in_partition(images: pd.DataFrame, name: str) -> "pd.Series[bool]":
     """
     check_known("partition", [name], PARTITIONS)
     partition = PARTITIONS[name]
-    groups = images["class_name"].astype("str")
+    groups = images["class_name"].astype(STRING)
     women, men = women_and_men(groups.unique())
     synthetic = images["synthetic"].astype(bool)
     real_of = [group for group, has in ((women, partition.women), (men, partition.men)) if has]
@@ -145,7 +146,7 @@ def _is_edited(images: pd.DataFrame) -> "pd.Series[bool]":
 def _is_changed(images: pd.DataFrame, wanted: "pd.Series[bool]") -> "pd.Series[bool]":
     """Whether images show another group than their source; false where that is not wanted."""
     wanted = wanted & _is_edited(images)
-    ids, groups = images["image"], images["class_name"].astype("str")
+    ids, groups = images["image"], images["class_name"].astype(STRING)
     of_source = images["source"].map(dict(zip(ids, groups, strict=True)))
     changed = of_source.ne(groups).astype(object).where(of_source.notna(), None)
     if "changed" in images:
