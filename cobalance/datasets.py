@@ -17,6 +17,7 @@ from cobalance.generation.planning.simulation import simulate
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.cliques import load_cliques, read_mining_options
 from cobalance.graph.dataset.mining import MAX_CLIQUES
+from cobalance.graph.dataset.mining_options import Engine
 from cobalance.graph.dataset.names import class_sizes
 from cobalance.graph.dataset.plans import write_plan
 from cobalance.graph.dataset.read import read_annotations
@@ -34,7 +35,7 @@ from cobalance.labels import Annotated
 from cobalance.plans import CounterfactualPlan, Plan, Simulation
 from cobalance.remedies import methods_speak_python
 from cobalance.tags import Tagged
-from cobalance.workflows.diagnose.mine import Engine, mine
+from cobalance.workflows.diagnose.mine import mine
 from cobalance.workflows.diagnose.tables import describe_mining
 from cobalance.workflows.export_graph.tables import dataset_incidence
 from cobalance.workflows.load.dataset import rename_dataset

@@ -7,8 +7,8 @@ import pandas as pd
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
 from cobalance.graph.tags.applying import TagChanges, apply_tags
+from cobalance.graph.tags.roles import TagRole
 from cobalance.graph.tags.tags import (
-    TagRole,
     delete_tag,
     images_of_tag,
     list_notes,

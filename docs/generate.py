@@ -9,14 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import typer.main
+import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from pydantic_settings import BaseSettings
 from typer.cli import get_docs_for_click
 
-from cobalance.app.cli.main import command_line
+from cobalance.app.cli.main import whole_program
 from cobalance.app.web.widgets.wording import GLOSSARY
 from cobalance.evaluation.metrics import METRICS
 from cobalance.generation.backends import BACKENDS
@@ -41,7 +41,7 @@ TIMES = DOCS / "cypher_times.json"  # written by `python -m benchmarks.ingest --
 
 def cli() -> str:
     """The command line's reference."""
-    command = typer.main.get_command(command_line())
+    command = whole_program()
     context = typer.Context(command, info_name="cobalance")
     reference = get_docs_for_click(obj=command, ctx=context, name="cobalance")
     rows = "\n".join((*_variables(Settings), *_variables(LogSettings)))

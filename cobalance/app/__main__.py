@@ -1,7 +1,6 @@
 """Entry point of `cobalance` and `python -m cobalance.app`."""
 
 import sys
-from importlib.metadata import version
 
 from cobalance.app.cli.shared.collector import collector_paused
 
@@ -13,6 +12,8 @@ def main() -> None:
     """
     try:
         if sys.argv[1:] == ["--version"]:
+            from importlib.metadata import version
+
             sys.stdout.write(f"cobalance {version('cobalance')}\n")
             return
         with collector_paused():

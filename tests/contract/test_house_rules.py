@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-import typer.main
 
-from cobalance.app.cli.main import command_line
+from cobalance.app.cli.main import whole_program
 from cobalance.app.cli.shared.remedies import FLAGS, command, in_shell
 from cobalance.app.web.widgets.wording import LABELS, in_app
 from cobalance.data import ReaderOptions
@@ -113,7 +112,7 @@ def test_every_action_of_a_message_is_a_command_that_parses(action):
     assert words[0] == "cobalance"
     expected = ["a 'b' $c" if argument is not ... else ... for argument in action.arguments]
     assert [word for word in words if word == "a 'b' $c"] == expected
-    found: Any = typer.main.get_command(command_line())
+    found: Any = whole_program()
     rest = words[1:]
     while hasattr(found, "commands"):
         found, rest = found.commands[rest[0]], rest[1:]
@@ -133,7 +132,7 @@ def test_wordings_are_of_what_there_is():
 def commands() -> dict[str, Any]:
     """All commands, by name; one in a group by its whole name."""
     found: dict[str, Any] = {}
-    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(command_line()))]
+    waiting: list[tuple[str, Any]] = [("", whole_program())]
     while waiting:
         before, group = waiting.pop()
         named = {f"{before}{name}": one for name, one in getattr(group, "commands", {}).items()}

@@ -3,16 +3,14 @@
 import shlex
 from typing import Any
 
-import typer
-
-from cobalance.app.cli.main import command_line
+from cobalance.app.cli.main import whole_program
 
 
 def unknown_parts(command: str) -> list[str]:
     """Subcommands and options of a ``cobalance`` command that do not exist."""
     words = shlex.split(command, comments=True)
     words = words[words.index("cobalance") + 1 :]
-    found: Any = typer.main.get_command(command_line())
+    found: Any = whole_program()
     while hasattr(found, "commands") and words:
         word = words.pop(0)
         if word.startswith("-"):

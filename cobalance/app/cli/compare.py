@@ -1,4 +1,4 @@
-"""`cobalance compare`: a dataset with another, its splits, published files, or all planners."""
+"""`cobalance compare`: compare two datasets or splits, counts with published ones, or planners."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from cobalance.app.cli.plan import Budget, MaxPerQuery, MaxSize, MinSize
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
@@ -20,25 +21,10 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.planners import PLANNERS
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
 from cobalance.graph.errors import OptionError, render
-from cobalance.graph.queries.comparison import compare_dataset_splits, compare_imbalances
-from cobalance.workflows.compare import (
-    comparison_table,
-    describe_comparison,
-    describe_splits,
-    splits_table,
-)
-from cobalance.workflows.plan.compare import compare_dataset as compare_all_planners
-from cobalance.workflows.published import compare_dataset, describe_published
 
-app = typer.Typer(
-    help="Compare the imbalances of two datasets or two splits, counts with published ones, or "
-    "planners.",
-    no_args_is_help=True,
-)
+MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+app = typer.Typer(no_args_is_help=True)
 _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
 
@@ -58,6 +44,9 @@ def compare_datasets(
     output: OutputOption = None,
 ) -> None:
     """Compare with another dataset, such as a rebalanced one: the largest changes first."""
+    from cobalance.graph.queries.comparison import compare_imbalances
+    from cobalance.workflows.compare import comparison_table, describe_comparison
+
     with opened_store() as (store, _):
         found = compare_imbalances(
             store, before, after, min_size=min_size, max_size=max_size, limit=limit
@@ -88,6 +77,9 @@ def compare_splits(
     output: OutputOption = None,
 ) -> None:
     """Compare two splits: which imbalances hold in both, and which differ, the surest first."""
+    from cobalance.graph.queries.comparison import compare_dataset_splits
+    from cobalance.workflows.compare import describe_splits, splits_table
+
     with opened_store() as (store, _):
         found = compare_dataset_splits(
             store, dataset, first, second, max_size=max_size, max_q_value=max_q_value
@@ -119,6 +111,8 @@ def compare_published(
     Queries are compared with those of the planner published. Names that letter case alone tells
     apart are the same where that is unique. Where nothing is equal, the exit code is 1.
     """
+    from cobalance.workflows.published import compare_dataset, describe_published
+
     with opened_store() as (store, _):
         frame, theirs = compare_dataset(store, dataset, published)
     watched = format_ is Format.TABLE and output is None
@@ -148,6 +142,10 @@ def compare_planners(
 
     No plan is kept.
     """
+    from cobalance.generation.planning.plan import PlanOptions
+    from cobalance.generation.planning.planners import PLANNERS
+    from cobalance.workflows.plan.compare import compare_dataset as compare_all_planners
+
     own = assigned(setting)
     for planner, options in own.items():
         if planner in PLANNERS and not isinstance(options, dict):

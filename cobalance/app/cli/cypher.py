@@ -11,7 +11,6 @@ from cobalance.app.cli.shared.terminal import out
 from cobalance.graph.database.query import Query
 from cobalance.graph.errors import OptionError
 from cobalance.graph.queries.catalogue import CATALOGUE
-from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
 from cobalance.ingest.documents import decode_json
 
 
@@ -52,6 +51,8 @@ def cypher(
     output: OutputOption = None,
 ) -> None:
     """Run a saved query by name, or read-only Cypher of your own."""
+    from cobalance.graph.queries.console_query import ConsoleQuery, result_frame, saved_queries
+
     if list_ or query is None:
         write_frame(saved_queries(), format_, output, whole=True)
         return

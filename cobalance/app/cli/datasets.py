@@ -1,9 +1,8 @@
 """`cobalance datasets`: list, show, drop and rename datasets, and export their graphs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from cobalance.app.cli.export_graph import export_graph
@@ -14,28 +13,27 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     cleaned,
 )
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.dataset.names import split_sizes
-from cobalance.graph.dataset.state import dataset_state, list_datasets
-from cobalance.graph.jobs.status import Job, list_jobs
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.safe_text import safe_text
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.export_graph.tables import dataset_centrality
-from cobalance.workflows.load.dataset import drop_dataset, rename_dataset
-from cobalance.workflows.settings import Settings
 
-app = typer.Typer(
-    help="List, show, drop and rename datasets; export their graphs.", no_args_is_help=True
-)
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cobalance.graph.jobs.status import Job
+    from cobalance.workflows.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command("list")
 def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> None:
     """List all datasets with their sizes and state."""
+    from cobalance.graph.dataset.state import list_datasets
+
     with opened_store() as (store, _):
         frame = list_datasets(store)
     if frame.empty and format_ is Format.TABLE:
@@ -59,6 +57,11 @@ def show(
     output: OutputOption = None,
 ) -> None:
     """Show a dataset's classes, splits, and concepts with their images in each class."""
+    from cobalance.graph.dataset.names import split_sizes
+    from cobalance.graph.dataset.state import dataset_state, list_datasets
+    from cobalance.workflows.diagnose.tables import describe_mining
+    from cobalance.workflows.export_graph.tables import dataset_centrality
+
     with opened_store() as (store, _):
         state = dataset_state(store, dataset)
         summary = list_datasets(store).query("dataset == @dataset")
@@ -90,7 +93,7 @@ def show(
     write_frame(table, format_, output)
 
 
-def _shorten(frame: pd.DataFrame) -> pd.DataFrame:
+def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Shorten the list for terminals: dates for times, columns that fit; other formats have all."""
     source = frame["source"].where(~frame["demo"], "demo: " + frame["source"])
     days = frame.drop(columns="demo").assign(updated_at=frame["updated_at"].str[:10], source=source)
@@ -106,7 +109,11 @@ def drop(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a dataset and everything derived from it; images that jobs made stay."""
-    settings = Settings.from_environment()
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.graph.jobs.status import list_jobs
+    from cobalance.workflows.load.dataset import drop_dataset
+
+    settings = environment()
     with opened_store() as (store, progress):
         dataset_state(store, dataset)
         jobs = list_jobs(store, dataset, limit=ALL_JOBS)
@@ -122,7 +129,7 @@ def drop(
             notes.print(f"  {folder}")
 
 
-def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
+def _jobs_clause(jobs: "list[Job]", settings: "Settings") -> str:
     """Clause of the confirmation about jobs; empty without any."""
     if not jobs:
         return ""
@@ -134,7 +141,7 @@ def _jobs_clause(jobs: list[Job], settings: Settings) -> str:
     )
 
 
-def _folder(job: Job, settings: Settings) -> str | None:
+def _folder(job: "Job", settings: "Settings") -> str | None:
     """The folder with a job's files, or None if it has none; behind a URL, by the job's counts."""
     folder = f"{settings.folders().output.rstrip('/')}/{job.id}"
     made_some = job.accepted + job.rejected > 0
@@ -147,8 +154,10 @@ def rename(
     new: Annotated[str, typer.Argument(help="Its new name.", callback=cleaned)],
 ) -> None:
     """Rename a dataset."""
+    from cobalance.workflows.load.dataset import rename_dataset
+
     with opened_store() as (store, progress):
-        rename_dataset(store, Settings.from_environment().folders(), dataset, new, progress)
+        rename_dataset(store, folders(), dataset, new, progress)
     notes.print(f"Renamed {dataset!r} to {new!r}.")
 
 

@@ -3,39 +3,29 @@
 from collections.abc import Iterable
 from importlib.util import find_spec
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import pandas as pd
 import typer
 from rich.markup import escape
 
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import fitting_table
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.graph.console.run import EXAMPLE
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
 from cobalance.ingest.concepts.readable_names import join_names
-from cobalance.workflows.compare import comparison_table
-from cobalance.workflows.demo import NAME
-from cobalance.workflows.demo.loading import load_demo
-from cobalance.workflows.diagnose.tables import imbalance_table
-from cobalance.workflows.plan.planners import plan_dataset
-from cobalance.workflows.plan.summaries import describe_plan, plan_table
-from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from cobalance.graph.database.store import GraphStore
     from cobalance.workflows.demo.annotate import AnnotateDemo
     from cobalance.workflows.demo.counterfactual import CounterfactualDemo, Outcome
     from cobalance.workflows.demo.full import FullDemo
 
-Parts = Iterable[str | pd.DataFrame | tuple[str, str]]
+Parts: TypeAlias = "Iterable[str | pd.DataFrame | tuple[str, str]]"
 """Paragraphs and tables, and below them commands to try next, each with its purpose."""
 LOOK_FURTHER = "[bold]Look further[/]"
 
@@ -89,7 +79,7 @@ def demo(
             from cobalance.workflows.demo.counterfactual import run_counterfactual_demo
         if annotate:
             from cobalance.workflows.demo.annotate import run_annotate_demo
-    settings = Settings.from_environment()
+    settings = environment()
     with opened_store(lines=True) as (store, progress):
         parts: Parts
         if full:
@@ -110,7 +100,7 @@ def _remove_demos() -> None:
     from cobalance.workflows.demo.removal import remove_demos
 
     with opened_store() as (store, progress):
-        removed = remove_demos(store, Settings.from_environment().folders(), progress)
+        removed = remove_demos(store, folders(), progress)
     if not removed.datasets:
         notes.print("There is no dataset of a demonstration. Nothing else was touched.")
         return
@@ -122,7 +112,19 @@ def _remove_demos() -> None:
     out.print(f"With them {jobs} and {evaluations}, and all their files.")
 
 
-def _urbancars_parts(store: GraphStore, progress: Progress) -> Parts:
+def _urbancars_parts(store: "GraphStore", progress: Progress) -> Parts:
+    import pandas as pd
+
+    from cobalance.generation.planning.plan import PlanOptions
+    from cobalance.graph.console.run import EXAMPLE
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+    from cobalance.workflows.demo import NAME
+    from cobalance.workflows.demo.loading import load_demo
+    from cobalance.workflows.diagnose.tables import imbalance_table
+    from cobalance.workflows.plan.planners import plan_dataset
+    from cobalance.workflows.plan.summaries import describe_plan, plan_table
+
     load_demo(store, progress)
     singles = read_imbalances(store, NAME, Ranking(max_size=1, limit=4))
     pairs = read_imbalances(store, NAME, Ranking(min_size=2, limit=4))
@@ -169,7 +171,9 @@ def web_app_command(purpose: str) -> tuple[str, str]:
 
 def full_parts(found: "FullDemo") -> Parts:
     """Imbalances of the first seed before and after, the jobs' results, and accuracies."""
+    from cobalance.workflows.compare import comparison_table
     from cobalance.workflows.demo.full import accuracy_table, made_table
+    from cobalance.workflows.plan.summaries import describe_plan
 
     first = found.results[0]
     sizes = ", ".join(f"{n:,} {name}" for name, n in first.change.sizes_before.items())

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 
+from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import full_id
 from cobalance.app.cli.shared.options import DatasetName, FormatOption, OutputOption
 from cobalance.app.cli.shared.remedies import in_shell
@@ -14,33 +14,16 @@ from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
-from cobalance.graph.dataset.cliques import clique_totals, mining_of
-from cobalance.graph.dataset.mining import MAX_CLIQUES, MiningReport
-from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.state import dataset_state
-from cobalance.graph.diagnosis.order import EVIDENCE
-from cobalance.graph.diagnosis.q_values import MAX_Q_VALUE
+from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.errors import OptionError, render
 from cobalance.graph.plurals import inflect
-from cobalance.graph.queries.imbalances import Ranking, read_imbalances
-from cobalance.graph.queries.own_effects import read_own_imbalances, read_summary
-from cobalance.workflows.diagnose.findings import (
-    describe_disagreements,
-    describe_leaning,
-    describe_order,
-    mining_warnings,
-    no_clique,
-)
-from cobalance.workflows.diagnose.mine import Engine, mine as mine_on
-from cobalance.workflows.diagnose.tables import (
-    describe_mining,
-    describe_summary,
-    imbalance_table,
-    summary_table,
-)
-from cobalance.workflows.evaluate.failures import accuracy_by_clique, accuracy_texts
-from cobalance.workflows.panel.verdicts import imbalance_verdicts
 
+if TYPE_CHECKING:
+    from cobalance.graph.dataset.mining import MiningReport
+
+EVIDENCE = declared("graph.diagnosis.order.EVIDENCE")
+MAX_CLIQUES = declared("graph.dataset.mining.MAX_CLIQUES")
+MAX_Q_VALUE = declared("graph.diagnosis.q_values.MAX_Q_VALUE")
 _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
 
@@ -94,6 +77,10 @@ def mine(
 
     What is counted, and how, is as the dataset was mined last, but for the options given.
     """
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.workflows.diagnose.mine import mine as mine_on
+    from cobalance.workflows.diagnose.tables import describe_mining
+
     if any_class is not None and common:
         raise OptionError("--common contradicts --any-class and --every-class; give one of them.")
     chosen = {
@@ -118,9 +105,11 @@ def mine(
 
 
 def _mining_notes(
-    dataset: str, options: MiningOptions, report: MiningReport, sizes: Mapping[str, int]
+    dataset: str, options: MiningOptions, report: "MiningReport", sizes: Mapping[str, int]
 ) -> Iterator[str]:
     """Describe mined cliques, left-out concepts, and changes in the graph."""
+    from cobalance.workflows.diagnose.findings import describe_leaning, mining_warnings
+
     found = ", ".join(f"{n:,} of size {size}" for size, n in report.by_size.items()) or "none"
     yield f"Cliques: {found}; {describe_leaning(report.leaning, report.unproven)}."
     for name in report.without_images:
@@ -198,6 +187,22 @@ def imbalances(
 
     Where labels of models are audited, the last column says which imbalances are supported.
     """
+    import pandas as pd
+
+    from cobalance.graph.dataset.cliques import clique_totals, mining_of
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.graph.queries.imbalances import Ranking, read_imbalances
+    from cobalance.graph.queries.own_effects import read_own_imbalances
+    from cobalance.workflows.diagnose.findings import (
+        describe_disagreements,
+        describe_order,
+        mining_warnings,
+        no_clique,
+    )
+    from cobalance.workflows.diagnose.tables import describe_mining, imbalance_table
+    from cobalance.workflows.evaluate.failures import accuracy_by_clique, accuracy_texts
+    from cobalance.workflows.panel.verdicts import imbalance_verdicts
+
     sizes, order = (min_size, max_size), False if ascending else None
     ranking = Ranking(by, order, class_name, tuple(concept or ()), *sizes, max_q_value, limit)
     with opened_store() as (store, _):
@@ -247,6 +252,11 @@ def summary(
 
     What smaller cliques explain of an imbalance is not counted.
     """
+    from cobalance.graph.dataset.cliques import clique_totals
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.graph.queries.own_effects import read_summary
+    from cobalance.workflows.diagnose.tables import describe_summary, summary_table
+
     with opened_store() as (store, _):
         frame = read_summary(store, dataset, limit=limit, max_q_value=max_q_value)
         sizes = dict(dataset_state(store, dataset).mined_classes)

@@ -1,34 +1,30 @@
 """`cobalance embeddings`: compute or add vectors, find similar images and near duplicates."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.declared import declared, listed
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
     OutputOption,
     assignments_option,
 )
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import needs_extra
 from cobalance.graph.installation import install_command
-from cobalance.graph.plugins import is_installed
 from cobalance.graph.plurals import inflect
-from cobalance.graph.tasks.lifecycle import read_task
-from cobalance.workflows.embed import search as vectors
-from cobalance.workflows.embed.search import USUAL
-from cobalance.workflows.settings import Settings
 
-app = typer.Typer(
-    help="Compute or add vectors of images; find similar images and near duplicates.",
-    no_args_is_help=True,
-)
+if TYPE_CHECKING:
+    pass
+
+USUAL = declared("workflows.embed.search.USUAL")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
@@ -55,10 +51,12 @@ def add(
     ] = None,
 ) -> None:
     """Keep the vectors of a dataset's images, in place of those before."""
+    from cobalance.workflows.embed import search as vectors
+
     with opened_store() as (store, _):
         read, found = vectors.add_embeddings(
             store,
-            Settings.from_environment().folders(),
+            folders(),
             dataset,
             file,
             ids,
@@ -73,7 +71,10 @@ def add(
 @app.command()
 def compute(
     dataset: DatasetName,
-    features: Annotated[str, typer.Option(help=f"Image features: {', '.join(FEATURES)}.")] = USUAL,
+    features: Annotated[
+        str,
+        typer.Option(help=f"Image features: {listed('evaluation.training.features.FEATURES')}."),
+    ] = USUAL,
     setting: Annotated[
         list[str] | None, assignments_option("An option of the features, such as model=FOLDER.")
     ] = None,
@@ -85,6 +86,10 @@ def compute(
 
     Print the task's id. `pixels` needs no model; the others load one.
     """
+    from cobalance.evaluation.training.features import FEATURES
+    from cobalance.graph.plugins import is_installed
+    from cobalance.graph.tasks.lifecycle import read_task
+
     with needs_extra("Computing vectors", "worker"):
         from cobalance.workflows.embed.compute import order_embeddings
 
@@ -94,7 +99,7 @@ def compute(
         task = order_embeddings(store, dataset, features, assigned(setting))
         out.print(task)
         if here:
-            settings = Settings.from_environment()
+            settings = environment()
             run_here(settings, [task], settings.queue_url(), progress)
             found = read_task(store, task)
             for remark in found.remarks:
@@ -117,8 +122,10 @@ def similar(
     output: OutputOption = None,
 ) -> None:
     """List the images most like one, by the cosine of their vectors."""
+    from cobalance.workflows.embed import search as vectors
+
     with opened_store() as (store, _):
-        found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
+        found = vectors.require_embedded(store, folders(), dataset)
     write_frame(found.similar(image, count), format_, output)
 
 
@@ -132,8 +139,10 @@ def duplicates(
     output: OutputOption = None,
 ) -> None:
     """List groups of near duplicates; those in several classes come first."""
+    from cobalance.workflows.embed import search as vectors
+
     with opened_store() as (store, progress):
-        found = vectors.require_embedded(store, Settings.from_environment().folders(), dataset)
+        found = vectors.require_embedded(store, folders(), dataset)
         frame = found.duplicates(similarity, progress)
     across = frame[frame["classes"] != frame["class"]]["group"].nunique()
     notes.print(

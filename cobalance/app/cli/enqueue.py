@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cobalance.app.cli.shared.assignments import read_file, read_settings
+from cobalance.app.cli.shared.declared import declared, listed
 from cobalance.app.cli.shared.options import (
     DatasetName,
     FormatOption,
@@ -14,25 +15,16 @@ from cobalance.app.cli.shared.options import (
     assignments_option,
     cleaned,
 )
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.backends import BACKENDS
-from cobalance.generation.filters import FILTERS
-from cobalance.generation.jobs.settings import JobSettings, read_job_settings
-from cobalance.generation.planning.plan_file import plan_from_json
-from cobalance.generation.recipes import DEFAULT, RECIPES
 from cobalance.graph.errors import OptionError
 from cobalance.graph.installation import install_command
-from cobalance.graph.jobs.status import list_jobs, read_job
-from cobalance.graph.options import path_options
-from cobalance.graph.plugins import is_installed
 from cobalance.graph.plurals import inflect
-from cobalance.graph.records import PlannedQuery
-from cobalance.workflows.order.job import order_plan, read_order
-from cobalance.workflows.order.settings import is_path, licence_warnings
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import jobs_frame
+
+if TYPE_CHECKING:
+    from cobalance.generation.jobs.settings import JobSettings
+    from cobalance.graph.records import PlannedQuery
 
 _Plan = Annotated[
     str | None,
@@ -47,13 +39,16 @@ _PlanFile = Annotated[
 ]
 _Recipe = Annotated[
     str | None,
-    typer.Option(help=f"The recipe: {', '.join(RECIPES)}. Default: {DEFAULT}."),
+    typer.Option(
+        help=f"The recipe: {listed('generation.recipes.RECIPES')}. Default: "
+        f"{declared('generation.recipes.DEFAULT')}."
+    ),
 ]
 _Backend = Annotated[
     str | None,
     typer.Option(
-        help=f"Another backend than the recipe's: {', '.join(BACKENDS)}. Without a recipe, "
-        "the one of its name."
+        help=f"Another backend than the recipe's: {listed('generation.backends.BACKENDS')}. "
+        "Without a recipe, the one of its name."
     ),
 ]
 _Model = Annotated[
@@ -68,7 +63,8 @@ _Filter = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        help=f"A filter that judges them: {', '.join(FILTERS)}. Repeat it; `none` for none.",
+        help=f"A filter that judges them: {listed('generation.filters.FILTERS')}. Repeat "
+        "it; `none` for none.",
     ),
 ]
 _Setting = Annotated[
@@ -124,6 +120,13 @@ def enqueue(
     output: OutputOption = None,
 ) -> None:
     """Create a job that makes a plan's images; workers run it."""
+    from cobalance.generation.jobs.settings import read_job_settings
+    from cobalance.generation.planning.plan_file import plan_from_json
+    from cobalance.generation.recipes import RECIPES
+    from cobalance.graph.jobs.status import list_jobs, read_job
+    from cobalance.workflows.order.job import order_plan, read_order
+    from cobalance.workflows.work.tables import jobs_frame
+
     if plan is not None and plan_file is not None:
         raise OptionError("--plan and --plan-file exclude each other; give one of them.")
     checked = read_settings(
@@ -151,7 +154,7 @@ def enqueue(
             queries,
             checked,
             progress,
-            places=Settings.from_environment().folders().image_roots(),
+            places=folders().image_roots(),
             planned=planned,
         )
         created = read_job(store, job)
@@ -173,8 +176,13 @@ def enqueue(
         notes.print(warning)
 
 
-def _warnings(ordered: JobSettings) -> Iterator[str]:
+def _warnings(ordered: "JobSettings") -> Iterator[str]:
     """Warn of models that are not here, of licences, and of an extra that workers need."""
+    from cobalance.generation.backends import BACKENDS
+    from cobalance.graph.options import path_options
+    from cobalance.graph.plugins import is_installed
+    from cobalance.workflows.order.settings import is_path, licence_warnings
+
     for option in path_options(BACKENDS[ordered.backend].options):
         path = ordered.making.get(option)
         if path is not None and is_path(path) and not Path(path).is_dir():

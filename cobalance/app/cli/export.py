@@ -4,23 +4,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import JobId
 from cobalance.app.cli.shared.options import assignments_option, cleaned
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.export import EXPORTERS, ExportOptions
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.jobs.status import Job, read_job
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.jobs.status import Job
 
 _REAL = Annotated[
     Literal["all", "unedited", "none"] | None,
@@ -56,7 +56,7 @@ def export(
     job: JobId,
     folder: Annotated[Path, typer.Argument(help="The folder to write.")],
     format_: Annotated[
-        str, typer.Option("--as", help=f"The format: {', '.join(EXPORTERS)}.")
+        str, typer.Option("--as", help=f"The format: {listed('generation.export.EXPORTERS')}.")
     ] = "folder",
     generated_only: Annotated[
         bool, typer.Option("--generated-only", help="Without the real images.")
@@ -93,6 +93,8 @@ def export(
     incomplete: _INCOMPLETE = None,
 ) -> None:
     """Export the dataset with a job's accepted images for training, with a data card."""
+    from cobalance.generation.export import EXPORTERS, ExportOptions
+
     with needs_extra("Exporting images", "worker"):
         from cobalance.workflows.export import export_job
     own = assigned(option)
@@ -107,7 +109,7 @@ def export(
     with _open_job(job) as (store, found, progress):
         report = export_job(
             store,
-            Settings.from_environment().folders(),
+            folders(),
             found,
             format_,
             folder,
@@ -134,8 +136,10 @@ def _result_options(
 
 
 @contextmanager
-def _open_job(job: str) -> Iterator[tuple[GraphStore, Job, Progress]]:
+def _open_job(job: str) -> "Iterator[tuple[GraphStore, Job, Progress]]":
     """Open the store and read a job; note whether it is done, and its remarks."""
+    from cobalance.graph.jobs.status import read_job
+
     with opened_store() as (store, progress):
         found = read_job(store, job)
         if found.state != "done":
@@ -157,8 +161,8 @@ def rebalance(
     annotator: Annotated[
         str | None,
         typer.Option(
-            help=f"The annotator: {', '.join(ANNOTATORS)}. Take the concepts that it finds in the "
-            "images, not those that they were made for."
+            help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}. Take the "
+            "concepts that it finds in the images, not those that they were made for."
         ),
     ] = None,
     model: Annotated[
@@ -183,7 +187,7 @@ def rebalance(
     with _open_job(job) as (store, found, progress):
         merged = rebalance_job(
             store,
-            Settings.from_environment().folders(),
+            folders(),
             found,
             into,
             annotator=annotator,

@@ -1,17 +1,18 @@
 """`cobalance datasets export-graph`: the concept graph for other tools."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.dataset.cliques import load_cliques
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.export_graph.files import FORMATS, save_graph
-from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
+
+if TYPE_CHECKING:
+    pass
 
 
 def export_graph(
@@ -19,7 +20,11 @@ def export_graph(
     target: Annotated[Path, typer.Argument(help="The file to write, or the folder, for Neo4j.")],
     format_: Annotated[
         str | None,
-        typer.Option("--as", help=f"The format: {', '.join(FORMATS)}. Default: by the suffix."),
+        typer.Option(
+            "--as",
+            help=f"The format: {listed('workflows.export_graph.files.FORMATS')}. Default: by the "
+            "suffix.",
+        ),
     ] = None,
     centrality: Annotated[
         bool,
@@ -44,6 +49,10 @@ def export_graph(
     Concepts and classes with the images that they share, in all and of each class, and how each
     concept and pair leans to a class.
     """
+    from cobalance.graph.dataset.cliques import load_cliques
+    from cobalance.workflows.export_graph.files import save_graph
+    from cobalance.workflows.export_graph.tables import dataset_incidence, graph_tables
+
     with opened_store() as (store, _):
         incidence = dataset_incidence(store, dataset, split)
         mined = load_cliques(store, dataset) if cliques else None

@@ -10,30 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 import typer
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.names import foreign_images
-from cobalance.graph.dataset.sampled import PER_CLASS, Sample
-from cobalance.graph.dataset.state import DatasetState, check_name, dataset_state
-from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import ConflictError, OptionError, render
 from cobalance.graph.plurals import inflect
-from cobalance.graph.records import Annotations
-from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
-from cobalance.ingest.problems import SkippedRecord
-from cobalance.workflows.load.dataset import default_dataset_name, describe_load, load_sampled
-from cobalance.workflows.load.image_places import find_images
-from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.dataset.sampled import Sample
+    from cobalance.graph.dataset.state import DatasetState
+    from cobalance.graph.dataset.write import IngestReport
+    from cobalance.graph.records import Annotations
     from cobalance.ingest.spark.images import SparkOptions
 
 
+PER_CLASS = declared("graph.dataset.sampled.PER_CLASS")
 _LARGE = "Large datasets"
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -161,6 +157,10 @@ def ingest(
     which `cobalance mine` chooses: a million images then load in seconds. What takes all images,
     such as export and jobs that edit images, needs --keep-images all.
     """
+    from cobalance.graph.dataset.sampled import Sample
+    from cobalance.graph.dataset.state import check_name
+    from cobalance.workflows.load.dataset import default_dataset_name
+
     options = _read_options(reading)
     if dataset is not None:
         check_name(dataset)
@@ -179,11 +179,13 @@ def _load_with_spark(
     name: str,
     file: str,
     columns: "SparkOptions",
-    sample: Sample,
+    sample: "Sample",
     *,
     replace: bool,
     master: str | None,
 ) -> None:
+    from cobalance.graph.dataset.state import dataset_state
+
     with opened_store() as (store, progress):
         from cobalance.workflows.spark import load_with_spark
 
@@ -199,23 +201,28 @@ def _load_file(
     path: Path,
     options: ReadOptions,
     input_format: str | None,
-    sample: Sample | None,
+    sample: "Sample | None",
     replace: bool,
     *,
     named: bool,
 ) -> None:
     """Read a file, load its annotations, and find its images; `named` datasets may hold others."""
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.ingest.load import read_annotations
+    from cobalance.workflows.load.dataset import load_sampled
+    from cobalance.workflows.load.image_places import find_images
+
     with progress_bars() as progress, collector_paused():
         annotations = read_annotations(path, options, input_format, progress)
     print_reader_notes(annotations)
-    folders = Settings.from_environment().folders()
+    places = folders()
     with opened_store() as (store, progress):
         if not named and not replace and sample is None:
             _check_same_images(store, name, annotations, path)
         freeze_objects()
         report = load_sampled(
             store,
-            folders,
+            places,
             name,
             annotations,
             sample,
@@ -223,13 +230,13 @@ def _load_file(
             replace=replace,
             progress=progress,
         )
-        found = find_images(folders, annotations, path, progress=progress)
+        found = find_images(places, annotations, path, progress=progress)
         told = render(found.describe(), in_shell)
         _tell(name, path.name, report, dataset_state(store, name), told)
 
 
 def _spark_options(
-    options: ReadOptions, kept: Sample | None, input_format: str | None
+    options: ReadOptions, kept: "Sample | None", input_format: str | None
 ) -> "SparkOptions":
     from cobalance.ingest.spark.images import SparkOptions
 
@@ -248,8 +255,10 @@ def _spark_options(
     return SparkOptions(**{name: value for name, value in given.items() if value is not None})
 
 
-def _tell(name: str, file: str, report: IngestReport, state: DatasetState, images: str) -> None:
+def _tell(name: str, file: str, report: "IngestReport", state: "DatasetState", images: str) -> None:
     """Print the changes of a load, and the next command."""
+    from cobalance.workflows.load.dataset import describe_load
+
     notes.print(describe_load(name, report))
     notes.print(images)
     if report.kept:
@@ -262,8 +271,12 @@ def _tell(name: str, file: str, report: IngestReport, state: DatasetState, image
     notes.print(f"Next: {following}")
 
 
-def _check_same_images(store: GraphStore, name: str, annotations: Annotations, file: Path) -> None:
+def _check_same_images(
+    store: "GraphStore", name: str, annotations: "Annotations", file: Path
+) -> None:
     """Raise ConflictError if the default dataset has none of the file's images."""
+    from cobalance.graph.dataset.names import foreign_images
+
     others = foreign_images(store, name, annotations.images["id"].array)
     if others:
         images = "1 image, which is not" if others == 1 else f"{others:,} images, none of them"
@@ -277,8 +290,10 @@ def _check_same_images(store: GraphStore, name: str, annotations: Annotations, f
 _SHOWN = 5  # messages of skipped records
 
 
-def print_reader_notes(annotations: Annotations) -> None:
+def print_reader_notes(annotations: "Annotations") -> None:
     """Print the reader's notes, skipped records, and images set aside."""
+    from cobalance.ingest.problems import SkippedRecord
+
     for note in annotations.notes:
         notes.print(f"Note: {note}")
     if annotations.skipped:

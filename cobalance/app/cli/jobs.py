@@ -1,31 +1,27 @@
-"""`cobalance jobs` and `work`: follow and run the jobs that make images, and tasks."""
+"""`cobalance jobs` and `work`: list, show, cancel, retry and run jobs and tasks."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.ids import WorkId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.errors import NotFoundError, needs_extra
-from cobalance.graph.evaluations.writing import KIND
-from cobalance.graph.jobs.lifecycle import cancel_job, retry_job
-from cobalance.graph.jobs.status import Job, list_jobs, read_job, read_queries
 from cobalance.graph.plurals import inflect
-from cobalance.graph.tasks.lifecycle import Task, cancel_task, list_tasks, read_task, retry_task
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.work.tables import jobs_frame, tasks_frame
 
-app = typer.Typer(help="List, show, cancel and retry jobs and tasks.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.jobs.status import Job
+    from cobalance.graph.tasks.lifecycle import Task
+
+app = typer.Typer(no_args_is_help=True)
 
 _Limit = Annotated[int, typer.Option(min=1, help="Maximum number of rows.")]
 
@@ -50,6 +46,10 @@ def list_(
     A job makes images; a task is other long work on the queue, such as an evaluation. CSV, JSON and
     Parquet have the jobs, or with --tasks the tasks.
     """
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.graph.jobs.status import list_jobs
+    from cobalance.graph.tasks.lifecycle import list_tasks
+
     with opened_store() as (store, _):
         if dataset is not None:
             dataset_state(store, dataset)
@@ -72,6 +72,9 @@ def show(
     output: OutputOption = None,
 ) -> None:
     """Show the progress of a job, query by query, or of a task."""
+    from cobalance.graph.jobs.status import read_job, read_queries
+    from cobalance.graph.tasks.lifecycle import read_task
+
     with opened_store() as (store, _):
         if _has_task(store, job):
             _write_tasks([read_task(store, job)], format_, output)
@@ -96,8 +99,12 @@ def show(
         note_limit(limit)
 
 
-def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
+def _write_jobs(found: "list[Job]", format_: Format, output: Path | None) -> None:
     """Write a row for each job; in a terminal with the reasons of failures below."""
+    import pandas as pd
+
+    from cobalance.workflows.work.tables import jobs_frame
+
     if format_ is not Format.TABLE:
         write_frame(jobs_frame(found), format_, output)
         return
@@ -122,7 +129,7 @@ def _write_jobs(found: list[Job], format_: Format, output: Path | None) -> None:
     _say_remarks(found)
 
 
-def _say_remarks(found: Sequence[Job | Task]) -> None:
+def _say_remarks(found: "Sequence[Job | Task]") -> None:
     for one in found:
         for remark in one.remarks:
             notes.print(f"{one.id}: {remark}")
@@ -162,7 +169,7 @@ def work(
         run_on_gpus(numbers, os.environ, until_idle=until_idle, dead_after_s=dead_after)
         return
     run_worker(
-        Settings.from_environment(),
+        environment(),
         until_idle=until_idle,
         dead_after_s=dead_after,
         say=notes.print,
@@ -173,6 +180,9 @@ def work(
 @app.command()
 def cancel(job: WorkId) -> None:
     """Cancel a job or task: images in progress are finished and kept, the rest is not started."""
+    from cobalance.graph.jobs.lifecycle import cancel_job
+    from cobalance.graph.tasks.lifecycle import cancel_task
+
     with opened_store() as (store, _):
         is_task = _has_task(store, job)
         state = cancel_task(store, job) if is_task else cancel_job(store, job)
@@ -192,6 +202,10 @@ def retry(
     ] = False,
 ) -> None:
     """Requeue the failed queries of a job or a failed task, or resume what was cancelled."""
+    from cobalance.graph.jobs.lifecycle import retry_job
+    from cobalance.graph.jobs.status import read_job
+    from cobalance.graph.tasks.lifecycle import read_task, retry_task
+
     with opened_store() as (store, _):
         if _has_task(store, job):
             queued_again = retry_task(store, job)
@@ -215,8 +229,10 @@ def retry(
     notes.print(f"Job {job} is {found.state}: {again}")
 
 
-def _has_task(store: GraphStore, name: str) -> bool:
+def _has_task(store: "GraphStore", name: str) -> bool:
     """Whether an id is that of a task."""
+    from cobalance.graph.tasks.lifecycle import read_task
+
     try:
         read_task(store, name)
     except NotFoundError:
@@ -224,8 +240,13 @@ def _has_task(store: GraphStore, name: str) -> bool:
     return True
 
 
-def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) -> None:
+def _write_tasks(found: "Sequence[Task]", format_: Format, output: Path | None) -> None:
     """Write a row for each task; as a table with the reasons of failures below."""
+    import pandas as pd
+
+    from cobalance.graph.evaluations.writing import KIND
+    from cobalance.workflows.work.tables import tasks_frame
+
     if format_ is not Format.TABLE:
         write_frame(tasks_frame(found), format_, output)
         return
@@ -250,7 +271,7 @@ def _write_tasks(found: Sequence[Task], format_: Format, output: Path | None) ->
         notes.print(f"Next: cobalance evaluate show {found[0].id}")
 
 
-def _left_text(task: Task) -> str:
+def _left_text(task: "Task") -> str:
     """How long a running task's stage still takes, where that is known."""
     if task.state != "running":
         return ""
@@ -259,7 +280,7 @@ def _left_text(task: Task) -> str:
     return "" if task.seconds_left is None else f"{task.seconds_left:,.0f} s"
 
 
-def _progress_text(task: Task) -> str:
+def _progress_text(task: "Task") -> str:
     """What a running task is at, such as ``train: 3 of 10``."""
     if task.state != "running" or not task.stage:
         return ""

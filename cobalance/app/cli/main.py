@@ -8,20 +8,20 @@ import logging
 import os
 import sys
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer import rich_utils
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.declared import first_line
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.run_log import Level
-from cobalance.workflows.settings import LogSettings
 
 rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and errors of usage
 
@@ -31,36 +31,90 @@ EXIT_CODES = (
 )
 
 COMMANDS = {
-    "demo": "demo.demo",
-    "app": "serve.app",
-    "ingest": "ingest.ingest",
-    "datasets": "datasets.app",
-    "tags": "tags.app",
-    "embeddings": "embeddings.app",
-    "mine": "diagnose.mine",
-    "imbalances": "diagnose.imbalances",
-    "summary": "diagnose.summary",
-    "compare": "compare.app",
-    "plan": "plan.plan",
-    "plan-edits": "plan_edits.plan_edits",
-    "resample": "resample.resample",
-    "report": "report.report",
-    "enqueue": "enqueue.enqueue",
-    "jobs": "jobs.app",
-    "work": "jobs.work",
-    "rebalance": "export.rebalance",
-    "export": "export.export",
-    "annotate": "annotate.app",
-    "evaluate": "evaluate.app",
-    "cypher": "cypher.cypher",
-    "store": "store.app",
+    "Start": {"demo": "demo.demo"},
+    "Load": {
+        "ingest": "ingest.ingest",
+        "datasets": "datasets.app",
+        "tags": "tags.app",
+        "embeddings": "embeddings.app",
+    },
+    "Diagnose": {
+        "mine": "diagnose.mine",
+        "imbalances": "diagnose.imbalances",
+        "summary": "diagnose.summary",
+        "compare": "compare.app",
+        "report": "report.report",
+        "cypher": "cypher.cypher",
+    },
+    "Make images": {
+        "plan": "plan.plan",
+        "plan-edits": "plan_edits.plan_edits",
+        "resample": "resample.resample",
+        "enqueue": "enqueue.enqueue",
+        "work": "jobs.work",
+        "jobs": "jobs.app",
+        "rebalance": "export.rebalance",
+        "export": "export.export",
+    },
+    "Label": {"annotate": "annotate.app"},
+    "Evaluate": {"evaluate": "evaluate.app"},
+    "Serve": {"app": "serve.app"},
+    "Manage": {"store": "store.app"},
 }
-"""Each command, or group of commands, with its place in `app.cli`; help has commands
-in this order, then groups."""
+"""Each command, or group of commands, with its place in `app.cli`, in panels by purpose."""
+
+HOMES = {name: home for panel in COMMANDS.values() for name, home in panel.items()}
+
+
+class Program(TyperGroup):
+    """All commands: help lists them by their first lines, and a call imports the one it names."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Import the command that is called."""
+        if args and args[0] in HOMES:
+            self.load(args[0])
+        return super().resolve_command(ctx, args)
+
+    def load(self, name: str) -> None:
+        """Import a command, or group of commands, in place of its first line."""
+        module, _, attribute = HOMES[name].partition(".")
+        with collector_paused():
+            found = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
+        if not isinstance(found, typer.Typer):
+            alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+            alone.command(name)(found)
+            self.commands[name] = get_command(alone)
+            return
+        found.info.help, found.rich_markup_mode = _summary(name), "markdown"
+        found._add_completion = False
+        self.commands[name] = get_command(found)
+        self.commands[name].name = name
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with the first line of each command in its panel."""
+        imported = self.commands
+        self.commands = {
+            name: TyperCommand(name, help=_summary(name), rich_help_panel=panel)
+            for panel, homes in COMMANDS.items()
+            for name in homes
+        }
+        super().format_help(ctx, formatter)
+        self.commands = imported
+
+
+def _summary(name: str) -> str:
+    """A command's first line; of a group what its module says after its name."""
+    module, _, attribute = HOMES[name].partition(".")
+    if attribute != "app" or name == "app":
+        return first_line(f"app.cli.{module}", attribute)
+    said = first_line(f"app.cli.{module}").partition(": ")[2]
+    return said[:1].upper() + said[1:]
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"cobalance {version('cobalance')}")
         raise typer.Exit
 
@@ -89,15 +143,16 @@ def _options(
         os.environ["COBALANCE_LOG"] = log_level
     if log_file is not None:
         os.environ["COBALANCE_LOG_FILE"] = str(log_file.absolute())
-    LogSettings.from_environment().write_log()
+    if "--help" not in sys.argv:
+        from cobalance.workflows.settings import LogSettings
+
+        LogSettings.from_environment().write_log()
 
 
-def command_line(*names: str) -> typer.Typer:
-    """The program with some of its `COMMANDS`, or with all if none is named.
-
-    To import them all takes half a second, which one command can do without.
-    """
+def command_line() -> Program:
+    """The program; its commands are imported when they are called, or by `Program.load`."""
     app = typer.Typer(
+        cls=Program,
         name="cobalance",
         help="Find the concept combinations that lean to one class in an image dataset, and plan "
         "the images that rebalance it.",
@@ -107,14 +162,17 @@ def command_line(*names: str) -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_options)
-    for name in names or COMMANDS:
-        module, _, attribute = COMMANDS[name].partition(".")
-        command = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
-        else:
-            app.command(name)(command)
-    return app
+    program = cast("Program", get_command(app))
+    program.commands.update({name: TyperCommand(name) for name in HOMES})
+    return program
+
+
+def whole_program() -> Program:
+    """The program with all its commands imported, as its documentation needs them."""
+    program = command_line()
+    for name in HOMES:
+        program.load(name)
+    return program
 
 
 def debug_first(arguments: list[str]) -> list[str]:
@@ -139,14 +197,9 @@ def run() -> NoReturn:
     state: dict[str, bool] = {}
     sys.excepthook = print_traceback
     arguments = debug_first(sys.argv[1:])
-    log = ("--log-level", "--log-file")
-    before = zip(["", *arguments], arguments, strict=False)
-    named = next((one for last, one in before if one[:1] != "-" and last not in log), None)
+    named = next((word for word in arguments if word in HOMES), None)
     try:
-        with collector_paused():
-            app = command_line(named) if named in COMMANDS else command_line()
-        freeze_objects()
-        get_command(app)(arguments, obj=state)
+        command_line()(arguments, obj=state)
     except CobalanceError as error:
         logging.getLogger(__name__).info("%s failed: %s: %s", named, type(error).__name__, error)
         if state.get("debug"):
@@ -155,4 +208,6 @@ def run() -> NoReturn:
             notes.print("Error: ", style="bold red", end="")
             notes.print(error.render(in_shell))
         sys.exit(2 if isinstance(error, OptionError) else 1)
+    finally:
+        freeze_objects()
     sys.exit(0)

@@ -17,15 +17,8 @@ from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.plan_file import plan_to_json
-from cobalance.generation.planning.planners import PLANNERS
 from cobalance.graph.errors import render
 from cobalance.graph.safe_text import safe_text
-from cobalance.workflows.diagnose.tables import describe_mining
-from cobalance.workflows.panel.verdicts import warn_unsupported
-from cobalance.workflows.plan.planners import plan_dataset
-from cobalance.workflows.plan.summaries import describe_plan, plan_notes, plan_table
 
 MinSize = Annotated[
     int | None,
@@ -99,6 +92,14 @@ def plan(
 
     `plan-edits` plans to edit images instead; `resample` lists the real ones for a trainer.
     """
+    from cobalance.generation.planning.plan import PlanOptions
+    from cobalance.generation.planning.plan_file import plan_to_json
+    from cobalance.generation.planning.planners import PLANNERS
+    from cobalance.workflows.diagnose.tables import describe_mining
+    from cobalance.workflows.panel.verdicts import warn_unsupported
+    from cobalance.workflows.plan.planners import plan_dataset
+    from cobalance.workflows.plan.summaries import describe_plan, plan_notes, plan_table
+
     options = PlanOptions(min_size, max_size, max_per_query, budget)
     own = assigned(setting)
     if planner is not None:

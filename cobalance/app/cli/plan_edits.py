@@ -13,21 +13,14 @@ from cobalance.app.cli.shared.options import (
     listed_names,
     read_clique,
 )
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame, write_text
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.generation.planning.plan_file import plan_to_json
-from cobalance.generation.recipes import RECIPES
 from cobalance.graph.names import clean_name
-from cobalance.workflows.plan.edits import plan_counterfactual_dataset
-from cobalance.workflows.plan.summaries import describe_plan
-from cobalance.workflows.settings import Settings
 
 _Recipe = Annotated[
     str,
-    typer.Option(
-        help=f"The recipe: {', '.join(name for name in RECIPES if RECIPES[name].plan is not None)}."
-    ),
+    typer.Option(help="The recipe: one that edits images, such as resampled."),
 ]
 _Groups = Annotated[
     list[str] | None,
@@ -122,6 +115,10 @@ def plan_edits(
     The plan is kept in the graph under its name. As JSON it is a file that workers read. Options
     that are left out are as the recipe's paper has them.
     """
+    from cobalance.generation.planning.plan_file import plan_to_json
+    from cobalance.workflows.plan.edits import plan_counterfactual_dataset
+    from cobalance.workflows.plan.summaries import describe_plan
+
     chosen: dict[str, Any] = {
         "groups": listed_names(groups),
         "made": made,
@@ -136,7 +133,7 @@ def plan_edits(
         "no_derivatives": no_derivatives,
     }
     changes = {option: value for option, value in chosen.items() if value is not None}
-    folder = Settings.from_environment().folders().captions
+    folder = folders().captions
     with opened_store() as (store, progress):
         planned = plan_counterfactual_dataset(
             store, folder, dataset, recipe, changes, name, progress
@@ -153,6 +150,8 @@ def plan_edits(
 
 def _order(dataset: str, recipe: str, name: str | None) -> str:
     """The command that orders the plan."""
+    from cobalance.generation.recipes import RECIPES
+
     words = f"cobalance enqueue {quote(dataset)} --recipe {quote(recipe)}"
     words += "" if name in (None, recipe) else f" --plan {quote(name)}"
     people = RECIPES[recipe].people

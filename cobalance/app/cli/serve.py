@@ -6,18 +6,18 @@ import sys
 import threading
 import webbrowser
 from importlib.util import find_spec
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.stores import environment
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import MissingExtraError
-from cobalance.workflows.demo import NAME
-from cobalance.workflows.demo.loading import ensure_demo
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
+
+if TYPE_CHECKING:
+    pass
 
 
 def app(
@@ -77,11 +77,15 @@ def app(
     GET /healthz answers 200 while the database does, else 503, without a login; all else, also
     /_stcore/metrics, is for people who have logged in.
     """
+    from cobalance.workflows.demo import NAME
+    from cobalance.workflows.demo.loading import ensure_demo
+    from cobalance.workflows.store import open_store
+
     if find_spec("streamlit") is None:
         raise MissingExtraError("The web app", "app")
     from cobalance.app.web.server import serve
 
-    settings = Settings.from_environment()
+    settings = environment()
     listening = serve.listen(settings, address, port, host, without_login=insecure_without_login)
     if port is None and listening.port != serve.PORT:
         notes.print(f"Port {serve.PORT} is taken, so the app is on {listening.port}.")

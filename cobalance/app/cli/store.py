@@ -1,23 +1,20 @@
-"""`cobalance store`: the database: its server, and what is served from it."""
+"""`cobalance store`: show, start and stop the database server; serve it to an assistant."""
 
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.database.local import server_control as local_server
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
 
-app = typer.Typer(
-    help="Show, start and stop the database server; serve it to an assistant.", no_args_is_help=True
-)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
 def status() -> None:
     """Show which database is in use and whether it answers."""
-    settings = Settings.from_environment()
+    from cobalance.workflows.store import open_store
+
+    settings = environment()
     if settings.neo4j_uri is not None:
         with open_store(settings) as store:
             version = store.server_version()
@@ -25,6 +22,8 @@ def status() -> None:
             f"{settings.neo4j_uri}, database {settings.neo4j_database}: Neo4j {version} answers."
         )
         return
+    from cobalance.graph.database.local import server_control as local_server
+
     server = local_server.status(settings.local_server())
     folder = settings.local_server().home
     if server is None:
@@ -49,10 +48,12 @@ def start() -> None:
 @app.command()
 def stop() -> None:
     """Stop the local server and keep its data."""
-    settings = Settings.from_environment()
+    settings = environment()
     if settings.neo4j_uri is not None:
         notes.print("NEO4J_URI is set: cobalance did not start that server and leaves it alone.")
         raise typer.Exit(1)
+    from cobalance.graph.database.local import server_control as local_server
+
     with progress_bars():
         stopped = local_server.stop(settings.local_server())
     notes.print("Stopped." if stopped else "The local server was not running.")
@@ -66,6 +67,7 @@ def mcp() -> None:
     assistant is configured with the command `cobalance` and the arguments `store mcp`.
     """
     from cobalance.app.mcp_server import open_assistant
+    from cobalance.workflows.store import open_store
 
-    with open_store(Settings.from_environment()) as store:
+    with open_store(environment()) as store:
         open_assistant(store).run("stdio")

@@ -1,7 +1,7 @@
 """Tags and notes of images; `applying` makes counts follow them."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import pandas as pd
 
@@ -12,8 +12,8 @@ from cobalance.graph.dataset.state import check_name, dataset_state
 from cobalance.graph.errors import OptionError, check_known
 from cobalance.graph.names import clean_name
 from cobalance.graph.tags import statements
+from cobalance.graph.tags.roles import TagRole
 
-TagRole = Literal["tag", "concept", "exclude"]
 """What a tag does: nothing more, its images show it as a concept, or they are left out."""
 _UTC = "Z"
 

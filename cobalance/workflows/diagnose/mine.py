@@ -1,17 +1,14 @@
 """Mine a dataset on the engine that has its images: the kernel here, or Apache Spark."""
 
 import logging
-from typing import Literal
 
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import MiningReport, mine_dataset
-from cobalance.graph.dataset.mining_options import MiningOptions
+from cobalance.graph.dataset.mining_options import Engine, MiningOptions
 from cobalance.graph.dataset.state import dataset_state
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tags.applying import apply_tags
-
-Engine = Literal["auto", "memory", "spark"]
 
 
 @log_run

@@ -16,10 +16,9 @@ from importlib.metadata import version
 
 import pandas as pd
 import pytest
-from typer.main import get_command
 
 from cobalance.app.cli.cypher import parse_parameters
-from cobalance.app.cli.main import COMMANDS, command_line
+from cobalance.app.cli.main import HOMES
 from cobalance.generation.planning.plan_file import plan_from_json
 from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.dataset.names import class_sizes
@@ -354,24 +353,12 @@ def test_the_version_needs_no_other_package(environment):
     assert said == f"cobalance {version('cobalance')}\n"
 
 
-def test_no_command_waits_for_scipy_that_does_not_need_it(environment):
-    imported = "from cobalance.app.cli.main import command_line; command_line()"
-    said = run_code(environment, f"{imported}; import sys; print('scipy' in sys.modules)")
-    assert said == "False\n"
-
-
 def test_a_command_imports_its_own_modules_alone(environment):
-    modules = {f"cobalance.app.cli.{place.partition('.')[0]}" for place in COMMANDS.values()}
+    modules = {f"cobalance.app.cli.{place.partition('.')[0]}" for place in HOMES.values()}
     listed = f"sorted({modules} & sys.modules.keys())"
     told = "sys.argv[1:] = ['mine', '--help']; from cobalance.app.cli.main import run"
     code = f"import sys, atexit; atexit.register(lambda: print({listed})); {told}; run()"
     assert run_code(environment, code).endswith("['cobalance.app.cli.diagnose']\n")
-
-
-def test_every_command_is_there_and_can_be_there_alone():
-    assert set(get_command(command_line()).commands) == set(COMMANDS)
-    for name in COMMANDS:
-        assert list(get_command(command_line(name)).commands) == [name]
 
 
 def test_splits_are_listed_where_one_is_needed(run, store, dataset, table):

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from cobalance.app.cli.main import command_line
+from cobalance.app.cli.main import whole_program
 
 MEANINGS = {
     "--annotator": "The annotator:",
@@ -67,7 +66,8 @@ def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]
 def helps() -> dict[str, dict[str, list[str]]]:
     """The commands of each option, by its name and its help."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for words, command in leaves(get_command(command_line())):
+    program = whole_program()
+    for words, command in leaves(program):
         for parameter in command.params:
             for name in (*parameter.opts, *parameter.secondary_opts):
                 if name.startswith("-") and name != "--help":

@@ -1,4 +1,4 @@
-"""`cobalance annotate`: attributes that models propose and label, reviewed and audited."""
+"""`cobalance annotate`: have models propose and label attributes; review and audit them."""
 
 import typer
 
@@ -8,12 +8,7 @@ from cobalance.app.cli.annotate.measure import compare, measure
 from cobalance.app.cli.annotate.propose import cost, propose
 from cobalance.app.cli.annotate.review import accept, delete, reject, review, runs, threshold
 
-app = typer.Typer(
-    help="Have models propose attributes and label images with them; review and audit what they "
-    "say.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-)
+app = typer.Typer(no_args_is_help=True)
 _PROPOSING = (cost, propose, review)
 _LABELLING = (label, extract, runs, accept, reject, threshold, delete)
 for command in (*_PROPOSING, *_LABELLING, measure, compare, audit):

@@ -1,12 +1,11 @@
 """`cobalance annotate audit`: people check a sample of a run's labels, blind to them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
-from cobalance.annotation.auditing.sample import PER_STRATUM
+from cobalance.app.cli.shared.declared import declared
 from cobalance.app.cli.shared.ids import RunId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, read_clique
 from cobalance.app.cli.shared.panels import (
@@ -21,11 +20,14 @@ from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError
 from cobalance.graph.names import clean_name
-from cobalance.graph.panels.audits import Audit
 from cobalance.graph.plurals import inflect
-from cobalance.ingest.reader import read_text
-from cobalance.ingest.tables.sheets import guard_formulas, read_sheet
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cobalance.graph.panels.audits import Audit
+
+PER_STRATUM = declared("annotation.auditing.sample.PER_STRATUM")
 _CliqueOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -41,10 +43,9 @@ _SheetOption = Annotated[
         "shows, does not or unknown.",
     ),
 ]
-_NOption = Annotated[
+_PerStratum = Annotated[
     int,
     typer.Option(
-        "--per-stratum",
         min=1,
         help="Images of each concept or clique, class and verdict; all where fewer.",
     ),
@@ -54,7 +55,7 @@ _NOption = Annotated[
 def audit(
     run: RunId,
     people: PeopleOption = None,
-    n: _NOption = PER_STRATUM,
+    per_stratum: _PerStratum = PER_STRATUM,
     overlap: Annotated[
         int | None, typer.Option(help="How many people judge each: label. Default: all of them.")
     ] = None,
@@ -98,6 +99,8 @@ def audit(
     run says. --results tells which imbalances are left once the labels' errors in each class are
     taken off.
     """
+    from cobalance.graph.panels.audits import Audit
+    from cobalance.ingest.tables.sheets import guard_formulas
     from cobalance.workflows.panel.answers import answer_sheet, panel_progress, take_answers
     from cobalance.workflows.panel.verdicts import audit_imbalances, audit_rates
 
@@ -113,7 +116,7 @@ def audit(
             folder = output_folder()
             from cobalance.workflows.panel.audit import AuditSample, draw_audit
 
-            sample = AuditSample(split_people(people), n, overlap, seed, wanted, cliques)
+            sample = AuditSample(split_people(people), per_stratum, overlap, seed, wanted, cliques)
             _say_drawn(draw_audit(store, folder, run, sample))
             return
         found = find_panel(store, Audit, run, which)
@@ -133,7 +136,7 @@ def audit(
         notes.print(panel_url(found))
 
 
-def _say_drawn(made: Audit) -> None:
+def _say_drawn(made: "Audit") -> None:
     out.print(panel_url(made), soft_wrap=True)
     command = f"cobalance annotate audit {made.run}"
     notes.print(
@@ -143,8 +146,13 @@ def _say_drawn(made: Audit) -> None:
     )
 
 
-def _read_answers(file: Path) -> pd.DataFrame:
+def _read_answers(file: Path) -> "pd.DataFrame":
     """The rows of a filled-in sheet, by their lines."""
+    import pandas as pd
+
+    from cobalance.ingest.reader import read_text
+    from cobalance.ingest.tables.sheets import read_sheet
+
     columns = ("person", "image", "concept", "answer")
     rows = read_sheet(
         read_text(file), str(file), columns, "Fill in the table that --sheet has written."
@@ -153,8 +161,10 @@ def _read_answers(file: Path) -> pd.DataFrame:
     return pd.DataFrame(cells, [place for place, _ in rows], columns, dtype=object)
 
 
-def _rates_table(frame: pd.DataFrame) -> pd.DataFrame:
+def _rates_table(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The columns of rates that fit a terminal."""
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "concept": frame["concept"],
@@ -168,8 +178,10 @@ def _rates_table(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _results_table(frame: pd.DataFrame) -> pd.DataFrame:
+def _results_table(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The columns of imbalances that fit a terminal."""
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "concept": frame["concept"],
@@ -187,12 +199,14 @@ def _results_table(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _with_limits(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+def _with_limits(frame: "pd.DataFrame", name: str) -> "pd.DataFrame":
     return frame[[name, f"{name}_low", f"{name}_high"]]
 
 
-def _intervals(rows: pd.DataFrame, written: str) -> list[str]:
+def _intervals(rows: "pd.DataFrame", written: str) -> list[str]:
     """A value and its limits as text; a dash where nothing is known."""
+    import pandas as pd
+
     return [
         "-" if pd.isna(row[1]) else "{} [{}, {}]".format(*map(written.format, row))
         for row in rows.itertuples(index=False)

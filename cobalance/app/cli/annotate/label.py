@@ -1,12 +1,10 @@
 """`cobalance annotate label` and `extract`: have models label images, or read captions."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobalance.annotation.labelling.settings import LabelSettings
-from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
 from cobalance.app.cli.annotate.propose import (
     AtOnceOption,
     KeyFileOption,
@@ -18,18 +16,18 @@ from cobalance.app.cli.annotate.propose import (
     open_chat,
 )
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import DatasetName, cleaned
-from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.annotations.runs import AnnotationRun, read_run
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
-from cobalance.graph.options import read_options
-from cobalance.graph.plugins import is_installed
 from cobalance.graph.plurals import inflect
-from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.annotation.language.endpoint_settings import EndpointSettings
+    from cobalance.graph.annotations.runs import AnnotationRun
 
 
 def _read_endpoint(
@@ -40,8 +38,11 @@ def _read_endpoint(
     at_once: int,
     *,
     send_images: bool,
-) -> EndpointSettings | None:
+) -> "EndpointSettings | None":
     """The address that the options name, with a key that can be read; None for a model here."""
+    from cobalance.annotation.language.endpoint_settings import EndpointSettings, read_key
+    from cobalance.graph.options import read_options
+
     if url is None:
         if model is not None or key_file is not None or send_images:
             raise OptionError(
@@ -122,7 +123,10 @@ _MultiOption = Annotated[
 def label(
     dataset: DatasetName,
     annotator: Annotated[
-        str, typer.Option("--annotator", help=f"The annotator: {', '.join(ANNOTATORS)}.")
+        str,
+        typer.Option(
+            "--annotator", help=f"The annotator: {listed('ingest.annotators.ANNOTATORS')}."
+        ),
     ],
     setting: SettingOption = None,
     level: _LevelOption = "image",
@@ -154,6 +158,10 @@ def label(
     Workers score the images in chunks; every score is kept. Nothing counts before `cobalance
     annotate accept`. Print the run's id.
     """
+    from cobalance.annotation.labelling.settings import LabelSettings
+    from cobalance.graph.annotations.runs import read_run
+    from cobalance.graph.plugins import is_installed
+    from cobalance.ingest.annotators import ANNOTATORS
     from cobalance.workflows.label.order import LabelOrder, order_labels
 
     order = LabelOrder(
@@ -186,7 +194,7 @@ def label(
                 f"{order.endpoint.host}, at most {at_once} at once."
             )
         if here:
-            settings = Settings.from_environment()
+            settings = environment()
             tasks = [f"{run}-{at}" for at in range(found.chunks)]
             run_here(settings, tasks, settings.queue_url(), progress)
             _say_labelled(read_run(store, run))
@@ -200,7 +208,7 @@ def label(
         notes.print(f"Workers need it installed: {install_command(extra)}")
 
 
-def _say_labelled(run: AnnotationRun) -> None:
+def _say_labelled(run: "AnnotationRun") -> None:
     """Say how a run ended; exit with 1 where it is not done."""
     if run.state != "done":
         notes.print(f"The run is {run.state}. {run.error}")
@@ -231,7 +239,7 @@ def extract(
     folder = output_folder()
     from cobalance.workflows.label.extract import extract_concepts
 
-    captions = Settings.from_environment().folders().captions
+    captions = folders().captions
     chat = open_chat(url, model, key_file, timeout, local=local)
     with opened_store() as (store, progress):
         at_once = 1 if local else at_once

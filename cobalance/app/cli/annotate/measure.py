@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from cobalance.app.cli.annotate.propose import CompareByOption
@@ -13,14 +12,15 @@ from cobalance.app.cli.shared.stores import opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.files import replacing
 from cobalance.graph.plurals import inflect
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cobalance.annotation.measuring.truth import GroundTruth
+    from cobalance.graph.database.store import GraphStore
     from cobalance.workflows.label.measure import Measured
 
 
@@ -66,6 +66,10 @@ def measure(
     Of a dataset, compare the attributes proposed for it with those of the ground truth: recall
     (GELDA, equation 1) and effective dimension.
     """
+    import pandas as pd
+
+    from cobalance.graph.dataset.state import find_dataset
+
     with needs_extra("Measuring labels", "annotate"):
         import sklearn  # noqa: F401
     if auc_table is not None:
@@ -95,9 +99,10 @@ def measure(
     write_frame(frame, format_, output)
 
 
-def _find_truth(store: GraphStore, given: str) -> "GroundTruth":
+def _find_truth(store: "GraphStore", given: str) -> "GroundTruth":
     """Ground truth of a dataset of that name, or else of a file."""
     from cobalance.annotation.measuring.truth import read_truth
+    from cobalance.graph.dataset.state import find_dataset
     from cobalance.workflows.label.measure import truth_of_dataset
 
     if find_dataset(store, given) is not None:
@@ -106,8 +111,10 @@ def _find_truth(store: GraphStore, given: str) -> "GroundTruth":
 
 
 def _measure_vocabulary(
-    store: GraphStore, dataset: str, truth: "GroundTruth", embed: str
-) -> pd.DataFrame:
+    store: "GraphStore", dataset: str, truth: "GroundTruth", embed: str
+) -> "pd.DataFrame":
+    import pandas as pd
+
     from cobalance.annotation.measuring.scores import BETA
     from cobalance.workflows.label.measure import measure_vocabulary
     from cobalance.workflows.label.propose import open_embedder

@@ -1,22 +1,20 @@
 """`cobalance annotate propose` and `cost`: attributes by a language model, and their cost."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
-from cobalance.annotation.language.chat import ChatModel
-from cobalance.annotation.language.endpoint_settings import EndpointSettings
 from cobalance.app.cli.shared.assignments import assigned
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
-from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.options import read_options
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.annotation.language.chat import ChatModel
 
 Caption = Annotated[
     str,
@@ -180,8 +178,10 @@ def propose(
 
 def open_chat(
     url: str | None, model: str | None, key_file: Path | None, timeout: float, *, local: bool
-) -> ChatModel:
+) -> "ChatModel":
     """Open the one language model that the options name; OptionError for none or two."""
+    from cobalance.annotation.language.endpoint_settings import EndpointSettings
+    from cobalance.graph.options import read_options
     from cobalance.workflows.label.propose import open_endpoint, open_local
 
     if url is not None and not local:
@@ -256,6 +256,8 @@ def cost(
     --llm-prompts; retries apart. Tokens are estimated from the questions. The seconds of the calls
     are unknown without --measure.
     """
+    import pandas as pd
+
     from cobalance.annotation.proposing.cost import chat_cost, measure_chat
     from cobalance.annotation.proposing.options import read_preset
 
@@ -274,9 +276,7 @@ def cost(
         with needs_extra("Measuring an annotator", "worker"):
             from cobalance.workflows.label.order import label_cost
         texts = options.categories * options.attributes
-        folders = Settings.from_environment().folders()
+        places = folders()
         with opened_store() as (store, progress):
-            row |= label_cost(
-                store, folders, dataset, texts, annotator, assigned(setting), progress
-            )
+            row |= label_cost(store, places, dataset, texts, annotator, assigned(setting), progress)
     write_frame(pd.DataFrame([row]), format_, output)

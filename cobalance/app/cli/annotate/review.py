@@ -1,9 +1,8 @@
 """Commands of `cobalance annotate` that decide what counts: attributes, and runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
@@ -15,19 +14,18 @@ from cobalance.app.cli.shared.options import (
     assignments_option,
     cleaned,
 )
-from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
-from cobalance.graph.annotations.runs import AnnotationRun, list_runs, read_run
 from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
-from cobalance.graph.dataset.state import dataset_state, find_dataset
-from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
-from cobalance.ingest.reader import read_text
-from cobalance.ingest.tables.sheets import guard_formulas
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cobalance.graph.annotations.runs import AnnotationRun
+    from cobalance.graph.dataset.write import IngestReport
 
 
 def review(
@@ -62,6 +60,10 @@ def review(
     look at one are in the column flags.
     """
     from cobalance.annotation.proposing import review as reviewing
+    from cobalance.graph.annotations.attributes import decide_attributes, list_attributes
+    from cobalance.graph.dataset.state import dataset_state
+    from cobalance.ingest.reader import read_text
+    from cobalance.ingest.tables.sheets import guard_formulas
 
     if sum((sheet, from_ is not None, accept_all)) > 1:
         raise OptionError("Give one of --sheet, --from and --accept-all.")
@@ -114,6 +116,9 @@ def runs(
     output: OutputOption = None,
 ) -> None:
     """List annotation runs, the newest first; of one, how many images show each concept."""
+    from cobalance.graph.annotations.runs import list_runs, read_run
+    from cobalance.graph.dataset.state import find_dataset
+
     with opened_store() as (store, _):
         if which is not None and find_dataset(store, which) is None:
             run = read_run(store, find_id(store, which, ANNOTATION_RUN))
@@ -123,7 +128,7 @@ def runs(
                 from cobalance.workflows.label.decide import open_scores
 
                 settings = LabelSettings.read(run.settings)
-                files = open_scores(Settings.from_environment().folders(), run.id)
+                files = open_scores(folders(), run.id)
                 found = label_summary(files, settings)
                 write_frame(found, format_, output)
                 return
@@ -136,8 +141,10 @@ def runs(
     write_frame(runs_frame(listed), format_, output)
 
 
-def runs_frame(runs: list[AnnotationRun]) -> pd.DataFrame:
+def runs_frame(runs: "list[AnnotationRun]") -> "pd.DataFrame":
     """Annotation runs as a table."""
+    import pandas as pd
+
     columns = {
         "run": [run.id for run in runs],
         "dataset": [run.dataset for run in runs],
@@ -184,6 +191,7 @@ def threshold(
     ] = None,
 ) -> None:
     """Change the scores from which a run's labels count as found; no model runs again."""
+    from cobalance.graph.annotations.runs import read_run
     from cobalance.workflows.label.decide import change_thresholds
 
     given = assigned(setting)
@@ -210,6 +218,7 @@ def delete(
     run: RunId, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
 ) -> None:
     """Delete a run that is not accepted, with its files, and its audits with all answers."""
+    from cobalance.graph.annotations.runs import read_run
     from cobalance.workflows.label.decide import delete_annotations
 
     folder = output_folder()
@@ -225,6 +234,7 @@ def delete(
 
 
 def _decide(run: str, *, accepted: bool) -> None:
+    from cobalance.graph.annotations.runs import read_run
     from cobalance.workflows.label.decide import decide_labels
 
     with opened_store() as (store, progress):
@@ -235,7 +245,7 @@ def _decide(run: str, *, accepted: bool) -> None:
     _say_counts(report, dataset)
 
 
-def _say_counts(report: IngestReport, dataset: str) -> None:
+def _say_counts(report: "IngestReport", dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. "
         f"Count them again: cobalance mine {dataset}"

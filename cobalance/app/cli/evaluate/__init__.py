@@ -8,10 +8,6 @@ from cobalance.app.cli.evaluate.score import score
 from cobalance.app.cli.evaluate.study import study
 from cobalance.app.cli.evaluate.train import train
 
-app = typer.Typer(
-    help="Train models on datasets, and score, compare and export their predictions.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-)
+app = typer.Typer(no_args_is_help=True)
 for command in (train, predict, show, export, delete, score, artefact, cam, clusters, study):
     app.command()(command)

@@ -1,11 +1,12 @@
 """`cobalance evaluate artefact`, `cam` and `clusters`: why a model fails, and where it looks."""
 
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobalance.app.cli.shared.assignments import assigned
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, JobId
 from cobalance.app.cli.shared.options import (
     DatasetName,
@@ -13,14 +14,14 @@ from cobalance.app.cli.shared.options import (
     OutputOption,
     assignments_option,
 )
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import folders, opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.evaluation.training.texts import TEXT_FEATURES
-from cobalance.graph.dataset.write import IngestReport
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.graph.dataset.write import IngestReport
 
 
 def artefact(
@@ -46,7 +47,7 @@ def artefact(
     with opened_store() as (store, progress):
         done = run_artefact_test(
             store,
-            Settings.from_environment().folders(),
+            folders(),
             evaluation,
             job,
             first,
@@ -87,7 +88,7 @@ def cam(
     with opened_store() as (store, progress):
         done = map_activations(
             store,
-            Settings.from_environment().folders(),
+            folders(),
             evaluation,
             most=count,
             objects=tuple(objects or ()),
@@ -108,8 +109,8 @@ def clusters(
     embed: Annotated[
         str,
         typer.Option(
-            help=f"What embeds captions: {', '.join(TEXT_FEATURES)}. `tfidf` needs no model and no "
-            "torch."
+            help=f"What embeds captions: {listed('evaluation.training.texts.TEXT_FEATURES')}. "
+            "`tfidf` needs no model and no torch."
         ),
     ] = "clip",
     setting: Annotated[list[str] | None, assignments_option("An option of the embeddings.")] = None,
@@ -129,8 +130,8 @@ def clusters(
             "imbalances and plans see them.",
         ),
     ] = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove the clusters from the concepts instead.")
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Remove the clusters from the concepts instead.")
     ] = False,
     format_: FormatOption = Format.TABLE,
     output: OutputOption = None,
@@ -140,17 +141,17 @@ def clusters(
     As in GenSynth's appendix B.2: K-means of the captions' embeddings. Shifts are in percentage
     points, with 95% intervals; n is the cluster's images.
     """
-    if remove and as_concepts:
-        raise OptionError("--remove undoes --as-concepts. Give one of them.")
+    if undo and as_concepts:
+        raise OptionError("--undo takes back --as-concepts. Give one of them.")
     with needs_extra("Clusters of captions", "evaluate"):
         from cobalance.workflows.evaluate import clusters as captions
     with opened_store() as (store, progress):
-        if remove:
+        if undo:
             _say(captions.remove_clusters(store, dataset, progress=progress), dataset)
             return
         found = captions.cluster_dataset(
             store,
-            Settings.from_environment().folders().captions,
+            folders().captions,
             dataset,
             captions.ClusterSettings(count, embed, assigned(setting), words, seed),
             progress=progress,
@@ -167,7 +168,7 @@ def clusters(
         _say(report, dataset)
 
 
-def _say(report: IngestReport, dataset: str) -> None:
+def _say(report: "IngestReport", dataset: str) -> None:
     notes.print(
         f"{inflect(report.updated, 'images')} of {dataset} changed. To count concepts again: "
         f"cobalance mine {quote(dataset)}"

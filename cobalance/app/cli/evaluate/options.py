@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,10 +11,11 @@ from cobalance.app.cli.shared.ids import find_id
 from cobalance.app.cli.shared.options import ALL_JOBS
 from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.database.evaluation_nodes import EVALUATION
-from cobalance.graph.database.store import GraphStore
-from cobalance.graph.dataset.state import dataset_state, find_dataset
 from cobalance.graph.errors import NotFoundError, OptionError
-from cobalance.graph.evaluations.reading import Evaluation, list_evaluations, read_evaluation
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.evaluations.reading import Evaluation
 
 BASELINE = typer.Option(
     help="Show how far every other method differs from this one, with intervals by a paired "
@@ -24,8 +25,8 @@ BASELINE = typer.Option(
 
 
 def evaluations_of(
-    store: GraphStore, which: str | None, *, limit: int = ALL_JOBS
-) -> list[Evaluation]:
+    store: "GraphStore", which: str | None, *, limit: int = ALL_JOBS
+) -> "list[Evaluation]":
     """The evaluations of a dataset, the one of an id, or all.
 
     Raises
@@ -33,6 +34,9 @@ def evaluations_of(
     NotFoundError
         It is neither a dataset nor an evaluation.
     """
+    from cobalance.graph.dataset.state import dataset_state, find_dataset
+    from cobalance.graph.evaluations.reading import list_evaluations, read_evaluation
+
     if which is None or find_dataset(store, which) is not None:
         return list_evaluations(store, which, limit=limit)
     try:
@@ -86,7 +90,7 @@ def files_of(given: Sequence[str] | None, flag: str) -> dict[str, Path]:
     return files
 
 
-def say_failures(found: Sequence[Evaluation]) -> None:
+def say_failures(found: "Sequence[Evaluation]") -> None:
     """Say how many evaluations wait, have failed or are outdated."""
     waiting = sum(one.state in ("queued", "running") for one in found)
     if waiting:

@@ -1,21 +1,22 @@
 """`cobalance evaluate predict`, `show`, `export` and `delete`: results of evaluations."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cobalance.app.cli.evaluate.options import BASELINE, evaluations_of, say_failures
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.ids import EvaluationId, EvaluationIds
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
-from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.stores import environment, folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.evaluation.reports import REPORTS
 from cobalance.graph.errors import OptionError, needs_extra
-from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    pass
 
 
 def predict(
@@ -39,9 +40,10 @@ def predict(
 
     A model is trained again from the same images and seed, or from its last checkpoint.
     """
+    from cobalance.graph.evaluations.reading import read_evaluation
     from cobalance.workflows.evaluate.stored import read_saved_predictions
 
-    settings = Settings.from_environment()
+    settings = environment()
     with opened_store() as (store, progress):
         found = read_evaluation(store, evaluation)
         if dataset is None:
@@ -123,7 +125,9 @@ def export(
     format_: Annotated[
         str | None,
         typer.Option(
-            "--as", help=f"The format: {', '.join(REPORTS)}. Default: by the file's suffix."
+            "--as",
+            help=f"The format: {listed('evaluation.reports.REPORTS')}. Default: by the "
+            "file's suffix.",
         ),
     ] = None,
     metric: Annotated[
@@ -161,7 +165,5 @@ def delete(
     if not yes:
         typer.confirm(f"Delete {what} with scores, predictions and checkpoints?", abort=True)
     with opened_store() as (store, _):
-        delete_evaluations(
-            store, Settings.from_environment().folders(), output_folder(), evaluations
-        )
+        delete_evaluations(store, folders(), output_folder(), evaluations)
     notes.print(f"Deleted {what}.")

@@ -4,22 +4,19 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from cobalance.app.cli.evaluate.options import files_of, options_of
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, assignments_option, cleaned
-from cobalance.app.cli.shared.stores import opened_store, output_folder
+from cobalance.app.cli.shared.stores import folders, opened_store, output_folder
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes
-from cobalance.evaluation.metrics import METRICS
-from cobalance.evaluation.metrics.metric import Inputs, Scored
-from cobalance.evaluation.training.features import FEATURES
 from cobalance.graph.errors import OptionError
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
+    from cobalance.evaluation.metrics.metric import Inputs, Scored
     from cobalance.evaluation.training.data.images import LabelledImages
 
 
@@ -34,8 +31,8 @@ Predictions = Annotated[
 Metric = Annotated[
     list[str] | None,
     typer.Option(
-        help=f"A metric: {', '.join(METRICS)}. Repeat it. Default: all that what is given "
-        "suffices for."
+        help=f"A metric: {listed('evaluation.metrics.METRICS')}. Repeat it. Default: all that what "
+        "is given suffices for."
     ),
 ]
 Groups = Annotated[
@@ -93,8 +90,8 @@ RealImages = Annotated[
 Features = Annotated[
     str | None,
     typer.Option(
-        help=f"Image features: {', '.join(FEATURES)}. Default: inception for frechet and "
-        "kernel, clip_336 for cmmd."
+        help=f"Image features: {listed('evaluation.training.features.FEATURES')}. Default: "
+        "inception for frechet and kernel, clip_336 for cmmd."
     ),
 ]
 Setting = Annotated[
@@ -141,6 +138,7 @@ def score(
 
     Without --dataset no database is needed.
     """
+    from cobalance.evaluation.metrics import METRICS
     from cobalance.workflows.evaluate import tables
 
     given = {"predictions": predictions, "groups": groups, "training": training, "table": table}
@@ -190,20 +188,20 @@ def score(
 
 
 def _with_images(
-    inputs: Inputs,
+    inputs: "Inputs",
     images: str,
     real: str | None,
     metrics: list[str],
     features: str | None,
     options: dict[str, Any],
-) -> Inputs:
+) -> "Inputs":
     """Add images, and their features where they are compared with real ones."""
     from cobalance.workflows.evaluate.image_sets import with_features, with_images
     from cobalance.workflows.evaluate.images import dataset_reader
 
     def read_dataset(name: str) -> "LabelledImages":
         with opened_store() as (store, progress):
-            return dataset_reader(store, Settings.from_environment().folders(), progress, {})(name)
+            return dataset_reader(store, folders(), progress, {})(name)
 
     inputs, others = with_images(inputs, images, real, read_dataset)
     if others is None:
@@ -211,7 +209,7 @@ def _with_images(
     return with_features(inputs, others, metrics, features, options)
 
 
-def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -> Scored:
+def _scored(inputs: "Inputs", metric: list[str] | None, options: dict[str, Any]) -> "Scored":
     """Scores; warnings of metrics become notes."""
     from cobalance.workflows.evaluate.score import score_tables
 
@@ -224,14 +222,16 @@ def _scored(inputs: Inputs, metric: list[str] | None, options: dict[str, Any]) -
 
 
 def _write(
-    inputs: Inputs,
-    scored: Scored,
+    inputs: "Inputs",
+    scored: "Scored",
     baseline: str | None,
     seed: int,
     format_: Format,
     output: Path | None,
 ) -> None:
     """Write scores, or differences from a baseline, and say which metrics were left out."""
+    import numpy as np
+
     from cobalance.evaluation.metrics.comparison import compare_methods, compare_scores, is_paired
 
     frame = scored.frame

@@ -16,7 +16,6 @@ from cobalance.app.cli.shared.panels import (
 from cobalance.app.cli.shared.stores import opened_store
 from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.graph.panels.studies import Study, close_study
 from cobalance.graph.plurals import inflect
 
 
@@ -59,6 +58,7 @@ def study(
     and not which group was asked for: they fill the gap in the caption for each image, then say
     whether both show the same objects in the same colours.
     """
+    from cobalance.graph.panels.studies import Study, close_study
     from cobalance.workflows.panel.answers import panel_progress
     from cobalance.workflows.panel.study import Sample, draw_study, results_frame
 

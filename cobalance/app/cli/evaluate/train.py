@@ -7,20 +7,14 @@ from typing import Annotated
 import typer
 
 from cobalance.app.cli.evaluate.options import options_of, say_failures
+from cobalance.app.cli.shared.declared import listed
 from cobalance.app.cli.shared.options import assignments_option, cleaned
-from cobalance.app.cli.shared.stores import opened_store
+from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
-from cobalance.evaluation.training.data.sets import SETS
-from cobalance.evaluation.training.features import FEATURES
-from cobalance.evaluation.training.methods import METHODS
-from cobalance.evaluation.training.presets import PRESETS
 from cobalance.graph.errors import needs_extra
-from cobalance.graph.evaluations.reading import read_evaluation
 from cobalance.graph.installation import install_command
 from cobalance.graph.names import clean_name
-from cobalance.graph.plugins import is_installed
 from cobalance.graph.plurals import inflect
-from cobalance.workflows.settings import Settings
 
 
 def _names(names: list[str] | None) -> list[str]:
@@ -38,9 +32,14 @@ Datasets = Annotated[
 ]
 Method = Annotated[
     list[str] | None,
-    typer.Option(help=f"How to train: {', '.join(METHODS)}. Repeat it. Default: erm."),
+    typer.Option(
+        help=f"How to train: {listed('evaluation.training.methods.METHODS')}. Repeat it. "
+        "Default: erm."
+    ),
 ]
-Preset = Annotated[str, typer.Option(help=f"A set of settings: {', '.join(PRESETS)}.")]
+Preset = Annotated[
+    str, typer.Option(help=f"A set of settings: {listed('evaluation.training.presets.PRESETS')}.")
+]
 Seed = Annotated[
     list[int] | None,
     typer.Option(help="Random seed. Repeat it. Default: 0, 1, ..., as many as the preset has."),
@@ -48,8 +47,9 @@ Seed = Annotated[
 TrainingSet = Annotated[
     list[str] | None,
     typer.Option(
-        help=f"Which images of the datasets: {', '.join(SETS)}. Repeat it. Default: augmented, "
-        "all of them."
+        help=f"Which images of the datasets: {listed('evaluation.training.data.sets.SETS')}, "
+        f"{listed('evaluation.training.data.partitions.PARTITIONS')}. Repeat it. Default: "
+        "augmented, all of them."
     ),
 ]
 Test = Annotated[
@@ -91,7 +91,10 @@ Shortcuts = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(help=f"Image features: {', '.join(FEATURES)}. Frozen, of the linear model."),
+    typer.Option(
+        help=f"Image features: {listed('evaluation.training.features.FEATURES')}. Frozen, "
+        "of the linear model."
+    ),
 ]
 Setting = Annotated[
     list[str] | None,
@@ -140,6 +143,8 @@ def train(
     Workers train, predict and score them; --here runs them at once. Print their ids. Repeated, the
     command goes on with what is left.
     """
+    from cobalance.graph.evaluations.reading import read_evaluation
+    from cobalance.graph.plugins import is_installed
     from cobalance.workflows.evaluate.order import EvaluationOrder, order_evaluations
 
     given = options_of(setting, ("learner", "method"))
@@ -171,7 +176,7 @@ def train(
         for one in ordered.ids:
             out.print(one)
         if here:
-            settings = Settings.from_environment()
+            settings = environment()
             run_here(settings, ordered.ids, settings.queue_url(), progress)
             ended = [read_evaluation(store, one) for one in ordered.ids]
             say_failures(ended)

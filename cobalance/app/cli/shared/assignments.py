@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobalance.generation.recipes import choose_recipe
 from cobalance.graph.errors import InputError, OptionError
 from cobalance.ingest.documents import decode_toml
-from cobalance.workflows.order.settings import check_settings
 
 
 def read_settings(
@@ -38,6 +36,9 @@ def read_settings(
     OptionError, UnknownNameError
         A setting is unknown or cannot be used.
     """
+    from cobalance.generation.recipes import choose_recipe
+    from cobalance.workflows.order.settings import check_settings
+
     values: dict[str, Any] = {} if file is None else _read_toml(file)
     for name in ("making", "filters"):
         if not isinstance(values.get(name, {}), dict):

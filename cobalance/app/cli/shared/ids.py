@@ -1,7 +1,7 @@
 """Ids of jobs, tasks, runs and evaluations as arguments: the first characters do."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,9 +10,10 @@ from cobalance.graph.database.annotation_nodes import ANNOTATION_RUN
 from cobalance.graph.database.declarations import Node
 from cobalance.graph.database.evaluation_nodes import EVALUATION, TASK
 from cobalance.graph.database.job_nodes import JOB
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.errors import NotFoundError, OptionError
-from cobalance.graph.queries.nodes import ids_beginning
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
 
 SHORTEST_ID = 4  # characters
 _KINDS = {
@@ -23,7 +24,7 @@ _KINDS = {
 }
 
 
-def find_id(store: GraphStore, given: str, *nodes: Node) -> str:
+def find_id(store: "GraphStore", given: str, *nodes: Node) -> str:
     """The id of one of some kinds that begins with what was given.
 
     Raises
@@ -33,6 +34,8 @@ def find_id(store: GraphStore, given: str, *nodes: Node) -> str:
     OptionError
         Several do.
     """
+    from cobalance.graph.queries.nodes import ids_beginning
+
     found = ids_beginning(store, given, *nodes)
     if given in found:
         return given

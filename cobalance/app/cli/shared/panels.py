@@ -1,16 +1,16 @@
 """Options and lines that `annotate audit` and `evaluate study` have in common."""
 
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from cobalance.graph.database.store import GraphStore
+from cobalance.app.cli.shared.stores import environment
 from cobalance.graph.errors import OptionError, Setting
-from cobalance.graph.panels.audits import Audit
-from cobalance.graph.panels.panel import list_panels
-from cobalance.graph.panels.studies import Study
-from cobalance.workflows.login_file import page_url
-from cobalance.workflows.settings import Settings
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+    from cobalance.graph.panels.audits import Audit
+    from cobalance.graph.panels.studies import Study
 
 PeopleOption = Annotated[
     str | None,
@@ -22,7 +22,7 @@ PeopleOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
-P = TypeVar("P", Audit, Study)
+P = TypeVar("P", "Audit", "Study")
 
 
 def split_people(people: str) -> tuple[str, ...]:
@@ -30,8 +30,10 @@ def split_people(people: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in people.split(",") if name.strip())
 
 
-def find_panel(store: GraphStore, of: type[P], subject: str, which: str | None) -> P:
+def find_panel(store: "GraphStore", of: type[P], subject: str, which: str | None) -> P:
     """The newest audit of a run or study of a job, or the one whose id begins with `which`."""
+    from cobalance.graph.panels.panel import list_panels
+
     name, about = of.kind.name, f"The {of.kind.subject} {subject}"
     panels = list_panels(store, of, **{of.kind.subject: subject})
     if not panels:
@@ -43,8 +45,10 @@ def find_panel(store: GraphStore, of: type[P], subject: str, which: str | None) 
     return found[0]
 
 
-def panel_url(panel: Audit | Study) -> str:
+def panel_url(panel: "Audit | Study") -> str:
     """URL of the page where people answer."""
-    login = Settings.from_environment().cobalance_auth_file
+    from cobalance.workflows.login_file import page_url
+
+    login = environment().cobalance_auth_file
     name = panel.kind.name
     return page_url(login, name, dataset=panel.dataset, **{name: panel.id})

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.progress import BarColumn, Progress as Bars, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cobalance.app.cli.shared.terminal import Terminal
 from cobalance.graph.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
 
 class Lines:
@@ -39,6 +41,7 @@ class Stages:
 
     Examples
     --------
+    >>> from rich.progress import Progress as Bars
     >>> bars = Bars(disable=True)
     >>> report = Stages(bars)
     >>> for stage, done in [("read", 0), ("read", 9), ("job a", 1), ("job b", 0), ("job a", 2)]:
@@ -47,7 +50,7 @@ class Stages:
     [('job a', 2), ('job b', 0)]
     """
 
-    def __init__(self, bars: Bars) -> None:
+    def __init__(self, bars: "Bars") -> None:
         self._bars = bars
         self._reports = count()
 
@@ -76,6 +79,14 @@ class Stages:
 @contextmanager
 def progress_bars(*, lines: bool = False) -> Iterator[Progress]:
     """Open a progress callback that draws bars in a terminal, and elsewhere `lines` or nothing."""
+    from rich.progress import (
+        BarColumn,
+        Progress as Bars,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = Terminal(stderr=True)
     with Bars(
         SpinnerColumn(),

@@ -4,7 +4,6 @@ import json
 from shlex import quote
 
 from cobalance.graph.errors import Action, Setting
-from cobalance.workflows.settings import VARIABLES
 
 FLAGS = {
     "timeout_s": "--timeout",
@@ -55,6 +54,8 @@ def in_shell(part: Setting | Action) -> str:
     """
     if isinstance(part, Action):
         return f"run `{command(part)}`"
+    from cobalance.workflows.settings import VARIABLES
+
     if part.name in VARIABLES:
         return VARIABLES[part.name]
     group, _, name = part.name.partition(".")
@@ -90,5 +91,6 @@ def command(action: Action) -> str:
 
 
 def _with_value(name: str, value: object) -> str:
-    flag = FLAGS.get(name, f"--{name.rpartition('.')[2].replace('_', '-')}")
+    last = name.rpartition(".")[2]
+    flag = FLAGS.get(name) or FLAGS.get(last, f"--{last.replace('_', '-')}")
     return flag if value is None or value is True else f"{flag} {quote(str(value))}"

@@ -8,48 +8,64 @@ from typing import TYPE_CHECKING
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
-from cobalance.graph.database.store import GraphStore
 from cobalance.graph.progress import Progress
-from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
 
 if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
     from cobalance.ingest.stored.output_folder import OutputFolder
+    from cobalance.workflows.folders import Folders
+    from cobalance.workflows.settings import Settings
 
-_KEPT: ContextVar[GraphStore | None] = ContextVar("the store of the command", default=None)
+_KEPT: ContextVar["GraphStore | None"] = ContextVar("the store of the command", default=None)
 
 
-def kept_store(context: typer.Context) -> GraphStore:
+def environment() -> "Settings":
+    """The settings in the environment."""
+    from cobalance.workflows.settings import Settings
+
+    return Settings.from_environment()
+
+
+def folders() -> "Folders":
+    """The folders that the environment names."""
+    return environment().folders()
+
+
+def kept_store(context: typer.Context) -> "GraphStore":
     """Open the store that the environment names, until the command ends."""
     store = _KEPT.get()
     return context.find_root().with_resource(_keep_store()) if store is None else store
 
 
 @contextmanager
-def _keep_store() -> Iterator[GraphStore]:
+def _keep_store() -> "Iterator[GraphStore]":
+    from cobalance.workflows.store import open_store
+
     with ExitStack() as stack:
         with progress_bars() as progress:
-            store = stack.enter_context(open_store(Settings.from_environment(), progress))
+            store = stack.enter_context(open_store(environment(), progress))
         token = _KEPT.set(store)
         stack.callback(_KEPT.reset, token)
         yield store
 
 
 @contextmanager
-def opened_store(*, lines: bool = False) -> Iterator[tuple[GraphStore, Progress]]:
+def opened_store(*, lines: bool = False) -> "Iterator[tuple[GraphStore, Progress]]":
     """Open the store that the environment names, or the command's own, with progress bars.
 
     With `lines` progress is told without a terminal, too, by a line for each stage.
     """
+    from cobalance.workflows.store import open_store
+
     kept = _KEPT.get()
     with progress_bars(lines=lines) as progress:
         if kept is not None:
             yield kept, progress
         else:
-            with open_store(Settings.from_environment(), progress) as store:
+            with open_store(environment(), progress) as store:
                 yield store, progress
 
 
 def output_folder() -> "OutputFolder":
     """The output folder of workers."""
-    return Settings.from_environment().folders().open_output()
+    return folders().open_output()

@@ -7,19 +7,20 @@ from contextlib import contextmanager
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
-from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cobalance.app.cli.shared.terminal import Terminal, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
-from cobalance.workflows.cells import cell_text, to_csv, to_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
@@ -38,7 +39,7 @@ class Format(StrEnum):
 
 
 def write_frame(
-    frame: pd.DataFrame,
+    frame: "pd.DataFrame",
     format_: Format,
     output: Path | None,
     console: Console = out,
@@ -95,8 +96,10 @@ def _printable() -> Iterator[None]:
         raise CobalanceError(f"Standard output: {error.strerror}.") from error
 
 
-def as_text(frame: pd.DataFrame, format_: Format) -> str:
+def as_text(frame: "pd.DataFrame", format_: Format) -> str:
     """A frame as CSV, JSON, or a plain table."""
+    from cobalance.workflows.cells import to_csv, to_json
+
     if format_ is Format.CSV:
         return to_csv(frame).decode()
     if format_ is Format.JSON:
@@ -108,17 +111,21 @@ def as_text(frame: pd.DataFrame, format_: Format) -> str:
 
 
 def fitting_table(
-    frame: pd.DataFrame, console: Console, *, whole: bool = False, unbroken: Collection[str] = ()
-) -> Table:
+    frame: "pd.DataFrame", console: Console, *, whole: bool = False, unbroken: Collection[str] = ()
+) -> "Table":
     """A frame as a table that fits the console: numbers stay whole, texts wrap, long names are cut.
 
     `whole` and `unbroken` are those of `write_frame`.
     """
+    from pandas.api.types import is_numeric_dtype
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     headers = [safe_text(str(name)).replace("_", " ") for name in frame.columns]
     cells = _cells(frame)
     longest = _longest(headers, cells)
     wraps = sum(longest) + _BETWEEN * len(longest) - 1 > console.width
-    is_number = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    is_number = [is_numeric_dtype(frame[name]) for name in frame.columns]
     stays = [number or name in unbroken for name, number in zip(frame, is_number, strict=True)]
     least = _NARROW
     if wraps:
@@ -149,8 +156,10 @@ def fitting_table(
     return table
 
 
-def _cells(frame: pd.DataFrame, most: int | None = None) -> list[list[str]]:
+def _cells(frame: "pd.DataFrame", most: int | None = None) -> list[list[str]]:
     """The texts of each column, names cut at `most` characters."""
+    from cobalance.workflows.cells import cell_text
+
     return [
         [cell_text(_count(value) if name == COUNT else value, most) for value in frame[name]]
         for name in frame.columns
@@ -173,8 +182,8 @@ def _count(value: object) -> object:
 
 
 def narrow_frame(
-    frame: pd.DataFrame, width: int, *, spare: Sequence[str], shortened: str
-) -> pd.DataFrame:
+    frame: "pd.DataFrame", width: int, *, spare: Sequence[str], shortened: str
+) -> "pd.DataFrame":
     """Narrow a frame to a width: drop spare columns, shorten one column of text.
 
     Parameters
@@ -189,12 +198,15 @@ def narrow_frame(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"n": [4], "day": ["May 1"], "source": ["instances_train2017.json"]})
     >>> narrow_frame(frame, 80, spare=["day"], shortened="source").columns.tolist()
     ['n', 'day', 'source']
     >>> narrow_frame(frame, 22, spare=["day"], shortened="source").to_dict("records")
     [{'n': 4, 'source': 'instanc…17.json'}]
     """
+    from cobalance.workflows.cells import cell_text
+
     for left_out in range(len(spare) + 1):
         kept = frame.drop(columns=list(spare[:left_out]))
         others = kept.drop(columns=shortened).map(

@@ -57,7 +57,7 @@ def test_shifts_and_concepts(run, captioned, store, dump_of):
     )  # fmt: skip
     assert [edge["n"] for edge in edges] == [80]
 
-    assert "80 images" in run("evaluate", "clusters", captioned, "--remove").stderr
+    assert "80 images" in run("evaluate", "clusters", captioned, "--undo").stderr
     run("mine", captioned, "--max-size", 2)
     assert dump_of(store, captioned) == before
 
@@ -69,7 +69,7 @@ def test_what_cannot_be_clustered_is_refused(run, captioned, bare):
 
     assert "80 images cannot be in 81 clusters" in refused(captioned, "-k", 81)
     assert "fewer than 9 different embeddings" in refused(captioned, "-k", 9)
-    assert "--remove undoes --as-concepts" in refused(captioned, "--remove", "--as-concepts")
+    assert "--undo takes back --as-concepts" in refused(captioned, "--undo", "--as-concepts")
     assert "has no captions" in refused(bare, exit_code=1)
 
 

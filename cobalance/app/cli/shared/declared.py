@@ -1,0 +1,63 @@
+"""What modules that are slow to import declare, read from their source."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import cobalance
+
+_ROOT = Path(cobalance.__file__).parent
+
+
+@cache
+def declared(place: str) -> Any:
+    """A constant of a module, or the names in a registry, without importing the module.
+
+    Of a mapping, alone or as an argument, its keys; of records that are registered in a loop below
+    an empty registry, their names; else the value.
+
+    Examples
+    --------
+    >>> declared("generation.backends.BACKENDS")[:2], declared("evaluation.reports.REPORTS")[:2]
+    (('procedural', 'paste'), ('csv', 'parquet'))
+    >>> declared("graph.diagnosis.q_values.MAX_Q_VALUE")
+    0.05
+    """
+    module, _, name = place.rpartition(".")
+    body: Iterator[Any] = iter(_parse(module).body)
+    value = next(node.value for node in body if _assigns(node, name))
+    found = next((node for node in ast.walk(value) if isinstance(node, ast.Dict)), None)
+    if found is not None:
+        return tuple(ast.literal_eval(key) for key in found.keys if key is not None)
+    if not isinstance(value, ast.Call):
+        return ast.literal_eval(value)
+    records: Any = next(node.iter for node in body if isinstance(node, ast.For))
+    return tuple(ast.literal_eval(record.args[0]) for record in records.elts)
+
+
+def listed(place: str) -> str:
+    """The names in a registry, for a sentence."""
+    return ", ".join(declared(place))
+
+
+def first_line(module: str, function: str = "") -> str:
+    """The first line of a module's docstring, or of a function's in it, without importing it."""
+    tree = _parse(module)
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    found = next((node for node in functions if node.name == function), tree)
+    return (ast.get_docstring(found) or "").partition("\n")[0]
+
+
+@cache
+def _parse(module: str) -> ast.Module:
+    place = _ROOT.joinpath(*module.split("."))
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _assigns(node: Any, name: str) -> bool:
+    """Whether a statement gives a name its value."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
