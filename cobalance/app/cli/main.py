@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
-from typer import rich_utils
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
+from cobalance.app.cli.shared.completion import complete_names
 from cobalance.app.cli.shared.declared import first_line
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.terminal import Terminal, notes, print_traceback
 from cobalance.graph.errors import CobalanceError, OptionError
 from cobalance.graph.run_log import Level
-
-rich_utils.Console = Terminal  # type: ignore[attr-defined]  # for help and errors of usage
 
 EXIT_CODES = (
     "Exit codes: 0 on success; 1 on failure, and the message says why and what to do; 2 if an "
@@ -80,15 +78,16 @@ class Program(TyperGroup):
         module, _, attribute = HOMES[name].partition(".")
         with collector_paused():
             found = getattr(import_module(f"cobalance.app.cli.{module}"), attribute)
-        if not isinstance(found, typer.Typer):
-            alone = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-            alone.command(name)(found)
-            self.commands[name] = get_command(alone)
-            return
-        found.info.help, found.rich_markup_mode = _summary(name), "markdown"
-        found._add_completion = False
-        self.commands[name] = get_command(found)
+        if isinstance(found, typer.Typer):
+            found.info.help = _summary(name)
+            group = found
+        else:
+            group = typer.Typer()
+            group.command()(found)
+        group.rich_markup_mode, group._add_completion = "markdown", False
+        self.commands[name] = get_command(group)
         self.commands[name].name = name
+        complete_names(self.commands[name])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, with the first line of each command in its panel."""
@@ -194,6 +193,10 @@ def debug_first(arguments: list[str]) -> list[str]:
 
 def run() -> NoReturn:
     """Run the command line, and end the process with its exit code."""
+    if "_COBALANCE_COMPLETE" not in os.environ:  # a Tab prints neither help nor errors of usage
+        from typer import rich_utils
+
+        rich_utils.Console = Terminal  # type: ignore[attr-defined]
     state: dict[str, bool] = {}
     sys.excepthook = print_traceback
     arguments = debug_first(sys.argv[1:])

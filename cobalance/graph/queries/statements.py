@@ -109,3 +109,17 @@ WHERE n.id STARTS WITH $prefix AND any(label IN labels(n) WHERE label IN $labels
 RETURN n.id AS id, [label IN labels(n) WHERE label IN $labels][0] AS label
 ORDER BY id LIMIT $limit""",
 )
+
+NAMES = Statement(
+    "Names that people type, of the datasets that changed last.",
+    """
+MATCH (d:Dataset) WITH d ORDER BY d.updated_at DESC LIMIT 100
+RETURN d.name AS datasets,
+  COLLECT { MATCH (n:Concept {dataset: d.name}) RETURN n.name ORDER BY n.images DESC LIMIT 300 }
+    AS concepts,
+  COLLECT { MATCH (n:Class {dataset: d.name}) RETURN n.name LIMIT 100 } AS classes,
+  COLLECT { MATCH (n:Plan {dataset: d.name}) RETURN n.name LIMIT 100 } AS plans,
+  COLLECT { MATCH (n:Job {dataset: d.name}) RETURN n.id LIMIT 100 } AS jobs,
+  COLLECT { MATCH (n:Task {dataset: d.name}) RETURN n.id LIMIT 100 } AS tasks,
+  COLLECT { MATCH (n:AnnotationRun {dataset: d.name}) RETURN n.id LIMIT 100 } AS runs""",
+)

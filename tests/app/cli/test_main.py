@@ -391,8 +391,8 @@ def test_debug_shows_the_traceback(run, place):
         ("datasets rename CARS CARS2", 1, "exists already"),
         ("enqueue nope", 1, "There is no dataset 'nope'"),
         ("enqueue CARS --plan nope", 2, "unknown plan 'nope'"),
-        ("jobs nope", 1, "There is no job 'nope'"),
-        ("jobs --dataset nope", 1, "There is no dataset 'nope'"),
+        ("jobs show nope", 1, "There is no job 'nope'"),
+        ("jobs list --dataset nope", 1, "There is no dataset 'nope'"),
         ("export nope FOLDER", 1, "There is no job 'nope'"),
         ("cypher nope", 2, "unknown query 'nope'"),
         ("ingest nope.csv", 1, "nope.csv"),
@@ -587,7 +587,7 @@ def test_one_class_is_told_and_not_compared(run, loaded, rows):
 
 def test_a_split_with_one_class(run, loaded):
     rows = ["1,a,x,val", "2,a,x,train", "3,b,x,train"]
-    name, said = loaded(rows, "--assign-split", "val", columns="id,class,concepts,split")
+    name, said = loaded(rows, "--split", "val", columns="id,class,concepts,split")
     assert "Nothing can be compared: in split 'val' only class 'a' has images." in said
     assert "in split 'val' only class 'a'" in run("imbalances", name).stderr
 

@@ -15,8 +15,8 @@ _ROOT = Path(cobalance.__file__).parent
 def declared(place: str) -> Any:
     """A constant of a module, or the names in a registry, without importing the module.
 
-    Of a mapping, alone or as an argument, its keys; of records that are registered in a loop below
-    an empty registry, their names; else the value.
+    Of a mapping, alone or as an argument, its keys; of an empty registry the names that are
+    registered below it, one by one or as records in a loop; else the value.
 
     Examples
     --------
@@ -33,8 +33,11 @@ def declared(place: str) -> Any:
         return tuple(ast.literal_eval(key) for key in found.keys if key is not None)
     if not isinstance(value, ast.Call):
         return ast.literal_eval(value)
-    records: Any = next(node.iter for node in body if isinstance(node, ast.For))
-    return tuple(ast.literal_eval(record.args[0]) for record in records.elts)
+    rest: list[Any] = [*body]
+    records: list[Any] = [node.iter for node in rest if isinstance(node, ast.For)]
+    calls: list[Any] = [node.value for node in rest if isinstance(node, ast.Expr)]
+    registered = [call for call in calls if ast.unparse(call).startswith(f"{name}.register(")]
+    return tuple(ast.literal_eval(one.args[0]) for one in registered or records[0].elts)
 
 
 def listed(place: str) -> str:

@@ -1,12 +1,13 @@
 """Open the store and the output folder that the environment names."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import typer
 
+from cobalance.app.cli.shared.completion import keep_names
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.graph.progress import Progress
 
@@ -59,11 +60,10 @@ def opened_store(*, lines: bool = False) -> "Iterator[tuple[GraphStore, Progress
 
     kept = _KEPT.get()
     with progress_bars(lines=lines) as progress:
-        if kept is not None:
-            yield kept, progress
-        else:
-            with open_store(environment(), progress) as store:
-                yield store, progress
+        opened = open_store(environment(), progress) if kept is None else nullcontext(kept)
+        with opened as store:
+            yield store, progress
+            keep_names(store, folders().home)
 
 
 def output_folder() -> "OutputFolder":

@@ -1,0 +1,136 @@
+"""Complete names in a shell, from what the last command that opened the store wrote."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobalance.app.cli.shared.declared import declared
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.files import make_folder, replacing
+from cobalance.graph.safe_text import mask_credentials
+
+if TYPE_CHECKING:
+    from cobalance.graph.database.store import GraphStore
+
+_KINDS = {
+    "datasets": "DATASET OTHER DATASET... [DATASET] --dataset --compare --test --validation",
+    "concepts": "--concept --object",
+    "classes": "--class --common --keep-class",
+    "plans": "--plan",
+    "jobs": "JOB --continue",
+    "tasks": "JOB EVALUATION EVALUATION... --evaluation",
+    "runs": "RUN --run-real --run-generated",
+}
+"""What is completed by the names of a kind in the store: arguments, as help has them, and options;
+some have two kinds."""
+_REGISTRIES = {
+    "--annotator": "ingest.annotators.ANNOTATORS",
+    "--backend": "generation.backends.BACKENDS",
+    "--features": "evaluation.training.features.FEATURES",
+    "--filter": "generation.filters.FILTERS",
+    "--input-format": "ingest.formats.FORMATS ingest.tables.TABLES",
+    "--method": "evaluation.training.methods.METHODS",
+    "--metric": "evaluation.metrics.METRICS",
+    "--planner": "generation.planning.planners.PLANNERS",
+    "--recipe": "generation.recipes.RECIPES",
+    "--training-set": "evaluation.training.data.sets.SETS "
+    "evaluation.training.data.partitions.PARTITIONS",
+    "cobalance export --as": "generation.export.EXPORTERS",
+    "cobalance datasets export-graph --as": "workflows.export_graph.files.FORMATS",
+    "cobalance evaluate export --as": "evaluation.reports.REPORTS",
+    "cobalance evaluate train --preset": "evaluation.training.presets.PRESETS",
+}
+"""What is completed by the names in registries; after a command where that decides."""
+
+
+def keep_names(store: "GraphStore", home: Path) -> None:
+    """Write the names that people may type next; a home that cannot be written has none."""
+    from cobalance.graph.queries.statements import NAMES
+
+    with suppress(CobalanceError, OSError):
+        rows = store.read(NAMES.text)
+        file = _file(home)
+        kept = _read(file) | {_store(): rows}
+        make_folder(home)
+        with replacing(file) as part:
+            part.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+
+
+def complete_names(command: Any) -> None:
+    """Have the arguments and options of a command, or of all in a group, complete names."""
+    for inner in getattr(command, "commands", {}).values():
+        complete_names(inner)
+    for parameter in command.params:
+        words = (parameter.metavar or "", *parameter.opts)
+        kinds = [kind for kind, of in _KINDS.items() if {*of.split()} & {*words}]
+        if kinds or any(key.rpartition(" ")[2] in words for key in _REGISTRIES):
+            parameter._custom_shell_complete = _completer(words, kinds)
+        elif parameter.name == "query":
+            parameter._custom_shell_complete = _saved_query
+
+
+def _completer(words: Sequence[str], kinds: Sequence[str]) -> Callable[..., list[str]]:
+    def complete(context: Any, _parameter: Any, incomplete: str) -> list[str]:
+        keys = [key for word in words for key in (word, f"{context.command_path} {word}")]
+        places = [place for key in keys for place in _REGISTRIES.get(key, "").split()]
+        names = [name for place in places for name in declared(place)]
+        names += _names(kinds, context.params.get("dataset"))
+        return [_typed(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
+
+    return complete
+
+
+def _saved_query(_context: Any, _parameter: Any, incomplete: str) -> list[str]:
+    from cobalance.graph.queries.catalogue import CATALOGUE
+
+    return [name for name in CATALOGUE if name.startswith(incomplete)]
+
+
+def _names(kinds: Sequence[str], dataset: str | None) -> Iterator[str]:
+    """Names of some kinds, of a dataset where it is known."""
+    if not kinds:
+        return
+    home = os.environ.get("COBALANCE_HOME")
+    if home is None:
+        import platformdirs
+
+        home = platformdirs.user_data_dir("cobalance")
+    rows = _read(_file(Path(home).expanduser())).get(_store(), [])
+    for kind in kinds:
+        for row in rows:
+            if kind == "datasets":
+                yield row[kind]
+            elif dataset in (None, row["datasets"]):
+                yield from row[kind]
+
+
+def _typed(name: str) -> str:
+    """A name as bash has to have it; other shells quote it themselves."""
+    if os.environ.get("_COBALANCE_COMPLETE") != "complete_bash":
+        return name
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", name)
+
+
+def _store() -> str:
+    """What tells the store of the environment from others."""
+    return (
+        mask_credentials(os.environ.get("NEO4J_URI", ""))
+        + "/"
+        + os.environ.get("NEO4J_DATABASE", "")
+    )
+
+
+def _file(home: Path) -> Path:
+    return home / "names.json"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """What was kept; nothing where that cannot be read."""
+    with suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}

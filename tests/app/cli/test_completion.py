@@ -1,0 +1,110 @@
+"""A Tab completes what there is, in a real bash, without opening the store."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.app.cli.calling import call, run_code
+from tests.app.cli.conftest import ORDER, SMALL
+
+BASH = """
+source <(_COBALANCE_COMPLETE=source_bash cobalance)
+complete -p cobalance > /dev/null
+COMP_WORDS=({words}); COMP_CWORD={at}
+_cobalance_completion cobalance
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+START = "import sys\nfrom cobalance.app.__main__ import main\ntry: main()\nexcept SystemExit"
+
+
+@pytest.fixture
+def home(environment, tmp_path):
+    """The environment of a shell, with a home of its own."""
+    folder = Path(sys.executable).parent
+    own = {"COBALANCE_HOME": str(tmp_path / "home"), "PATH": f"{folder}{os.pathsep}{os.defpath}"}
+    return environment | own
+
+
+def press_tab(environment, *words):
+    code = BASH.format(words=" ".join(map(shlex.quote, words)), at=len(words) - 1)
+    done = subprocess.run(
+        ["bash", "--norc", "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_a_tab_completes_names_of_the_store(home, run, planned):
+    job = run(*ORDER, planned, *SMALL).stdout.strip()
+    # Nothing is known before a command has opened the store, and a Tab does not open it.
+    assert press_tab(home, "cobalance", "mine", planned[:3]) == [""]
+    assert call(home, "datasets", "list").returncode == 0
+    kept = json.loads((Path(home["COBALANCE_HOME"]) / "names.json").read_text())
+    assert planned in [row["datasets"] for rows in kept.values() for row in rows]
+    typed = planned.replace(" ", "\\ ")  # as bash needs it, one word
+    assert typed in press_tab(home, "cobalance", "mine", planned[:3])
+    away = home | {"NEO4J_URI": "bolt://127.0.0.1:9"}  # another store, of which nothing is known
+    assert press_tab(away, "cobalance", "mine", planned[:3]) == [""]
+    name = shlex.quote(planned)
+    code = f"COMP_WORDS='cobalance imbalances {name} --concept c' COMP_CWORD=4"
+    said = subprocess.run(
+        ["bash", "-c", f"{code.replace(name, typed)} _COBALANCE_COMPLETE=complete_bash cobalance"],
+        env=home, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert said.stdout.split() == ["cow"]
+    assert press_tab(home, "cobalance", "enqueue", "x", "--plan", "conb") == ["conbias"]
+    assert press_tab(home, "cobalance", "jobs", "show", job[:5]) == [job]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("data",), ["datasets"]),
+        (("datasets", "ex"), ["export-graph"]),
+        (("mine", "x", "--max"), ["--max-size", "--max-cliques"]),
+        (("plan", "x", "--planner", "w"), ["whole-images"]),
+        (("enqueue", "x", "--recipe", "pin"), ["pinpoint"]),
+        (("enqueue", "x", "--filter", "safe"), ["safety"]),
+        (("ingest", "f.csv", "--input-format", "coco-i"), ["coco-instances"]),
+        (("ingest", "f.csv", "--input-format", "jso"), ["jsonl"]),
+        (("export", "j", "f", "--as", "web"), ["webdataset"]),
+        (("evaluate", "export", "f", "--as", ""), ["csv", "parquet", "latex", "html"]),
+        (("imbalances", "x", "--format", "js"), ["json"]),
+        (("cypher", "missing"), ["missing-concepts"]),
+        (("tags", "role", "x", "t", "ex"), ["exclude"]),
+    ],
+)
+def test_a_tab_completes_choices(home, words, expected):
+    assert press_tab(home, "cobalance", *words) == expected
+
+
+def test_zsh_gets_names_unquoted_with_what_they_are(home):
+    asked = home | {
+        "_COBALANCE_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "cobalance datasets li",
+    }  # fmt: skip
+    said = run_code(
+        asked, "from cobalance.app.__main__ import main\ntry: main()\nexcept SystemExit: pass"
+    )
+    assert '"list":"List all datasets with their sizes and state."' in said
+
+
+def test_a_tab_imports_nothing_slow(home):
+    for words, at in (("cobalance ", 1), ("cobalance imbalances x --concept ", 4)):
+        asked = home | {"COMP_WORDS": words, "COMP_CWORD": str(at)}
+        asked["_COBALANCE_COMPLETE"] = "complete_bash"
+        slow = ["numpy", "pandas", "neo4j", "pydantic_settings", "pyarrow", "typer.rich_utils"]
+        listed = f"print([name for name in {slow} if name in sys.modules])"
+        assert run_code(asked, f"{START}: {listed}").endswith("[]\n")
+
+
+def test_a_home_that_cannot_be_written_costs_no_command(environment, planned, tmp_path):
+    taken = tmp_path / "names.json"
+    taken.mkdir()
+    (taken / "x").touch()
+    done = call(environment | {"COBALANCE_HOME": str(tmp_path)}, "datasets", "show", planned)
+    assert done.returncode == 0, done.stderr
