@@ -43,12 +43,32 @@ types:
 tests:
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
+# The same tests with the newest and the oldest versions that pyproject.toml allows, each in an environment of its own.
+# TESTS chooses some of them.
+TESTS := tests cobalance
+test-latest: RESOLUTION := highest
+test-lowest: RESOLUTION := lowest-direct
+test-latest test-lowest: test-%: $(VENV)/dev
+	$(BIN)/uv venv --quiet --clear $(VENV)/$*
+	$(BIN)/uv pip install --quiet --python $(VENV)/$*/bin/python --resolution $(RESOLUTION) -e ".[$(subst $(space),$(comma),$(EXTRAS))]"
+	$(VENV)/$*/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -W default $(TESTS)
+
+# What people have beside cobalance can be there: resolved, not installed.
+beside: $(VENV)/dev
+	for others in fiftyone datumaro "fiftyone datumaro" "torch<2.10 transformers<5"; do \
+		printf '%s\n' "cobalance[app,local,worker] @ ." $$others \
+			| $(BIN)/uv pip compile --quiet --no-header --no-annotate - > $(VENV)/beside.txt || exit 1; \
+		echo "$$others:" $$(grep -E "^(fiftyone|datumaro|torch|transformers|numpy|pandas)=" $(VENV)/beside.txt); \
+	done
+
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/dev
 	$(BIN)/python -m docs.generate
 
+comma := ,
+space := $() $()
 EXTRAS := app worker models annotate evaluate train graphs hub mcp spark demo local compiled dev
 # What the container of docker-compose.yml has: its databases are servers of their own.
 CONTAINER := app worker annotate evaluate graphs hub mcp compiled
@@ -64,6 +84,7 @@ lock: $(VENV)/dev
 	$(LOCK) -c requirements/bench.txt --extra worker --extra annotate --extra evaluate --extra demo -o requirements/demo.txt
 	$(LOCK) -c requirements/bench.txt --extra local --extra compiled -o requirements/core.txt
 	echo uv | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/uv.txt
+	echo hatchling | $(subst pyproject.toml,-,$(LOCK)) -c requirements/bench.txt -o requirements/build.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -1,5 +1,6 @@
 """docker-compose.yml follows the Compose specification and keeps secrets out of the environment."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -42,17 +43,43 @@ def test_ports_are_on_loopback_and_passwords_in_files():
     assert services["cobalance"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
 
 
-def test_workers_wait_for_both_databases():
+def test_ours_wait_for_both_databases_and_all_are_asked_for_their_health():
     services = YAML(typ="safe").load(COMPOSE)["services"]
-    for name in ("worker", "gpu-worker"):
-        worker = services[name]
-        assert {other: wanted["condition"] for other, wanted in worker["depends_on"].items()} == {
+    for name, service in services.items():
+        if name in ("neo4j", "queue"):
+            assert service["healthcheck"]["test"]
+            continue
+        assert {other: wanted["condition"] for other, wanted in service["depends_on"].items()} == {
             "neo4j": "service_healthy",
             "queue": "service_healthy",
         }
-        assert worker["profiles"]
+        if name != "cobalance":  # which is one command
+            _, *check = service["healthcheck"]["test"]
+            assert check[0] == "python" or unknown_parts(shlex.join(check)) == []
+            assert service["restart"] == "unless-stopped"
+    assert services["worker"]["profiles"]
     (device,) = services["gpu-worker"]["deploy"]["resources"]["reservations"]["devices"]
     assert device["capabilities"] == ["gpu"]
+
+
+def test_every_service_is_of_an_exact_version_and_confined():
+    services = YAML(typ="safe").load(COMPOSE)["services"]
+    first = (COMPOSE.parent / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    images = [line.removeprefix("FROM ") for line in first if line.startswith("FROM ")]
+    images += [service["image"] for service in services.values() if "image" in service]
+    assert len(images) == 3
+    for image in images:
+        assert re.match(r"\w+:\d+\.\d+(\.\d+)?-\w+", image), image
+    for service in services.values():
+        assert service["cap_drop"] == ["ALL"]
+        assert "cap_add" not in service
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert service["logging"]["options"].keys() == {"max-size", "max-file"}
+        assert re.fullmatch(r"\d+[gm]", service["mem_limit"])
+        # An entrypoint that begins as root would need capabilities to become another user.
+        assert service["user"] in ("neo4j:neo4j", "postgres:postgres") or "UID" in service["user"]
+    heap = services["neo4j"]["environment"]["NEO4J_server_memory_heap_max__size"]
+    assert int(heap.removesuffix("g")) < int(services["neo4j"]["mem_limit"].removesuffix("g"))
 
 
 def test_our_services_share_their_folders_and_run_as_whoever_owns_them():

