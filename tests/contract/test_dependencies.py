@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from cobalance.app.cli.main import COMMANDS
+from cobalance.app.cli.main import HOMES
 from tests.contract.syntax import ROOT, trees
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ STARTS_WITH = {
     "": (
         *(f"cobalance.{path.stem}" for path in (ROOT / "cobalance").glob("[!_]*.py")),
         "cobalance.app.__main__",
-        *{f"cobalance.app.cli.{place.partition('.')[0]}" for place in COMMANDS.values()},
+        *{f"cobalance.app.cli.{place.partition('.')[0]}" for place in HOMES.values()},
     ),
     "app": ("cobalance.app.web.main", "cobalance.app.web.server", "cobalance.app.web"),
     "worker": (
