@@ -10,6 +10,7 @@ from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.records import Annotations, ImageRecord
 from cobalance.ingest.stored.output_folder import OutputFolder
 from cobalance.workflows.demo.annotate import CONCEPTS, NAME, RARE, run_annotate_demo
+from cobalance.workflows.demo.removal import claim_name
 
 
 @pytest.fixture
@@ -22,13 +23,9 @@ def own(settings, store, tmp_path, monkeypatch):
 
 
 def test_an_audit_corrects_what_the_annotator_invents(store, own, capsys):
-    write_annotations(
-        store,
-        NAME,
-        Annotations.from_records([ImageRecord("a", "town", ())]),
-        source="before",
-        demo=True,
-    )
+    claim_name(store, NAME)
+    before = Annotations.from_records([ImageRecord("a", "town", ())])
+    write_annotations(store, NAME, before, source="before")
     earlier = create_run(store, NAME, NewRun("propose", "scripted", {}))
     folder = OutputFolder(own.folders().output)
     folder.write(f"annotations/{earlier}/replies/0.json", b"{}")

@@ -14,8 +14,8 @@ from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.queries.binding import bind_named
 from cobalance.workflows.demo import full
 from cobalance.workflows.demo.full import BASE, GENERATED, LINES, run_full_demo
-from cobalance.workflows.demo.removal import Removed, remove_demos
-from cobalance.workflows.load.dataset import load_dataset
+from cobalance.workflows.demo.removal import claim_name, remove_demos
+from cobalance.workflows.load.dataset import load_sampled
 
 DATASETS = ("digits", "digits-rebalanced", "digits-held-out")
 
@@ -87,15 +87,17 @@ def test_every_planned_gap_closes_and_the_classifier_gains(
     assert "DFR" in said
 
     # Removed, it leaves nothing but what is one's own; the name of a demonstration can be that.
-    load_dataset(store, own.folders(), dataset, read_annotations(store, "digits"), source="me")
+    mine = read_annotations(store, "digits")
+    claim_name(store, dataset)
+    load_sampled(store, own.folders(), dataset, mine, None, source="me")
     made_of = output / made.job.id, output / "evaluations", output / "demo"
     assert all(any(folder.rglob("*.*")) for folder in made_of)
     removed = remove_demos(store, own.folders())
-    assert removed == Removed(tuple(sorted(DATASETS)), 1, len(LINES))
+    assert removed == sorted(DATASETS)
     assert list_datasets(store).query("dataset == @dataset")["demo"].tolist() == [False]
     assert not {*DATASETS}.intersection(list_datasets(store)["dataset"])
     assert not any(path.is_file() for folder in made_of for path in folder.rglob("*"))
-    assert remove_demos(store, own.folders()) == Removed((), 0, 0)
+    assert remove_demos(store, own.folders()) == []
     rename_dataset(store, dataset, "digits")
     with pytest.raises(ConflictError, match="needs the name 'digits'"):
         run_full_demo(store, own, seeds=[0])

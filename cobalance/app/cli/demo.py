@@ -59,8 +59,7 @@ def demo(
         bool,
         typer.Option(
             "--remove",
-            help="Delete what all demonstrations made: datasets, copies of them, jobs, "
-            "evaluations and files. Your own datasets stay.",
+            help="Delete all that demonstrations made, with copies, jobs and files.",
         ),
     ] = False,
 ) -> None:
@@ -70,7 +69,12 @@ def demo(
             "--full, --counterfactual, --annotate and --remove exclude each other; give one."
         )
     if remove:
-        _remove_demos()
+        from cobalance.workflows.demo.removal import remove_demos
+
+        with opened_store() as (store, progress):
+            names = remove_demos(store, folders(), progress)
+        told = f"Removed with their jobs, evaluations and files: {', '.join(names)}."
+        notes.print(told if names else "No dataset here is a demonstration's.")
         return
     with needs_extra("The demonstration", "worker,demo"):
         if full:
@@ -93,23 +97,6 @@ def demo(
         else:
             parts = list(_urbancars_parts(store, progress))
     show(parts)
-
-
-def _remove_demos() -> None:
-    """Remove what demonstrations made, and say what that was."""
-    from cobalance.workflows.demo.removal import remove_demos
-
-    with opened_store() as (store, progress):
-        removed = remove_demos(store, folders(), progress)
-    if not removed.datasets:
-        notes.print("There is no dataset of a demonstration. Nothing else was touched.")
-        return
-    out.print(f"Removed {inflect(len(removed.datasets), 'datasets')} of demonstrations:")
-    for name in removed.datasets:
-        out.print(f"  {name}")
-    jobs = inflect(removed.jobs, "jobs")
-    evaluations = inflect(removed.evaluations, "evaluations")
-    out.print(f"With them {jobs} and {evaluations}, and all their files.")
 
 
 def _urbancars_parts(store: "GraphStore", progress: Progress) -> Parts:

@@ -1,7 +1,6 @@
 """Entry script of the web app: Streamlit runs it from top to bottom for every interaction."""
 
 from base64 import b64encode
-from collections.abc import Collection
 from pathlib import Path
 
 import streamlit as st
@@ -67,10 +66,8 @@ def main() -> None:
     with errors_shown():
         if first_steps.follow() and page.title == "Datasets":
             url.go_to("diagnose")
-        listed = session.datasets()
-        names = listed["dataset"].tolist()
-        demos = {*listed.loc[listed["demo"].astype(bool), "dataset"]}
-        _header(page.title, page.url_path or "diagnose", names, demos)
+        names = session.datasets()["dataset"].tolist()
+        _header(page.title, page.url_path or "diagnose", names)
         url.restore()
         url.show_left_out()
         if names or page.title in WITHOUT_DATASET:
@@ -87,19 +84,19 @@ def _picture(name: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(data).decode()}"
 
 
-def _header(title: str, path: str, names: list[str], demos: Collection[str]) -> None:
+def _header(title: str, path: str, names: list[str]) -> None:
     """Draw the page's title and the choice of the dataset, which is in every URL."""
     left, right = st.columns([3, 1], vertical_alignment="center")
     words = "\n".join(f"- **{word}**: {meaning(word)}" for word in WORDS.get(title, ()))
     left.title(title, anchor=False, help=words or None)
     with right.container(horizontal=True, vertical_alignment="center"):
         if names:
-            _choose_dataset(title, names, demos)
+            _choose_dataset(title, names)
             saved_views.draw_menu(path)
         draw_account()
 
 
-def _choose_dataset(title: str, names: list[str], demos: Collection[str]) -> None:
+def _choose_dataset(title: str, names: list[str]) -> None:
     session.apply_choice(names, compare.first_dataset if title == "Before/after" else None)
     st.selectbox(
         "Dataset",
@@ -111,7 +108,7 @@ def _choose_dataset(title: str, names: list[str], demos: Collection[str]) -> Non
         required=True,
         label_visibility="collapsed",
     )
-    if st.session_state.get(session.DATASET) in demos:
+    if session.current().state.demo:
         st.badge("demo", color="gray", help="From `cobalance demo`, whose `--remove` deletes it.")
 
 

@@ -224,7 +224,7 @@ def write_totals(
         return IngestReport(0, 0, 0, n_images, 0)
     before = _check_replaceable(store, state, totals.digest, replace)
     claim = Claim.take(store, dataset)
-    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source, demo=False)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     store.write(UPDATE_DATASET, dataset=dataset, values=kept)
     sync_sample(claim, totals.digest, None, progress)
     _keep_only(store, dataset, schema.CLASS, totals.classes)

@@ -46,7 +46,7 @@ class DatasetState:
     images_at : str or None
         The files in which Spark finds all images, and their columns, as JSON.
     demo : bool or None
-        True where a demonstration made it, or the dataset that it is made of.
+        True for a demonstration's.
     """
 
     name: str

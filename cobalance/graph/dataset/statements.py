@@ -42,11 +42,10 @@ ON CREATE SET d.created_at = datetime(), d.updated_at = datetime()""",
 )
 
 BEGIN_IMAGES = Statement(
-    "Mark the images as being written, and record their source and whether a demonstration's.",
+    "Mark the images as being written, and record their source.",
     """
 MATCH (d:Dataset {name: $dataset})
-SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source,
-  d.demo = CASE WHEN $demo IS NULL THEN d.demo WHEN $demo THEN true END""",
+SET d.digest = null, d.cliques_digest = null, d.updated_at = datetime(), d.source = $source""",
 )
 
 TAKE_NAME = Statement(

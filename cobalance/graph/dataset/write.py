@@ -55,7 +55,6 @@ def write_annotations(
     *,
     source: str,
     replace: bool = False,
-    demo: bool | None = None,
     progress: Progress = silent,
 ) -> IngestReport:
     """Update a dataset's images, concepts and co-occurrences to match the annotations.
@@ -72,8 +71,6 @@ def write_annotations(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`. Otherwise they stay.
-    demo : bool or None
-        Whether the images are a demonstration's; None leaves the dataset marked as it is.
 
     Raises
     ------
@@ -90,7 +87,7 @@ def write_annotations(
     if not change and state.digest is not None and state.cooccurrence_digest == state.digest:
         return report
     claim = Claim.take(store, dataset)
-    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source, demo=demo)
+    store.write(statements.BEGIN_IMAGES, dataset=dataset, source=source)
     write_images(claim, annotations, change, digests, progress)
     _delete_orphans(store, dataset)
     progress("co-occurrence", 0, None)

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from cobalance.graph.database import schema
-from cobalance.graph.database.statements import merge_edges_statement
+from cobalance.graph.database.statements import UPDATE_DATASET, merge_edges_statement
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.database.sync import batches
 from cobalance.graph.dataset.read import read_annotations
@@ -201,13 +201,14 @@ def write_rebalanced(
         made = _annotate_generated(new, split_of)
         kept = _join(kept, _with_inherited(made, new, held))
     _claim_copy(store, into, job.id)
+    is_demo = {"demo": dataset_state(store, dataset).demo}
+    store.write(UPDATE_DATASET, dataset=into, values=is_demo)
     report = write_annotations(
         store,
         into,
         kept,
         source=f"{dataset} and the images of job {job.id}",
         replace=True,
-        demo=bool(dataset_state(store, dataset).demo),
         progress=progress,
     )
     _link(store, dataset, into, images)

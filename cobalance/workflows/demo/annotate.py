@@ -25,7 +25,6 @@ from cobalance.graph.annotations.runs import read_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.mining import mine_dataset
 from cobalance.graph.dataset.mining_options import MiningOptions
-from cobalance.graph.dataset.state import find_dataset
 from cobalance.graph.dataset.write import write_annotations
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.imbalances import Ranking, read_imbalances
@@ -41,6 +40,7 @@ from cobalance.workflows.demo.draw_digits import (
     uri_of,
     write_images,
 )
+from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.label.decide import decide_labels
 from cobalance.workflows.label.measure import Measured, measure_run
@@ -167,14 +167,13 @@ def _load(runner: Runner, pictures: pd.DataFrame) -> None:
         ImageRecord(name, of, (), "train", prefix_of(NAME) + uri_of(name), SIDE_PX, SIDE_PX)
         for name, of in zip(pictures["id"], pictures["class_name"], strict=True)
     ]
-    if find_dataset(runner.store, NAME) is not None:
-        drop_dataset(runner.store, runner.folders, NAME, runner.progress)
+    drop_dataset(runner.store, runner.folders, NAME, runner.progress)
+    claim_name(runner.store, NAME)
     write_annotations(
         runner.store,
         NAME,
         Annotations.from_records(records),
         source="things before photographs",
-        demo=True,
         progress=runner.progress,
     )
 

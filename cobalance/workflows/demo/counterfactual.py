@@ -29,7 +29,6 @@ from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.demo.draw_figures import CAPTIONS, INSTANCES, write_figures
 from cobalance.workflows.demo.figure_scenes import GROUPS, NAME, make_scenes
-from cobalance.workflows.demo.removal import FOLDER
 from cobalance.workflows.demo.runner import Runner, prefix_of
 from cobalance.workflows.export import export_job
 from cobalance.workflows.load.dataset import load_dataset
@@ -148,7 +147,7 @@ def run_counterfactual_demo(
     )
     before = count_by_kernel(store, NAME)
     outcomes = {real: _merge(runner, job, real) for real in DATASETS}
-    exported = runner.place / FOLDER / EXPORT
+    exported = runner.place / "demo" / EXPORT
     report = export_job(
         store,
         runner.folders,
@@ -184,7 +183,6 @@ def _load(runner: Runner) -> int:
         read_annotations(folder / INSTANCES, options),
         source=INSTANCES,
         replace=True,
-        demo=True,
         progress=progress,
     )
     mine_dataset(runner.store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)

@@ -188,7 +188,6 @@ def _write_held_out(runner: Runner, dataset: str, seed: int) -> None:
         Annotations.from_records(records),
         source="digits on photographs, with every combination equally often",
         replace=True,
-        demo=True,
         progress=runner.progress,
     )
 

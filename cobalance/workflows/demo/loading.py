@@ -11,7 +11,7 @@ from cobalance.graph.errors import NotFoundError, StaleError, needs_extra
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.workflows.demo import NAME, urbancars
-from cobalance.workflows.demo.removal import check_demo_name
+from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 def load_demo(store: GraphStore, progress: Progress) -> None:
     """Load and mine UrbanCars; a repeated call changes nothing."""
-    check_demo_name(store, NAME)
+    claim_name(store, NAME)
     annotations = Annotations.from_records(urbancars())
-    source = "UrbanCars training set"
-    write_annotations(store, NAME, annotations, source=source, demo=True, progress=progress)
+    write_annotations(store, NAME, annotations, source="UrbanCars training set", progress=progress)
     mine_dataset(store, NAME, MiningOptions(), max_cliques=10_000, progress=progress)
 
 
@@ -51,7 +50,6 @@ def load_digits(runner: "Runner", name: str, drawn: "Digits") -> None:
         drawn.annotations(folder=prefix_of(name)),
         source="digits on photographs, with the shortcuts of UrbanCars",
         replace=True,
-        demo=True,
         progress=progress,
     )
     regions = drawn.annotations(regions=True, folder=prefix_of(name))

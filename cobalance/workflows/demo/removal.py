@@ -1,36 +1,23 @@
-"""Tell datasets of demonstrations from one's own, and remove all that demonstrations made."""
+"""Mark datasets as those of demonstrations, and remove all that demonstrations made."""
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
+from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.state import find_dataset, list_datasets
+from cobalance.graph.dataset.write import make_dataset
 from cobalance.graph.errors import Action, ConflictError
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.jobs.status import list_jobs
 from cobalance.graph.progress import Progress, silent
 from cobalance.workflows.evaluate.stored import delete_evaluations
 from cobalance.workflows.folders import Folders
-from cobalance.workflows.load.dataset import drop_dataset
-
-FOLDER = "demo"
-"""The folder of demonstrations in the output folder and in the home."""
-
-_ALL = 2**31 - 1
+from cobalance.workflows.load.dataset import ALL_RUNS, drop_dataset
 
 
-@dataclass(frozen=True)
-class Removed:
-    """Names of the datasets that were removed, and how many jobs and evaluations with them."""
-
-    datasets: tuple[str, ...]
-    jobs: int
-    evaluations: int
-
-
-def check_demo_name(store: GraphStore, name: str) -> None:
-    """Raise ConflictError if a dataset of this name is there that no demonstration made."""
+def claim_name(store: GraphStore, name: str) -> None:
+    """Mark a dataset, made if missing; ConflictError if it is there and no demonstration's."""
     state = find_dataset(store, name)
     if state is not None and not state.demo:
         raise ConflictError(
@@ -38,37 +25,27 @@ def check_demo_name(store: GraphStore, name: str) -> None:
             Action("rename_dataset", name, ...),
             ", and run the demonstration again.",
         )
+    make_dataset(store, name)
+    store.write(UPDATE_DATASET, dataset=name, values={"demo": True})
 
 
-def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silent) -> Removed:
-    """Delete all datasets that demonstrations made, with everything made of them.
+def remove_demos(store: GraphStore, folders: Folders, progress: Progress = silent) -> list[str]:
+    """Delete what demonstrations made, and all that was made of it; the datasets' names.
 
-    These are copies of the datasets, too, and jobs, plans, evaluations, annotation runs, and the
-    files of all of these. Files go first: if interrupted, run it again.
-
-    Raises
-    ------
-    ConflictError
-        A worker runs an evaluation of one of them.
-    JobBlockedError
-        Files cannot be deleted.
+    Files go first: if interrupted, run it again. Errors are those of `delete_evaluations`.
     """
     listed = list_datasets(store)
-    names = tuple(listed.loc[listed["demo"].astype(bool), "dataset"])
-    jobs = [job.id for name in names for job in list_jobs(store, name, limit=_ALL)]
-    evaluations = [
-        one.id
-        for name in names
-        for one in list_evaluations(store, name, limit=_ALL)
-        if one.train == name
-    ]
-    if jobs or evaluations:
-        output = folders.open_output()
-        delete_evaluations(store, folders, output, evaluations)
-        for job in jobs:
-            output.delete_folder(job)
+    names: list[str] = listed.loc[listed["demo"].astype(bool), "dataset"].tolist()
     for name in names:
+        jobs = list_jobs(store, name, limit=ALL_RUNS)
+        evaluations = list_evaluations(store, name, limit=ALL_RUNS)
+        trained = [one.id for one in evaluations if one.train == name]
+        if jobs or trained:  # a first demonstration has neither, nor the extra worker
+            output = folders.open_output()
+            delete_evaluations(store, folders, output, trained)
+            for job in jobs:
+                output.delete_folder(job.id)
         drop_dataset(store, folders, name, progress)
-    for place in (folders.output, folders.home):  # a URL is none that demonstrations write to
-        shutil.rmtree(Path(place).expanduser() / FOLDER, ignore_errors=True)
-    return Removed(names, len(jobs), len(evaluations))
+    for place in (folders.output, folders.home):  # demonstrations write to no URL
+        shutil.rmtree(Path(place).expanduser() / "demo", ignore_errors=True)
+    return names

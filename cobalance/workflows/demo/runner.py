@@ -17,7 +17,7 @@ from cobalance.graph.progress import Progress, silent
 from cobalance.graph.queries.binding import bind_named
 from cobalance.graph.tasks.lifecycle import read_task
 from cobalance.ingest.stored.output_folder import OutputFolder
-from cobalance.workflows.demo.removal import FOLDER, check_demo_name
+from cobalance.workflows.demo.removal import claim_name
 from cobalance.workflows.folders import Folders
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.work.run import run_here
@@ -61,15 +61,9 @@ class Runner:
         return self.folders.open_output()
 
     def pictures(self, name: str) -> Path:
-        """The folder of a demonstration's own pictures; their addresses begin with `prefix_of`.
-
-        Raises
-        ------
-        ConflictError
-            The store has a dataset of one's own of this name.
-        """
-        check_demo_name(self.store, name)
-        return self.place / FOLDER / name
+        """Claim a dataset; the folder of its pictures, whose addresses begin with `prefix_of`."""
+        claim_name(self.store, name)
+        return self.place / "demo" / name
 
     def check_leftovers(self, made_of: Mapping[str, str]) -> None:
         """Refuse datasets that an earlier run made and that the new jobs cannot be merged into.
@@ -124,7 +118,7 @@ class Runner:
 
     def _run(self, jobs: Collection[str], progress: Progress) -> None:
         home = self.settings.cobalance_home.expanduser().absolute()
-        run_here(self.settings, jobs, f"sqlite:///{home / FOLDER / 'queue.sqlite'}", progress)
+        run_here(self.settings, jobs, f"sqlite:///{home / 'demo' / 'queue.sqlite'}", progress)
 
     def ask(self, query: str, dataset: str, **parameters: Any) -> pd.DataFrame:
         """Answer of a saved query."""
@@ -134,7 +128,7 @@ class Runner:
 
 def prefix_of(name: str) -> str:
     """Prefix of the addresses of a demonstration's pictures."""
-    return f"{FOLDER}/{name}/"
+    return f"demo/{name}/"
 
 
 def _check_done(name: str, state: str, error: str | None) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from cobalance.graph.annotations.runs import has_accepted, list_runs
+from cobalance.graph.database.statements import UPDATE_DATASET
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset import drop_rename
 from cobalance.graph.dataset.sampled import Sample, write_sampled
@@ -45,7 +46,6 @@ def load_dataset(
     *,
     source: str,
     replace: bool = False,
-    demo: bool = False,
     progress: Progress = silent,
 ) -> IngestReport:
     """Load annotations into the graph, and regions and captions into files beside it.
@@ -58,8 +58,6 @@ def load_dataset(
         Where the annotations came from, for people.
     replace : bool
         Delete the dataset's images that are not in `annotations`.
-    demo : bool
-        The images are a demonstration's.
 
     Raises
     ------
@@ -70,13 +68,7 @@ def load_dataset(
         images' regions or captions cannot be written.
     """
     report = write_annotations(
-        store,
-        dataset,
-        annotations,
-        source=source,
-        replace=replace,
-        demo=demo,
-        progress=progress,
+        store, dataset, annotations, source=source, replace=replace, progress=progress
     )
     write_regions(folders.regions, dataset, annotations, replace=replace, progress=progress)
     write_image_texts(
@@ -112,6 +104,7 @@ def load_sampled(
     Other parameters and errors are those of `load_dataset`; ConflictError also where the graph has
     all images of the dataset and a sample is asked for.
     """
+    store.write(UPDATE_DATASET, dataset=dataset, values={"demo": None})  # one's own from now on
     if sample is None:
         return load_dataset(
             store, folders, dataset, annotations, source=source, replace=replace, progress=progress

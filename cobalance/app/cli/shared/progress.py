@@ -14,18 +14,16 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
 
-class Lines:
+def stage_lines(console: Terminal) -> Progress:
     """Progress callback that prints a line for each stage as it begins."""
+    begun: set[str] = set()
 
-    def __init__(self, console: Terminal) -> None:
-        self._console = console
-        self._begun: set[str] = set()
+    def report(stage: str, *_: object) -> None:
+        if stage not in begun:
+            begun.add(stage)
+            console.print(f"{stage} …")
 
-    def __call__(self, stage: str, *_: object) -> None:
-        """Report progress, see `cobalance.graph.progress.Progress`."""
-        if stage not in self._begun:
-            self._begun.add(stage)
-            self._console.print(f"{stage} …")
+    return report
 
 
 class Stages:
@@ -99,7 +97,7 @@ def progress_bars(*, lines: bool = False) -> Iterator[Progress]:
         disable=not console.is_terminal,
     ) as bars:
         try:
-            yield Lines(console) if lines and not console.is_terminal else Stages(bars)
+            yield stage_lines(console) if lines and not console.is_terminal else Stages(bars)
         except KeyboardInterrupt:
             bars.stop()
             console.print("Interrupted. Run the same command again: it goes on where it stopped.")

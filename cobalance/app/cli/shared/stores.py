@@ -52,10 +52,7 @@ def _keep_store() -> "Iterator[GraphStore]":
 
 @contextmanager
 def opened_store(*, lines: bool = False) -> "Iterator[tuple[GraphStore, Progress]]":
-    """Open the store that the environment names, or the command's own, with progress bars.
-
-    With `lines` progress is told without a terminal, too, by a line for each stage.
-    """
+    """Open the store that the environment names, or the command's own; see `progress_bars`."""
     from cobalance.workflows.store import open_store
 
     kept = _KEPT.get()
