@@ -29,7 +29,7 @@ from cobalance.remedies import in_python, methods_speak_python, speaks_python
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_sampled
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
-from cobalance.workflows.store import open_store
+from cobalance.workflows.store import Connection, connection, open_store
 
 
 @methods_speak_python
@@ -117,6 +117,11 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
     def drop(self, name: str) -> None:
         """Delete a dataset with its plans and jobs; raises NotFoundError for an unknown name."""
         drop_dataset(self.graph, self.settings.folders(), clean_name(name), self.progress)
+
+    @property
+    def connection(self) -> Connection:
+        """For any other Neo4j driver: `uri`, `auth`, `database`, and the `password_file`."""
+        return connection(self.settings, self.graph)
 
     def queries(self) -> pd.DataFrame:
         """The saved queries: name, parameters, purpose."""

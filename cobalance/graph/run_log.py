@@ -2,14 +2,17 @@
 
 import functools
 import inspect
+import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from cobalance.graph.errors import OptionError
 from cobalance.graph.safe_text import safe_text
@@ -18,13 +21,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Level = StrEnum("Level", "DEBUG INFO WARNING ERROR")
+LogFormat = StrEnum("LogFormat", "TEXT JSON")
 
 
 def log_run(function: Callable[P, R]) -> Callable[P, R]:
     """Log an operation's begin, end or error to its module's logger, at INFO; stages at DEBUG.
 
     The begin names the arguments that are texts, numbers or of a length, the end those of the
-    result; an error comes with how far each stage of ``progress`` was.
+    result; an error comes with how far each stage of ``progress`` was. Each record has the same as
+    fields, in its attribute ``run``.
 
     Examples
     --------
@@ -45,35 +50,60 @@ def log_run(function: Callable[P, R]) -> Callable[P, R]:
 
             def progress(stage: str, done: int, total: int | None) -> None:
                 if stage not in stages:
-                    log.debug("%s: %s", name, stage)
+                    log.debug("%s: %s", name, stage, extra=_run(name, "stage", stage=stage))
                 stages[stage] = f"{stage} {done}" if total is None else f"{stage} {done}/{total}"
                 report(stage, done, total)
 
             call.arguments["progress"] = progress
-        log.info("%s begins: %s", name, " ".join(_numbers(call.arguments.items())))
+        texts, numbers = _numbers(call.arguments.items())
+        log.info("%s begins: %s", name, texts, extra=_run(name, "begins", numbers=numbers))
         began = time.monotonic()
         try:
             result = function(*call.args, **call.kwargs)
         except BaseException as error:
-            failed = f"{time.monotonic() - began:.1f} s ({', '.join(stages.values())})"
-            log.info("%s failed after %s: %s: %s", name, failed, type(error).__name__, error)
+            took_s, kind = time.monotonic() - began, type(error).__name__
+            failed = f"{took_s:.1f} s ({', '.join(stages.values())})"
+            fields = {"duration_s": took_s, "stages": list(stages.values()), "error": kind}
+            extra = _run(name, "failed", **fields)
+            log.info("%s failed after %s: %s: %s", name, failed, kind, error, extra=extra)
             raise
-        numbers = " ".join(_numbers([("result", result)]))
-        log.info("%s ended after %.1f s: %s", name, time.monotonic() - began, numbers)
+        took_s = time.monotonic() - began
+        texts, numbers = _numbers([("result", result)])
+        extra = _run(name, "ended", duration_s=took_s, numbers=numbers)
+        log.info("%s ended after %.1f s: %s", name, took_s, texts, extra=extra)
         return result
 
     return run
 
 
-def _numbers(values: Iterable[tuple[str, object]]) -> Iterable[str]:
-    """Texts and numbers with their names, and lengths, also of the fields of dataclasses."""
+def _run(workflow: str, phase: str, **fields: object) -> dict[str, object]:
+    """Fields of a record of a run."""
+    return {"run": {"workflow": workflow, "phase": phase, **fields}}
+
+
+def _numbers(values: Iterable[tuple[str, object]]) -> tuple[str, dict[str, object]]:
+    """Texts and numbers with their names, and lengths: in words, and as fields."""
+    texts, found = [], {}
+    for name, value in _values_in(values):
+        is_size = isinstance(value, Sized) and not isinstance(value, str)
+        found[name] = len(value) if is_size else value  # type: ignore[arg-type]
+        texts.append(f"{name}: {found[name]}" if is_size else f"{name}={value!r}")
+    return " ".join(texts), found
+
+
+def _values_in(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
+    """The values to tell, also of the fields of dataclasses."""
     for name, value in values:
-        if isinstance(value, str | int | float | Path):
-            yield f"{name}={str(value)!r}" if isinstance(value, str | Path) else f"{name}={value}"
+        if isinstance(value, Path):
+            yield name, str(value)
+        elif isinstance(value, str | int | float):
+            yield name, value
         elif is_dataclass(value) and name != "folders":
-            yield from _numbers((field.name, getattr(value, field.name)) for field in fields(value))
+            yield from _values_in(
+                (field.name, getattr(value, field.name)) for field in fields(value)
+            )
         elif isinstance(value, Sized) and not isinstance(value, Mapping):
-            yield f"{name}: {len(value)}"
+            yield name, value
 
 
 class _Line(logging.Formatter):
@@ -83,6 +113,35 @@ class _Line(logging.Formatter):
         return safe_text(super().format(record))
 
 
+class _Object(logging.Formatter):
+    """One record as a JSON object on a line, without credentials and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        values = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            "message": record.getMessage(),
+            **getattr(record, "run", {}),
+        }
+        if record.exc_info:
+            values["exception"] = self.formatException(record.exc_info)
+        return json.dumps(_safe(values), ensure_ascii=False)
+
+
+def _safe(value: Any) -> Any:
+    """A value for JSON, each text in it as `safe_text` writes it."""
+    if isinstance(value, Mapping):
+        return {safe_text(str(name)): _safe(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_safe(one) for one in value]
+    if value is None or isinstance(value, bool | int):
+        return value
+    is_number = isinstance(value, float) and isfinite(value)
+    return round(value, 6) if is_number else safe_text(str(value))
+
+
 class _Terminal(logging.Handler):
     """Write to the current standard error, which progress bars replace."""
 
@@ -90,17 +149,19 @@ class _Terminal(logging.Handler):
         sys.stderr.write(f"{self.format(record)}\n")
 
 
-def write_log(level: Level | None, file: Path | None) -> None:
+def write_log(level: Level | None, file: Path | None, format_: LogFormat = LogFormat.TEXT) -> None:
     """Write the log from a level on to a file, by default INFO, or without one to standard error.
 
-    Warnings are written to standard error in any case, without either by Python itself.
+    Warnings are written to standard error in any case, without either by Python itself. As JSON
+    these are those of other packages, too.
 
     Raises
     ------
     OptionError
         The file cannot be written.
     """
-    if level is None and file is None:
+    is_json = format_ is LogFormat.JSON
+    if level is None and file is None and not is_json:
         return
     handlers: list[logging.Handler] = [_Terminal(logging.WARNING if file else logging.NOTSET)]
     if file is not None:
@@ -110,8 +171,13 @@ def write_log(level: Level | None, file: Path | None) -> None:
             raise OptionError(
                 f"The log file {file} cannot be written: {error.strerror}."
             ) from error
+    line = _Line("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
     for handler in handlers:
-        handler.setFormatter(_Line("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+        handler.setFormatter(_Object() if is_json else line)
     log = logging.getLogger("cobalance")
-    log.handlers = handlers
-    log.setLevel((level or Level.INFO).upper())
+    default = Level.INFO if file or not is_json else Level.WARNING
+    log.setLevel((level or default).upper())
+    log.handlers = [] if is_json else handlers
+    if is_json:
+        logging.getLogger().handlers = handlers
+        logging.captureWarnings(capture=True)

@@ -20,9 +20,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from cobalance.graph.database.local.settings import LocalServerSettings
 from cobalance.graph.errors import Action, OptionError, Setting
 from cobalance.graph.options import first_fault
-from cobalance.graph.run_log import Level, write_log
+from cobalance.graph.run_log import Level, LogFormat, write_log
 from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.folders import Folders
+
+_SHORTEST_TOKEN = 16  # characters; whoever guesses it reads the metrics
 
 VARIABLES = {
     "uri": "NEO4J_URI",
@@ -93,6 +95,8 @@ class LogSettings(BaseSettings):
     are printed, and a log file is written from `info` on."""
     cobalance_log_file: Path | None = None
     """A file to which workers, commands and the web app append the log."""
+    cobalance_log_format: Annotated[LogFormat, BeforeValidator(str.lower)] = LogFormat.TEXT
+    """`json` for a JSON object a line, in the file and on the terminal."""
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -118,7 +122,7 @@ class LogSettings(BaseSettings):
 
     def write_log(self) -> None:
         """Write the log of this process; see `cobalance.graph.run_log.write_log`."""
-        write_log(self.cobalance_log, self.cobalance_log_file)
+        write_log(self.cobalance_log, self.cobalance_log_file, self.cobalance_log_format)
 
 
 class Settings(LogSettings):
@@ -173,6 +177,9 @@ class Settings(LogSettings):
     cobalance_trust_email: bool = False
     """`true` to trust addresses for which the login provider sends no `email_verified`; those that
     it calls unverified are never trusted."""
+    cobalance_metrics_token_file: Path | None = None
+    """A file with the token that Prometheus sends to get `/metrics` of the web app, which is 404
+    without it."""
     cobalance_upload_mb: Annotated[int, Field(ge=1)] = 600
     """The most MB of files that a page of the web app may send to load, in up to 1,000 files; all
     pages together may send twice as much."""
@@ -207,6 +214,17 @@ class Settings(LogSettings):
                 "or unset NEO4J_URI to use a local server."
             )
         return self.neo4j_password.get_secret_value()
+
+    def metrics_token(self) -> str | None:
+        """The token of the metrics, from its file; None where they are off."""
+        file, variable = self.cobalance_metrics_token_file, "COBALANCE_METRICS_TOKEN_FILE"
+        token = None if file is None else _secret(variable, file)
+        if token is not None and len(token) < _SHORTEST_TOKEN:
+            raise OptionError(
+                f"{variable}={file}: the token has less than {_SHORTEST_TOKEN} characters. Make "
+                "one with `openssl rand -hex 32`."
+            )
+        return token
 
     def folders(self) -> Folders:
         """Where files are kept and found."""

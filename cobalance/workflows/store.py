@@ -1,8 +1,17 @@
-"""Open the graph store that the settings name."""
+"""Open the graph store that the settings name, and say where it is."""
 
-from cobalance.graph.database.local.server_control import ensure_running
-from cobalance.graph.database.store import GraphStore
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from cobalance.graph.database.local import server_control as local_server
+from cobalance.graph.database.local.home import USERNAME, Home
+from cobalance.graph.database.store import GraphStore, encryption
+from cobalance.graph.dataset.state import list_datasets
+from cobalance.graph.errors import StoreUnavailableError
 from cobalance.graph.progress import Progress, silent
+from cobalance.graph.safe_text import mask_credentials
 from cobalance.workflows.settings import Settings
 
 
@@ -21,7 +30,84 @@ def open_store(settings: Settings, progress: Progress = silent) -> GraphStore:
             settings.password(),
             settings.neo4j_database,
         )
-    endpoint = ensure_running(settings.local_server(), progress)
+    endpoint = local_server.ensure_running(settings.local_server(), progress)
     store = GraphStore.connect(endpoint.uri, endpoint.username, endpoint.password)
     store.folder = settings.local_server().home
     return store
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Address and credentials of a store, for any Neo4j driver.
+
+    `password_file` has the password and nothing else; without one it is in the variable
+    NEO4J_PASSWORD.
+    """
+
+    uri: str
+    username: str
+    database: str
+    password_file: Path | None
+    encryption: str
+    _password: str = field(repr=False, compare=False)
+
+    @property
+    def auth(self) -> tuple[str, str]:
+        """User and password, as drivers take them: to pass on, and not to print."""
+        return self.username, self._password
+
+
+def connection(settings: Settings, store: GraphStore) -> Connection:
+    """How any driver connects to the store that the settings name, which is open.
+
+    A local server keeps its address while it runs, and takes it again if it is free then.
+    """
+    if settings.neo4j_uri is not None:
+        user, file, password = (
+            settings.neo4j_username,
+            settings.neo4j_password_file,
+            settings.password(),
+        )
+    else:
+        user, file = USERNAME, Home(settings.local_server().home).password
+        password = file.read_text(encoding="utf-8")
+    place = None if file is None else file.absolute()
+    return Connection(store.uri, user, store.database, place, encryption(store.uri), password)
+
+
+def store_status(settings: Settings) -> dict[str, Any]:
+    """State of the store that the settings name, and where its parts are; None where unknown.
+
+    A local server that is not running stays so, and has no URI. ``problem`` is the
+    StoreUnavailableError of one that should answer and does not.
+    """
+    local, folders = settings.local_server(), settings.folders()
+    is_local = settings.neo4j_uri is None
+    server = local_server.status(local) if is_local else None
+    uri = server.uri if server else settings.neo4j_uri
+    found: dict[str, Any] = {
+        "uri": uri and mask_credentials(uri),
+        "database": "neo4j" if is_local else settings.neo4j_database,
+        "local": is_local,
+        "running": False,
+        **dict.fromkeys(("problem", "encrypted", "encryption", "version", "edition", "datasets")),
+        **dict.fromkeys(("pid", "phase", "resident_mb", "running_s", "log")),
+        **(vars(server) if server else {}),
+        "idle_stop_s": local.idle_stop_s if is_local and isfinite(local.idle_stop_s) else None,
+        "data": local.home.expanduser().absolute() if is_local else None,
+        "home": folders.home.absolute(),
+        "images": [mask_credentials(root) for root in settings.cobalance_images],
+        "output": mask_credentials(folders.output),
+        "queue": mask_credentials(settings.queue_url()),
+    }
+    try:
+        if uri is not None:
+            found["encryption"] = encryption(uri)
+            found["encrypted"] = found["encryption"] != "not encrypted"
+        if not is_local or found["phase"] == "ready":
+            with open_store(settings) as store:
+                found |= {"version": store.server_version(), "edition": store.server_edition()}
+                found |= {"datasets": len(list_datasets(store)), "running": True}
+    except StoreUnavailableError as error:
+        found["problem"] = error
+    return found

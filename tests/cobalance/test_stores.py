@@ -85,6 +85,14 @@ def test_datasets_by_name(connected, dataset, cars):
         connected[dataset]
 
 
+def test_any_driver_connects_by_what_a_store_tells(connected, address):
+    to = connected.connection
+    uri, user, password, database = address
+    assert (to.uri, to.auth, to.database) == (uri, (user, password), database)
+    assert password not in repr(to)
+    assert to.password_file is None or to.password_file.read_text().strip() == password
+
+
 def test_a_file_is_loaded_by_its_path(connected, dataset, tmp_path):
     file = tmp_path / "cars.csv"
     file.write_text("id,label,objects\n1,a,cow\n2,b,cow\n")

@@ -74,8 +74,9 @@ def app(
     Then COBALANCE_EDITORS may change things, and the others may look. Who they are, is what the
     provider calls a verified address.
 
-    GET /healthz answers 200 while the database does, else 503, without a login; all else, also
-    /_stcore/metrics, is for people who have logged in.
+    GET /healthz answers 200 while the database does, else 503, without a login. GET /metrics is for
+    Prometheus, with the token of COBALANCE_METRICS_TOKEN_FILE. All else, also /_stcore/metrics, is
+    for people who have logged in.
     """
     from cobalance.workflows.demo import NAME
     from cobalance.workflows.demo.loading import ensure_demo

@@ -1,40 +1,83 @@
-"""`cobalance store`: show, start and stop the database server; serve it to an assistant."""
+"""`cobalance store`: the database server, how to connect to it, and an assistant's access."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import typer
 
 from cobalance.app.cli.shared.progress import progress_bars
+from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 
 app = typer.Typer(no_args_is_help=True)
 
+ShownOption = Annotated[
+    Literal["table", "json"],
+    typer.Option("--format", "-f", help="For people, or for scripts.", show_default=True),
+]
+
 
 @app.command()
-def status() -> None:
-    """Show which database is in use and whether it answers."""
-    from cobalance.workflows.store import open_store
+def status(format_: ShownOption = "table") -> None:
+    """Show which database is in use, whether it answers, and whether encrypted."""
+    from cobalance.workflows.store import store_status
+
+    found = store_status(environment())
+    problem = found["problem"]
+    if format_ == "json":
+        _write_json({**found, "problem": problem and problem.render(in_shell)})
+        raise typer.Exit(0 if problem is None else 1)
+    if problem is not None:
+        raise problem
+    server = "Neo4j {version} {edition}".format(**found)
+    if found["uri"] is None:
+        text = "The local server is not running; any command starts it. Data: {data}"
+    elif not found["local"]:
+        text = "{uri}, database {database}: {server} answers.\nConnection: {encryption}"
+    else:
+        text = (
+            "The local server is {phase} at {uri}: {server}, process {pid}, {resident_mb:,.0f} MB, "
+            "up {up_min:,.0f} min.\nConnection: {encryption}\nData: {data}\nLog:  {log}\n{stops}"
+        )
+    up_min, stops = (found["running_s"] or 0) / 60, _stops(found["idle_stop_s"])
+    out.print(text.format(**found, server=server, up_min=up_min, stops=stops))
+
+
+def _stops(idle_stop_s: float | None) -> str:
+    if idle_stop_s is None:
+        return "It runs until `cobalance store stop`."
+    time = f"{idle_stop_s / 60:,.3g} min"
+    return f"It stops by itself when nobody is connected for {time} (COBALANCE_IDLE_STOP_S)."
+
+
+def _write_json(values: Mapping[str, object]) -> None:
+    from cobalance.app.cli.shared.tables import write_text
+
+    write_text(json.dumps(values, default=str, ensure_ascii=False, indent=1) + "\n", None)
+
+
+@app.command()
+def connection(format_: ShownOption = "table") -> None:
+    """Show how any Neo4j driver connects: address, user, and the file of the password.
+
+    A local server is started for it.
+    """
+    from cobalance.workflows import store as stores
 
     settings = environment()
-    if settings.neo4j_uri is not None:
-        with open_store(settings) as store:
-            version = store.server_version()
-        out.print(
-            f"{settings.neo4j_uri}, database {settings.neo4j_database}: Neo4j {version} answers."
-        )
+    with opened_store() as (store, _):
+        found = stores.connection(settings, store)
+    values = {name: value for name, value in vars(found).items() if not name.startswith("_")}
+    if format_ == "json":
+        _write_json(values)
         return
-    from cobalance.graph.database.local import server_control as local_server
-
-    server = local_server.status(settings.local_server())
-    folder = settings.local_server().home
-    if server is None:
-        out.print(f"The local server is not running; any command starts it. Data: {folder}")
-        return
-    out.print(
-        f"The local server is {server.phase} at {server.uri}: process {server.pid}, "
-        f"{server.resident_mb:,.0f} MB, up {server.running_s / 60:,.0f} min.\n"
-        f"Data: {folder}\nLog:  {server.log}\n"
-        "It stops by itself when nobody is connected for a while (COBALANCE_IDLE_STOP_S)."
-    )
+    values["password_file"] = found.password_file or "none; it is in the variable NEO4J_PASSWORD"
+    for name, value in values.items():
+        out.print(f"{name.replace('_', ' '):<15}{value}")
+    if settings.neo4j_uri is None:
+        notes.print(_stops(settings.local_server().idle_stop_s))
 
 
 @app.command()

@@ -17,6 +17,7 @@ from cobalance.app.web.load import page as datasets_page
 from cobalance.app.web.neighbourhood import page as neighbourhood
 from cobalance.app.web.panel import page as panel
 from cobalance.app.web.plan import page as plan
+from cobalance.app.web.server.counters import page_run
 from cobalance.app.web.state import access, refreshing, session, url
 from cobalance.app.web.widgets.messages import errors_shown
 from cobalance.app.web.widgets.wording import meaning
@@ -63,7 +64,7 @@ def main() -> None:
     page = st.navigation(list(pages.values()), position="top")
     if page.title not in WITH_UPLOADS:
         access.end_uploads()
-    with errors_shown():
+    with errors_shown(), page_run(page.title):
         if first_steps.follow() and page.title == "Datasets":
             url.go_to("diagnose")
         names = session.datasets()["dataset"].tolist()

@@ -1,8 +1,10 @@
 """Graph store: sessions of the Neo4j driver, with its errors translated."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from ssl import SSLCertVerificationError, SSLError
 from typing import Any
 
 import pandas as pd
@@ -50,6 +52,18 @@ PATIENCE: dict[str, Any] = {
 }
 """Seconds before a person hears that no server answers; the driver's own are up to 60."""
 
+ENCRYPTION = {
+    "bolt": "not encrypted",
+    "bolt+s": "encrypted, certificate verified",
+    "bolt+ssc": "encrypted, certificate not verified",
+    "neo4j": "not encrypted",
+    "neo4j+s": "encrypted, certificate verified",
+    "neo4j+ssc": "encrypted, certificate not verified",
+}
+"""The schemes of Bolt. The driver knows ``http`` as well, without the sessions used here."""
+
+logging.getLogger("neo4j").addHandler(logging.NullHandler())  # its warnings are our errors
+
 Row = dict[str, Any]
 Cypher = str | Statement
 
@@ -86,7 +100,8 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         Raises
         ------
         StoreUnavailableError
-            No server answers at `uri`, it refuses the credentials, or it has no such database.
+            `uri` is no address, no server answers there, it refuses the credentials, or it has no
+            such database.
         StoreError
             The server is older than Neo4j 5.26.
         SchemaVersionError
@@ -102,21 +117,19 @@ class GraphStore(AbstractContextManager["GraphStore"]):
                 **PATIENCE,
             )
 
+        store = None
         try:
+            encryption(uri)
             store = cls(open_driver, uri, database)
-        except (ConfigurationError, ValueError) as error:
-            address = uri if "://" in uri else uri.rpartition("@")[2]  # no login without a scheme
-            raise StoreUnavailableError(
-                f"{address!r} is not an address of a Neo4j server: {error}. "
-                "It looks like bolt://localhost:7687 or neo4j+s://graph.example.org."
-            ) from error
-        try:
             with _our_errors(uri, username, database):
                 store.driver.verify_connectivity()
                 _check_version(store.driver, uri, database)
                 migrate(store.driver, database)
-        except BaseException:
-            store.close()
+        except BaseException as error:
+            if store is not None:
+                store.close()
+            if isinstance(error, ConfigurationError | ValueError):  # by any part of the address
+                raise _bad_address(uri, str(error).rstrip(".")) from error
             raise
         return store
 
@@ -158,7 +171,12 @@ class GraphStore(AbstractContextManager["GraphStore"]):
     def server_version(self) -> str:
         """Version of the server, such as ``5.26.30``."""
         with _our_errors(self.uri, "", self.database):
-            return _version(self.driver, self.database)
+            return _server(self.driver, self.database)[0]
+
+    def server_edition(self) -> str:
+        """Edition of the server, such as ``community``."""
+        with _our_errors(self.uri, "", self.database):
+            return _server(self.driver, self.database)[1]
 
     def write_all(self, text: Cypher, expected: int, **parameters: Any) -> None:
         """Run a write that returns ``written``; roll it back unless that is `expected`."""
@@ -188,6 +206,29 @@ class GraphStore(AbstractContextManager["GraphStore"]):
             ) as session,
         ):
             yield session
+
+
+def encryption(uri: str) -> str:
+    """Whether a connection to an address is encrypted, by its scheme, in words.
+
+    Examples
+    --------
+    >>> encryption("bolt+ssc://graph.example.org")
+    'encrypted, certificate not verified'
+    """
+    scheme, separator, _ = uri.partition("://")
+    if not separator or scheme not in ENCRYPTION:
+        raise _bad_address(uri, f"it begins with none of {', '.join(ENCRYPTION)}")
+    return ENCRYPTION[scheme]
+
+
+def _bad_address(uri: str, reason: str) -> StoreUnavailableError:
+    address = uri if "://" in uri else uri.rpartition("@")[2]  # no login without a scheme
+    return StoreUnavailableError(
+        f"{address!r} is not an address of a Neo4j server: {reason}. Set ",
+        Setting("uri"),
+        " to one like bolt://localhost:7687 or neo4j+s://graph.example.org.",
+    )
 
 
 def other_writer() -> ConflictError:
@@ -233,6 +274,8 @@ def unavailable_error(
             *(Setting("username"), " and ", Setting("password"), "."),
         )
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
+        if (tls := _tls_error(error, server)) is not None:
+            return tls
         reason = str(error).partition("\n")[0].partition(" (resolved to")[0].rstrip(":.")
         return StoreUnavailableError(
             f"No Neo4j server answers{f' at {uri}' if uri else ''}: {reason}. Start it, or ",
@@ -253,6 +296,29 @@ def unavailable_error(
     return None
 
 
+def _tls_error(error: BaseException, server: str) -> StoreUnavailableError | None:
+    """The error for encryption that failed; None for another cause, which is below the driver's."""
+    below = [error]
+    while below:
+        cause = below.pop()
+        if isinstance(cause, SSLCertVerificationError):
+            return StoreUnavailableError(
+                f"{server} has a certificate that is not to be trusted: "
+                f"{cause.verify_message.rstrip('.')}. Name the file of the authority that signed "
+                "it in SSL_CERT_FILE, or connect by a host name that it is for; see "
+                "docs/operate.md."
+            )
+        if isinstance(cause, SSLError):
+            return StoreUnavailableError(
+                f"{server} does not speak TLS. Configure its certificate, see docs/operate.md, or "
+                "set ",
+                *(Setting("uri"), " to an address without +s and +ssc."),
+            )
+        below += getattr(cause, "exceptions", ())  # of a routing table's requests
+        below += [one for one in (cause.__cause__, cause.__context__) if one is not None]
+    return None
+
+
 def _other_error(error: Neo4jError | DriverError) -> StoreError:
     if isinstance(error, ConstraintError):
         return ConstraintViolatedError(
@@ -268,7 +334,7 @@ def _other_error(error: Neo4jError | DriverError) -> StoreError:
 
 
 def _check_version(driver: Driver, uri: str, database: str) -> None:
-    version = _version(driver, database)
+    version, _ = _server(driver, database)
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_SERVER:
         raise StoreError(
             f"{uri} runs Neo4j {version}; cobalance needs 5.26 LTS or newer. Upgrade the server, "
@@ -278,10 +344,11 @@ def _check_version(driver: Driver, uri: str, database: str) -> None:
         )
 
 
-def _version(driver: Driver, database: str) -> str:
+def _server(driver: Driver, database: str) -> tuple[str, str]:
+    """Version and edition."""
     records, _, _ = driver.execute_query(
-        "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' "
-        "RETURN versions[0] AS version",
+        "CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' "
+        "RETURN versions[0] AS version, edition",
         database_=database,
     )
-    return str(records[0]["version"])
+    return str(records[0]["version"]), str(records[0]["edition"])

@@ -9,7 +9,7 @@ import asyncio
 import time
 from importlib.metadata import version
 
-from neo4j import AsyncGraphDatabase, NotificationMinimumSeverity
+from neo4j import AsyncDriver, AsyncGraphDatabase, NotificationMinimumSeverity
 from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -48,7 +48,7 @@ class DatabaseProbe:
     async def _ask(self) -> str | None:
         try:
             async with asyncio.timeout(LIMIT_S):
-                endpoint = await asyncio.to_thread(_endpoint, self._settings)
+                endpoint = await asyncio.to_thread(running_endpoint, self._settings)
                 await _query(endpoint, self._settings.neo4j_database)
         except TimeoutError:
             return f"It does not answer within {LIMIT_S:.0f} s."
@@ -65,7 +65,7 @@ class DatabaseProbe:
         return None
 
 
-def _endpoint(settings: Settings) -> Endpoint:
+def running_endpoint(settings: Settings) -> Endpoint:
     """Endpoint of the running database; never starts one."""
     if settings.neo4j_uri is not None:
         return Endpoint(settings.neo4j_uri, settings.neo4j_username, settings.password(), 0)
@@ -82,16 +82,21 @@ def _endpoint(settings: Settings) -> Endpoint:
     return Endpoint(server.uri, USERNAME, password, server.pid)
 
 
+def open_driver(endpoint: Endpoint, user_agent: str) -> AsyncDriver:
+    """Prepare to connect to the database, with little patience."""
+    return AsyncGraphDatabase.driver(
+        endpoint.uri,
+        auth=(endpoint.username, endpoint.password),
+        connection_timeout=LIMIT_S,
+        connection_acquisition_timeout=LIMIT_S,
+        notifications_min_severity=NotificationMinimumSeverity.OFF,
+        user_agent=user_agent,
+    )
+
+
 async def _query(endpoint: Endpoint, database: str) -> None:
     async with (
-        AsyncGraphDatabase.driver(
-            endpoint.uri,
-            auth=(endpoint.username, endpoint.password),
-            connection_timeout=LIMIT_S,
-            connection_acquisition_timeout=LIMIT_S,
-            notifications_min_severity=NotificationMinimumSeverity.OFF,
-            user_agent="cobalance-health",
-        ) as driver,
+        open_driver(endpoint, "cobalance-health") as driver,
         driver.session(database=database, default_access_mode="READ") as session,
     ):
         await (await session.run("RETURN 1")).consume()

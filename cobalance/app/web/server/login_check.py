@@ -11,12 +11,13 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cobalance.app.web.server import health
+from cobalance.app.web.server import health, metrics
 from cobalance.app.web.server.streamlit_internals import login_url, signed_in_user
 from cobalance.workflows.login_file import Login
 
 _LOGIN = "/login"
-_OPEN = (health.PATH, "/auth/login", "/auth/logout", "/oauth2callback")
+_OPEN = (health.PATH, metrics.PATH, "/auth/login", "/auth/logout", "/oauth2callback")
+"""Paths that need no login; the metrics need a token of their own."""
 _PAGE = Path(__file__).with_name("login.html").read_text(encoding="utf-8").rstrip()
 
 

@@ -26,8 +26,10 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cobalance.app.web.server.counters import RequestCounter
 from cobalance.app.web.server.health import health_route
 from cobalance.app.web.server.login_check import LoginCheck
+from cobalance.app.web.server.metrics import Monitor, metrics_route
 from cobalance.app.web.server.security import HostAndOriginCheck, MessageCheck
 from cobalance.app.web.server.streamlit_internals import configure
 from cobalance.app.web.server.uploads import UPLOADS, UploadCheck
@@ -213,6 +215,7 @@ class PageHtml:
 
 def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -> None:
     """Serve until interrupted; call `ready` once, when requests are answered."""
+    monitor, token = Monitor(settings), settings.metrics_token()
     address = listening.socket.getsockname()[0]  # decides which folders a page may offer
     UPLOADS.most_mb = settings.cobalance_upload_mb
     configure(
@@ -232,14 +235,20 @@ def serve(settings: Settings, listening: Listening, ready: Callable[[], None]) -
         # While the browser is on its way: the first visitor need not wait for it.
         Thread(target=import_module, args=["cobalance.app.web.main"], daemon=True).start()
         yield {}
+        await monitor.close()
 
     login, url = listening.login, listening.url
     app = st.App(
         SCRIPT,
         secrets=None if login is None else {"auth": dict(login.auth)},
         lifespan=announce,
-        routes=[health_route(settings), Route("/diagnose", _to_first_page)],
+        routes=[
+            health_route(settings),
+            metrics_route(monitor, token),
+            Route("/diagnose", _to_first_page),
+        ],
         middleware=[
+            Middleware(RequestCounter),
             Middleware(HostAndOriginCheck, host=listening.host, origin=url if login else None),
             *([Middleware(LoginCheck, login=login, origin=url)] if login else []),
             Middleware(MessageCheck),

@@ -89,7 +89,7 @@ def answers(page: ClientConnection, asked: BackMsg, kind: str) -> ForwardMsg:
 
 
 def test_a_stranger_is_asked_to_log_in_and_reads_nothing_else(app):
-    for path in ("/_stcore/metrics", "/metrics", "/_stcore/host-config", "/_stcore/health", "/"):
+    for path in ("/_stcore/metrics", "/_stcore/host-config", "/_stcore/health", "/"):
         status, body = get(app, path)
         assert (status, body.count("\n")) == (401, 1), path
     for user in (
@@ -103,6 +103,7 @@ def test_a_stranger_is_asked_to_log_in_and_reads_nothing_else(app):
     status, page = get(app, "/plan?dataset=demo", **HTML)
     assert (status, "Log in" in page, "<script" in page) == (200, True, False)
     assert app.health()[0] == 200  # whoever watches the app does not log in
+    assert get(app, "/metrics")[0] == 404  # but has a token of its own, where there is one
 
     assert "active_sessions 0" in metrics(app, "active_sessions")
     assert 'id="root"' in get(app, "/", Cookie=cookie(app))[1]

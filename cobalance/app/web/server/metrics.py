@@ -1,0 +1,161 @@
+"""Metrics for Prometheus: the app's own counters, the database, the queue, the workers.
+
+``GET /metrics`` asks for the token of COBALANCE_METRICS_TOKEN_FILE, as ``Authorization: Bearer``;
+without that variable it is 404. It answers whatever is down: ``cobalance_database_up`` or
+``cobalance_queue_up`` is 0 then, and the rest is left out. It never starts a local server.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+from hmac import compare_digest
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+from neo4j import AsyncDriver
+from neo4j.exceptions import DriverError, Neo4jError
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from cobalance.app.web.server.counters import REGISTRY
+from cobalance.app.web.server.health import LIMIT_S, open_driver, running_endpoint
+from cobalance.graph.database.local.server_control import Endpoint
+from cobalance.graph.errors import CobalanceError
+from cobalance.graph.jobs.reports import ALIVE_S
+from cobalance.graph.tasks.monitoring import GAUGES
+from cobalance.workflows.settings import Settings
+
+PATH = "/metrics"
+
+_COUNTS_S = 6.0  # time limit of all counts; Prometheus waits for 10 s
+_KEPT_S = 5.0  # an answer is kept this long: scrapes cost the database nothing more
+_PURPOSES = {
+    "build_info": "The version that runs here.",
+    "database_up": "Whether the database answers.",
+    "database_latency_seconds": "Time of a trivial query.",
+    **{name: statement.purpose for name, statement in GAUGES.items()},
+    "queue_up": "Whether the job queue's database answers.",
+    "queue_entries": "Chunks and tasks in the queue.",
+    "queue_oldest_seconds": "Time since the oldest of them was queued.",
+}
+_LABELS: dict[str, tuple[str, ...]] = {
+    "build_info": ("version",),
+    "database_info": ("version", "edition"),
+    **dict.fromkeys(("jobs", "job_queries", "workers"), ("state",)),
+    "generated_images": ("verdict",),
+    "tasks": ("kind", "state"),
+    "oldest_waiting_seconds": ("kind",),
+    **dict.fromkeys(("queue_entries", "queue_oldest_seconds"), ("kind", "extra", "state")),
+}
+Samples = list[tuple[str, Iterable[str], float]]
+"""Each with a name in `_PURPOSES`, the values of its labels, and its value."""
+
+
+class Monitor(Collector):
+    """Gauges of database, queue and workers, read over connections that are kept."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = asyncio.Lock()
+        self._read_at = -_KEPT_S
+        self._samples: Samples = []
+        self._driver: tuple[Endpoint, AsyncDriver] | None = None
+        self._queue: Any = None
+        REGISTRY.register(self)
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Gauges of the last reading, for the registry."""
+        for name, purpose in _PURPOSES.items():
+            labels = _LABELS.get(name, ())
+            family = GaugeMetricFamily(f"cobalance_{name}", purpose, labels=labels)
+            for _, values, value in (one for one in self._samples if one[0] == name):
+                family.add_metric(list(values), value)
+            yield family
+
+    async def refresh(self) -> None:
+        """Ask database and queue, unless that was done a moment ago."""
+        async with self._lock:
+            if time.monotonic() - self._read_at >= _KEPT_S:
+                found = await asyncio.gather(self._ask_database(), self._ask_queue())
+                self._samples = [("build_info", [version("cobalance")], 1), *found[0], *found[1]]
+                self._read_at = time.monotonic()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._driver is not None:
+            await self._driver[1].close()
+            self._driver = None
+        if self._queue is not None:
+            self._queue.dispose()
+
+    async def _ask_database(self) -> Samples:
+        samples: Samples = [("database_up", (), 0)]
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                endpoint = await asyncio.to_thread(running_endpoint, self._settings)
+                if self._driver is None or self._driver[0] != endpoint:
+                    await self.close()
+                    self._driver = endpoint, open_driver(endpoint, "cobalance-metrics")
+                began = time.perf_counter()
+                await self._run("RETURN 1")
+            latency_s = time.perf_counter() - began
+            samples = [("database_up", (), 1), ("database_latency_seconds", (), latency_s)]
+            async with asyncio.timeout(_COUNTS_S):
+                for name, statement in GAUGES.items():
+                    rows = await self._run(statement.text)
+                    samples += [(name, row["labels"], row["n"]) for row in rows]
+        except (TimeoutError, Neo4jError, DriverError, ValueError, CobalanceError) as error:
+            logging.getLogger(__name__).debug("database: %s: %s", type(error).__name__, error)
+        return samples
+
+    async def _run(self, text: str) -> list[dict[str, Any]]:
+        _, driver = self._driver  # type: ignore[misc]
+        database = self._settings.neo4j_database
+        async with driver.session(database=database, default_access_mode="READ") as session:
+            return await (await session.run(text, alive_ms=int(ALIVE_S * 1000))).data()
+
+    async def _ask_queue(self) -> Samples:
+        """Waiting and running chunks and tasks; nothing without the queue's packages."""
+        if find_spec("dbos") is None:
+            return []
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from cobalance.generation.jobs.queue_counts import open_counts, read_counts
+
+        try:
+            if self._queue is None:
+                self._queue = open_counts(self._settings.queue_url(), int(LIMIT_S))
+            async with asyncio.timeout(_COUNTS_S):
+                rows = await asyncio.to_thread(list, read_counts(self._queue))
+        except (TimeoutError, SQLAlchemyError, CobalanceError) as error:
+            logging.getLogger(__name__).debug("queue: %s: %s", type(error).__name__, error)
+            return [("queue_up", (), 0)]
+        samples: Samples = [("queue_up", (), 1)]
+        for labels, n, oldest_s in rows:
+            samples += [("queue_entries", labels, n), ("queue_oldest_seconds", labels, oldest_s)]
+        return samples
+
+
+def metrics_route(monitor: Monitor, token: str | None) -> Route:
+    """The route of the metrics; 404 without a token."""
+
+    async def metrics(request: Request) -> Response:
+        if token is None:
+            return PlainTextResponse("COBALANCE_METRICS_TOKEN_FILE is not set.\n", status_code=404)
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not compare_digest(given.encode(), token.encode()):
+            asks = {"WWW-Authenticate": "Bearer"}
+            said = "Send the token as `Authorization: Bearer TOKEN`.\n"
+            return PlainTextResponse(said, status_code=401, headers=asks)
+        await monitor.refresh()
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        text = await asyncio.to_thread(encode, REGISTRY)
+        return Response(text, headers={"Content-Type": kind, "Cache-Control": "no-store"})
+
+    return Route(PATH, metrics)
