@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 COMMANDS = (
-    *("mining", "neighbours", "embeddings", "reading"),
+    *("start", "mining", "neighbours", "embeddings", "reading"),
     *("ingest --keep", "web", "interactions", "loading", "scale"),
     *(
         "generation --postgres",

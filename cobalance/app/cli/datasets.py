@@ -14,7 +14,7 @@ from cobalance.app.cli.shared.options import (
     cleaned,
 )
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.plurals import inflect
 from cobalance.graph.queries.catalogue import CATALOGUE
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cobalance.workflows.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
+_SPARE = ("updated_at", "classes", "cliques", "concepts")
 
 
 @app.command("list")
@@ -40,7 +41,7 @@ def list_(format_: FormatOption = Format.TABLE, output: OutputOption = None) -> 
         notes.print("The store is empty. Try `cobalance demo`, or `cobalance ingest FILE`.")
         return
     shown = _shorten(frame) if format_ is Format.TABLE and output is None else frame
-    write_frame(shown, format_, output)
+    write_frame(shown, format_, output, spare=_SPARE)
 
 
 @app.command()
@@ -78,7 +79,7 @@ def show(
     if measured is not None:
         table = table.merge(measured, how="left", on="concept")
     if format_ is Format.TABLE and output is None:
-        write_frame(_shorten(summary), format_, None)
+        write_frame(_shorten(summary), format_, None, spare=_SPARE)
         sizes = ", ".join(f"{row['class']} {row['images']:,}" for row in classes)
         nodes, edges = inflect(size["nodes"], "nodes"), inflect(size["edges"], "edges")
         out.print(f"Concept graph: {nodes}, {edges}")
@@ -94,13 +95,9 @@ def show(
 
 
 def _shorten(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Shorten the list for terminals: dates for times, columns that fit; other formats have all."""
+    """The list for people: dates for times, demonstrations as such; other formats have all."""
     source = frame["source"].where(~frame["demo"], "demo: " + frame["source"])
-    days = frame.drop(columns="demo").assign(updated_at=frame["updated_at"].str[:10], source=source)
-    if not out.is_terminal:
-        return days
-    spare = ("updated_at", "classes", "cliques", "concepts")
-    return narrow_frame(days, out.width, spare=spare, shortened="source")
+    return frame.drop(columns="demo").assign(updated_at=frame["updated_at"].str[:10], source=source)
 
 
 @app.command()

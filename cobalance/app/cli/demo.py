@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from cobalance.app.cli.shared.stores import environment, folders, opened_store
-from cobalance.app.cli.shared.tables import fitting_table
+from cobalance.app.cli.shared.tables import print_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import OptionError, needs_extra
 from cobalance.graph.installation import install_command
@@ -140,8 +140,11 @@ def _urbancars_parts(store: "GraphStore", progress: Progress) -> Parts:
 def show(parts: Parts) -> None:
     """Print paragraphs, tables and commands."""
     for part in parts:
+        if isinstance(part, str):
+            out.print(part, markup=True)
+            continue
         if not isinstance(part, tuple):
-            out.print(part if isinstance(part, str) else fitting_table(part, out), markup=True)
+            print_frame(part, out)
             continue
         command, purpose = part
         out.print(f"  # {purpose}", style="dim")

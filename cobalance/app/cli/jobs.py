@@ -12,7 +12,7 @@ from cobalance.app.cli.shared.ids import WorkId
 from cobalance.app.cli.shared.options import FormatOption, OutputOption, cleaned, note_limit
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.stores import environment, opened_store
-from cobalance.app.cli.shared.tables import Format, narrow_frame, write_frame
+from cobalance.app.cli.shared.tables import Format, write_frame
 from cobalance.app.cli.shared.terminal import notes, out
 from cobalance.graph.errors import NotFoundError, needs_extra
 from cobalance.graph.plurals import inflect
@@ -123,10 +123,8 @@ def _write_jobs(found: "list[Job]", format_: Format, output: Path | None) -> Non
     if any(job.pending for job in found):
         columns["pending"] = [job.pending for job in found]
     shown = pd.DataFrame(columns)
-    if out.is_terminal and output is None:
-        spare = ("plan", "rejected")
-        shown = narrow_frame(shown, out.width, spare=spare, shortened="dataset")
-    write_frame(shown, format_, output, whole=True, unbroken=["job", "accepted"])
+    whole, spare = ["job", "accepted"], ["plan", "rejected"]
+    write_frame(shown, format_, output, whole=True, unbroken=whole, spare=spare)
     _say_remarks(found)
 
 

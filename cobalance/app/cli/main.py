@@ -7,6 +7,7 @@ else 0.
 import logging
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
@@ -64,6 +65,19 @@ COMMANDS = {
 HOMES = {name: home for panel in COMMANDS.values() for name, home in panel.items()}
 
 
+OPTION_PANELS = {
+    "Which ones": "--class --concept --clique --split --min-size --max-size --max-q --max-images",
+    "Model": "--url --model --local --key-file --timeout --at-once --send-images",
+    "Questions": "--categories --attributes --rounds --temperature --phrase --noun --llm-prompts",
+    "Data": "--training-set --test --test-split --train-split --validation --validation-split "
+    "--shortcuts --equal-numbers --group-table --training --table --with --images --real-images",
+    "People": "--people --overlap --consent --alters-real-people --children --no-derivatives",
+    "Result": "--format --output --limit --sheet --rates --results",
+}
+"""Panels of options in the help of commands with more than `_MOST_IN_ONE`."""
+_MOST_IN_ONE = 12
+
+
 class Program(TyperGroup):
     """All commands: help lists them by their first lines, and a call imports the one it names."""
 
@@ -88,6 +102,7 @@ class Program(TyperGroup):
         self.commands[name] = get_command(group)
         self.commands[name].name = name
         complete_names(self.commands[name])
+        _arrange_options(self.commands[name])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, with the first line of each command in its panel."""
@@ -99,6 +114,16 @@ class Program(TyperGroup):
         }
         super().format_help(ctx, formatter)
         self.commands = imported
+
+
+def _arrange_options(command: Any) -> None:
+    """Put the options of a command, or of those in a group, into panels if they are many."""
+    for inner in getattr(command, "commands", {}).values():
+        _arrange_options(inner)
+    panels = {name: panel for panel, names in OPTION_PANELS.items() for name in names.split()}
+    options = [one for one in command.params if one.param_type_name == "option"]
+    for option in options if len(options) > _MOST_IN_ONE else ():
+        option.rich_help_panel = option.rich_help_panel or panels.get(option.opts[0])
 
 
 def _summary(name: str) -> str:
@@ -146,6 +171,22 @@ def _options(
         from cobalance.workflows.settings import LogSettings
 
         LogSettings.from_environment().write_log()
+        _note_unread_variables()
+
+
+def _note_unread_variables() -> None:
+    """Note variables that look like settings and are none; NEO4J_ ones only if one is alike."""
+    from cobalance.workflows.settings import Settings
+
+    fields = Settings.model_fields.items()
+    known = [
+        one.upper() for f, of in fields for one in getattr(of.validation_alias, "choices", [f])
+    ]
+    for name in sorted({one.upper() for one in os.environ} - {*known}):
+        alike = get_close_matches(name, known, n=1, cutoff=0.8)
+        if name.startswith("COBALANCE_") or (name.startswith("NEO4J_") and alike):
+            hint = f" Did you mean {alike[0]}?" if alike else " See docs/cli.md, Environment."
+            notes.print(f"{name} is set, and nothing reads it.{hint}")
 
 
 def command_line() -> Program:

@@ -149,10 +149,15 @@ class JobSettings(BaseModel):
         return self.making.get("paint") == "object" or self.backend == "instruct"
 
     @property
+    def object_segmenter(self) -> str | None:
+        """The segmenter, where masks of objects come from one."""
+        return self.segmenter if self.masks.needs_segmenter else None
+
+    @property
     def extras(self) -> list[str]:
         """The extras that a worker must have installed to make the images."""
         plugins = [BACKENDS[self.backend], *(FILTERS[name] for name in self.filter_options())]
-        segmenters = (self.segmenter, self.parts)
+        segmenters = (self.object_segmenter, self.parts)
         plugins += [SEGMENTERS[name] for name in segmenters if name is not None]
         needed = {"worker", *list_extras(plugins)}
         return [extra for extra in EXTRAS if extra in needed]

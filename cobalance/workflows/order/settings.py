@@ -47,7 +47,7 @@ def licence_warnings(settings: JobSettings) -> list[str]:
     """Warnings about default models whose licences do not allow any use, for whoever orders."""
     chosen: list[tuple[Plugins[Any, Any], str | None, Mapping[str, Any]]] = [
         (BACKENDS, settings.backend, settings.making),
-        (SEGMENTERS, settings.segmenter, settings.segmenter_options),
+        (SEGMENTERS, settings.object_segmenter, settings.segmenter_options),
         (SEGMENTERS, settings.parts, settings.parts_options),
         *((FILTERS, name, options) for name, options in settings.filter_options().items()),
     ]

@@ -106,8 +106,8 @@ def _open_segmenters(job: JobSettings) -> _Segmenting:
     lock = threading.Lock()
     opened = _Segmenting()
     described = dict[str, Any]()
-    if job.segmenter is not None:
-        segmenter = SEGMENTERS.open(job.segmenter, job.segmenter_options)
+    if job.object_segmenter is not None:
+        segmenter = SEGMENTERS.open(job.object_segmenter, job.segmenter_options)
         opened["segment"] = _run_alone(lock, segmenter.segment)
         if isinstance(segmenter, InstanceSegmenter):
             opened["find_instances"] = _run_alone(lock, segmenter.instances)

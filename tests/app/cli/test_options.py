@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cobalance.app.cli.main import whole_program
+from cobalance.app.cli.main import OPTION_PANELS, whole_program
 
 MEANINGS = {
     "--annotator": "The annotator:",
@@ -100,3 +100,7 @@ def test_no_two_names_have_the_same_help(helps):
             {"--any-class", "--every-class"},
             {"--multi", "--best"},
         ), wording
+
+
+def test_no_panel_names_an_option_that_is_not_there(helps):
+    assert {name for names in OPTION_PANELS.values() for name in names.split()} <= helps.keys()

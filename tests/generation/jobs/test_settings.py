@@ -100,3 +100,12 @@ def test_a_recipe_ranks_by_the_scores_of_the_filters_that_a_job_runs():
 def test_candidates_that_nothing_would_choose_between_are_refused(settings, message):
     with pytest.raises(OptionError, match=message):
         read_job_settings(settings)
+
+
+def test_a_segmenter_that_no_mask_comes_from_is_not_needed():
+    values = {"recipe": "resampled", "backend": "procedural", "filters": {}, "best_of": 1}
+    assert read_job_settings(values).object_segmenter == "sam"
+    assert "models" in read_job_settings(values).extras
+    settings = read_job_settings(values | {"masks": {"masks": "regions"}})
+    assert (settings.segmenter, settings.object_segmenter) == ("sam", None)
+    assert settings.extras == ["worker"]

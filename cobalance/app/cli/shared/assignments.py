@@ -108,6 +108,8 @@ def assigned(assignments: Iterable[str] | None) -> dict[str, Any]:
 def assign(values: dict[str, Any], assignment: str) -> None:
     """Set a value by its path, such as ``making.steps=30``; text needs no quotes, tables are JSON.
 
+    No text is None: an option that is not set.
+
     Raises
     ------
     OptionError
@@ -122,7 +124,7 @@ def assign(values: dict[str, Any], assignment: str) -> None:
         found = inner.get(part)  # a recipe's are read-only
         inner[part] = inner = dict(found) if isinstance(found, Mapping) else {}
     try:
-        inner[last] = decode_toml(f"x = {text.strip()}")["x"]
+        inner[last] = decode_toml(f"x = {text.strip()}")["x"] if text.strip() else None
     except ValueError:
         inner[last] = _json_or_text(text.strip())
 

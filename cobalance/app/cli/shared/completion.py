@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cobalance.app.cli.shared.declared import declared
 from cobalance.graph.errors import CobalanceError
-from cobalance.graph.files import make_folder, replacing
+from cobalance.graph.files import make_folder
 from cobalance.graph.safe_text import mask_credentials
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ _REGISTRIES = {
 
 def keep_names(store: "GraphStore", home: Path) -> None:
     """Write the names that people may type next; a home that cannot be written has none."""
+    from cobalance.graph.database.local.home import write_private
     from cobalance.graph.queries.statements import NAMES
 
     with suppress(CobalanceError, OSError):
@@ -56,8 +57,7 @@ def keep_names(store: "GraphStore", home: Path) -> None:
         file = _file(home)
         kept = _read(file) | {_store(): rows}
         make_folder(home)
-        with replacing(file) as part:
-            part.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+        write_private(file, json.dumps(kept, ensure_ascii=False))
 
 
 def complete_names(command: Any) -> None:

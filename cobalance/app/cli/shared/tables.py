@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from cobalance.app.cli.shared.terminal import Terminal, out
+from cobalance.app.cli.shared.terminal import Terminal, notes, out
 from cobalance.graph.errors import CobalanceError
 from cobalance.graph.files import replacing
 from cobalance.graph.safe_text import safe_text, show_controls
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 COUNT = "n"  # the column of counts, which are floats where some are NaN or a part of an image
 _NARROW = 12  # characters that a text keeps in a narrow table
-_SHORT = 20  # characters that a shortened text keeps as long as there are columns to leave out
 _ROUNDING = 1e-6  # of sums of parts of images that add up to whole ones
 _BETWEEN = 3  # characters between two columns
 
@@ -46,6 +45,7 @@ def write_frame(
     *,
     whole: bool = False,
     unbroken: Collection[str] = (),
+    spare: Sequence[str] = (),
 ) -> None:
     """Write a frame to standard output, or to a file.
 
@@ -59,6 +59,8 @@ def write_frame(
         than the table.
     unbroken : collection of str
         Columns whose texts stay on one line, such as ids to copy.
+    spare : sequence of str
+        Columns that a narrow table leaves out first; then the last ones.
 
     Raises
     ------
@@ -70,7 +72,7 @@ def write_frame(
             frame.to_parquet(part, index=False)
     elif format_ is Format.TABLE and output is None:
         with _printable():
-            console.print(fitting_table(frame, console, whole=whole, unbroken=unbroken))
+            print_frame(frame, console, whole=whole, unbroken=unbroken, spare=spare)
     else:
         write_text(as_text(frame, format_), output)
 
@@ -108,6 +110,58 @@ def as_text(frame: "pd.DataFrame", format_: Format) -> str:
     with plain.capture() as captured:
         plain.print(fitting_table(frame, plain))
     return captured.get()
+
+
+def print_frame(
+    frame: "pd.DataFrame",
+    console: Console,
+    *,
+    whole: bool = False,
+    unbroken: Collection[str] = (),
+    spare: Sequence[str] = (),
+) -> None:
+    """Print a table that fits the console: without some columns, or else a line for each field.
+
+    Keyword arguments are those of `write_frame`.
+    """
+    least = _least_widths(frame, unbroken)
+    order = [*spare, *(name for name in reversed([*frame]) if name not in spare)]
+    left_out = 0
+    while sum(least.values()) > console.width and left_out < len(order) // 2:
+        least.pop(order[left_out], None)
+        left_out += 1
+    if len(frame) and sum(least.values()) > console.width:
+        console.print(_records(frame))
+        return
+    console.print(fitting_table(frame[[*least]], console, whole=whole, unbroken=unbroken))
+    if left_out:
+        names = ", ".join(str(name).replace("_", " ") for name in frame if name not in least)
+        notes.print(f"Not shown, as the terminal is narrow: {names}. See --format csv.")
+
+
+def _least_widths(frame: "pd.DataFrame", unbroken: Collection[str]) -> dict[Any, int]:
+    """The least characters that each column takes, with those between it and the next."""
+    from pandas.api.types import is_numeric_dtype
+
+    found: dict[Any, int] = {}
+    longest = _longest([""] * len(frame.columns), _cells(frame))
+    for name, width in zip(frame, longest, strict=True):
+        whole = is_numeric_dtype(frame[name]) or name in unbroken
+        header = min(len(str(name)), _NARROW)
+        found[name] = max(header, width if whole else min(width, _NARROW)) + _BETWEEN
+    return found
+
+
+def _records(frame: "pd.DataFrame") -> "Table":
+    """Each row as a line for each field, rows apart."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for row in zip(*_cells(frame), strict=True):
+        for name, text in zip(frame, row, strict=True):
+            table.add_row(Text(safe_text(str(name)).replace("_", " ")), Text(text, overflow="fold"))
+        table.add_row()
+    return table
 
 
 def fitting_table(
@@ -179,60 +233,3 @@ def _count(value: object) -> object:
     if not isinstance(value, float) or not isfinite(value):
         return value
     return round(value) if abs(value - round(value)) < _ROUNDING else value
-
-
-def narrow_frame(
-    frame: "pd.DataFrame", width: int, *, spare: Sequence[str], shortened: str
-) -> "pd.DataFrame":
-    """Narrow a frame to a width: drop spare columns, shorten one column of text.
-
-    Parameters
-    ----------
-    width : int
-        Characters of a line.
-    spare : sequence of str
-        Columns to leave out, in this order, until the rest fits.
-    shortened : str
-        Column whose texts are cut in the middle to fit the remaining width. Texts of the other
-        columns are cut at a third of the width.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"n": [4], "day": ["May 1"], "source": ["instances_train2017.json"]})
-    >>> narrow_frame(frame, 80, spare=["day"], shortened="source").columns.tolist()
-    ['n', 'day', 'source']
-    >>> narrow_frame(frame, 22, spare=["day"], shortened="source").to_dict("records")
-    [{'n': 4, 'source': 'instanc…17.json'}]
-    """
-    from cobalance.workflows.cells import cell_text
-
-    for left_out in range(len(spare) + 1):
-        kept = frame.drop(columns=list(spare[:left_out]))
-        others = kept.drop(columns=shortened).map(
-            lambda value: _middle(value, width // 3) if isinstance(value, str) else value
-        )
-        taken = sum(
-            max([len(str(name)), *(len(cell_text(value)) for value in others[name])]) + _BETWEEN
-            for name in others
-        )
-        left = width - taken - _BETWEEN
-        wanted = max(map(len, kept[shortened].map(cell_text)), default=0)
-        if left >= min(wanted, _SHORT):
-            break
-    texts = kept[shortened].map(lambda value: _middle(cell_text(value), max(left, _NARROW)))
-    return kept.assign(**others, **{shortened: texts})
-
-
-def _middle(text: str, most: int) -> str:
-    """Cut a long text in its middle.
-
-    Examples
-    --------
-    >>> _middle("instances_train2017.json", 15)
-    'instanc…17.json'
-    """
-    if len(text) <= most:
-        return text
-    end = (most - 1) // 2
-    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
