@@ -89,7 +89,7 @@ def show(
 
     with opened_store() as (store, _):
         found = evaluations_of(store, which, limit=limit)
-        if not found:
+        if not found and format_ is Format.TABLE:
             notes.print("There is no evaluation. Order some: cobalance evaluate train DATASET")
             return
         if baseline is not None:

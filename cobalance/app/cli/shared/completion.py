@@ -54,7 +54,7 @@ def keep_names(store: "GraphStore", home: Path) -> None:
 
     with suppress(CobalanceError, OSError):
         rows = store.read(NAMES.text)
-        file = _file(home)
+        file = home / "names.json"
         kept = _read(file) | {_store(): rows}
         make_folder(home)
         write_private(file, json.dumps(kept, ensure_ascii=False))
@@ -99,7 +99,7 @@ def _names(kinds: Sequence[str], dataset: str | None) -> Iterator[str]:
         import platformdirs
 
         home = platformdirs.user_data_dir("cobalance")
-    rows = _read(_file(Path(home).expanduser())).get(_store(), [])
+    rows = _read(Path(home).expanduser() / "names.json").get(_store(), [])
     for kind in kinds:
         for row in rows:
             if kind == "datasets":
@@ -117,15 +117,8 @@ def _typed(name: str) -> str:
 
 def _store() -> str:
     """What tells the store of the environment from others."""
-    return (
-        mask_credentials(os.environ.get("NEO4J_URI", ""))
-        + "/"
-        + os.environ.get("NEO4J_DATABASE", "")
-    )
-
-
-def _file(home: Path) -> Path:
-    return home / "names.json"
+    uri, database = (os.environ.get(name, "") for name in ("NEO4J_URI", "NEO4J_DATABASE"))
+    return f"{mask_credentials(uri)}/{database}"
 
 
 def _read(file: Path) -> dict[str, Any]:
