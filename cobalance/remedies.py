@@ -20,6 +20,7 @@ CALLS = {
     "compute_embeddings": "store[{0}].compute_embeddings({options})",
     "rename_dataset": "store[{0}].rename({1})",
     "drop_dataset": "store.drop({0})",
+    "restore": "store.restore({0})",
 }
 
 

@@ -26,6 +26,7 @@ from cobalance.graph.queries.console_query import saved_queries
 from cobalance.graph.safe_text import safe_text
 from cobalance.jobs import Job
 from cobalance.remedies import in_python, methods_speak_python, speaks_python
+from cobalance.workflows.backup.store_backup import Backup, back_up, restore
 from cobalance.workflows.load.dataset import default_dataset_name, drop_dataset, load_sampled
 from cobalance.workflows.load.image_places import find_images
 from cobalance.workflows.settings import Settings
@@ -122,6 +123,38 @@ class Store(Questions, Result, AbstractContextManager["Store"]):
     def connection(self) -> Connection:
         """For any other Neo4j driver: `uri`, `auth`, `database`, and the `password_file`."""
         return connection(self.settings, self.graph)
+
+    def backup(self, path: str | Path, *datasets: str, with_generated: bool = False) -> Backup:
+        """Write datasets, by default all, and all that was done with them to one file.
+
+        The store stays in use, and an earlier file stays until the new one is whole.
+
+        Parameters
+        ----------
+        with_generated : bool
+            Also the images, masks and models that workers have made.
+        """
+        file, names = Path(path).expanduser(), [clean_name(name) for name in datasets]
+        return back_up(
+            *(self.graph, self.settings.folders(), file, names),
+            with_generated=with_generated,
+            progress=self.progress,
+        )
+
+    def restore(self, path: str | Path, *datasets: str, replace: bool = False) -> Backup:
+        """Write datasets of a backup, by default all, to this store; interrupted, run it again.
+
+        Parameters
+        ----------
+        replace : bool
+            Drop datasets of the same names first.
+        """
+        file, names = Path(path).expanduser(), [clean_name(name) for name in datasets]
+        return restore(
+            *(self.graph, self.settings.folders(), self.settings.queue_url(), file, names),
+            replace=replace,
+            progress=self.progress,
+        )
 
     def queries(self) -> pd.DataFrame:
         """The saved queries: name, parameters, purpose."""

@@ -39,7 +39,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     is_file = target.is_file() or not target.exists()
     place = target.resolve() if is_file else target
-    path = place.with_name(f".{secrets.token_hex(8)}.tmp") if is_file else place
+    path = place.with_name(f".{place.name}.{secrets.token_hex(8)}.tmp") if is_file else place
     try:
         yield path
         if is_file:

@@ -58,7 +58,10 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "cobalance ingest instances.json": "photographs of people, and weights of a model",
     },
     "job-settings": {"cobalance enqueue": "`docs/generation.md` has its dataset and plan"},
-    "operate": {"cobalance --log-level": "`tests/app/cli/test_log.py` runs them"},
+    "operate": {
+        "cobalance --log-level": "`tests/app/cli/test_log.py` runs them",
+        "cobalance store backup move.zip": "two machines; `tests/workflows/backup` has two stores",
+    },
     "python": {"pip install": "`tests/docs/test_packaging.py` installs the package"},
     "scale": {
         "cobalance ingest images.parquet --dataset big --max-rows": "ten million images",

@@ -1,4 +1,4 @@
-"""`cobalance store`: the database server, how to connect to it, and an assistant's access."""
+"""`cobalance store`: the database server, connecting to it, backups, an assistant's access."""
 
 import json
 from collections.abc import Mapping
@@ -6,12 +6,15 @@ from typing import Annotated, Literal
 
 import typer
 
+from cobalance.app.cli.backup import backup, restore
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
 from cobalance.app.cli.shared.stores import environment, opened_store
 from cobalance.app.cli.shared.terminal import notes, out
 
 app = typer.Typer(no_args_is_help=True)
+app.command()(backup)
+app.command()(restore)
 
 ShownOption = Annotated[
     Literal["table", "json"],

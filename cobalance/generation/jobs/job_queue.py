@@ -18,6 +18,7 @@ from cobalance.generation.jobs.chunks import Chunk
 from cobalance.generation.jobs.queue_database import (
     JsonSerializer,
     check_url,
+    queue_client,
     register_queues,
     without_password,
 )
@@ -293,6 +294,27 @@ class Queue:
             raise StoreUnavailableError(
                 f"The job queue {self._public_url} does not answer: {_first_line(error)}."
             ) from error
+
+
+def forget_work(url: str, ids: Sequence[str]) -> None:
+    """Delete all that a queue has of jobs and tasks: what the graph says of them then counts.
+
+    Raises
+    ------
+    StoreUnavailableError
+        The queue's database does not answer.
+    """
+    try:
+        with queue_client(check_url(url), NAME) as client:
+            for job in ids:
+                while found := client.list_workflows(
+                    workflow_id_prefix=f"{job}/", limit=DELETE_BATCH, load_input=False
+                ):
+                    client.delete_workflows([status.workflow_id for status in found])
+    except SQLAlchemyError as error:
+        raise StoreUnavailableError(
+            f"The job queue {without_password(url)} does not answer: {_first_line(error)}."
+        ) from error
 
 
 def _enqueue(chunks: Iterable[Chunk], attempt: int, extra: str) -> None:

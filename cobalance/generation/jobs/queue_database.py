@@ -1,7 +1,8 @@
 """The job queue's database: check its URL, and store JSON instead of pickles."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,14 @@ def register_queues(
     poll_s : float
         Seconds between looks into each.
     """
+    with queue_client(url, application) as client:
+        for name, at_once in concurrency.items():
+            client.register_queue(name, worker_concurrency=at_once, polling_interval_sec=poll_s)
+
+
+@contextmanager
+def queue_client(url: str, application: str) -> Iterator[DBOSClient]:
+    """A client of a database, whose tables are created."""
     DBOS.migrate(url)
     client = DBOSClient(
         system_database_url=url,
@@ -119,7 +128,6 @@ def register_queues(
         retry_connection_errors=False,
     )
     try:
-        for name, at_once in concurrency.items():
-            client.register_queue(name, worker_concurrency=at_once, polling_interval_sec=poll_s)
+        yield client
     finally:
         client.destroy()

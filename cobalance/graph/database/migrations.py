@@ -1,8 +1,10 @@
 """Bring a database to the declared schema, and record the version that it then has.
 
 All constraints and indexes are derived from the declared nodes. A release that declares others
-raises `VERSION`; one that changes stored data adds the statements for it here.
+raises `VERSION`; one that changes stored data adds the statements for it to `CHANGES`.
 """
+
+from collections.abc import Mapping
 
 from neo4j import Driver
 from neo4j.exceptions import ClientError, ResultFailedError
@@ -11,8 +13,11 @@ from cobalance.graph.database.declarations import Definition
 from cobalance.graph.database.schema import ALL_NODES
 from cobalance.graph.errors import SchemaVersionError, Setting
 
+FIRST = 18
+"""The schema of 0.1.0; earlier ones were never released."""
 VERSION = 18
-"""Of the schema of 0.1.0; earlier ones were never released."""
+CHANGES: Mapping[int, str] = {}
+"""By version, Cypher that changes what earlier ones stored, also in a backup; may be repeated."""
 
 _CREATED = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 
@@ -39,7 +44,7 @@ def migrate(driver: Driver, database: str) -> int:
             Setting("database"),
             " to another database.",
         )
-    if 0 < current < VERSION:
+    if 0 < current < FIRST:
         raise SchemaVersionError(
             f"The database {database!r} was made by a version of cobalance from before 0.1.0, "
             "which this one cannot read. Load the datasets again into an empty one: set ",
@@ -51,6 +56,8 @@ def migrate(driver: Driver, database: str) -> int:
     if current < VERSION:
         for definition in (each for node in ALL_NODES for each in node.definitions):
             _create(driver, database, definition)
+        for text in changes_since(current):
+            driver.execute_query(text, database_=database)
         driver.execute_query(
             "MERGE (m:Migration {version: $version}) "
             "ON CREATE SET m.name = 'the schema of 0.1.0', m.applied_at = datetime()",
@@ -59,6 +66,11 @@ def migrate(driver: Driver, database: str) -> int:
         )
         driver.execute_query("CALL db.awaitIndexes(300)", database_=database)
     return VERSION
+
+
+def changes_since(version: int) -> list[str]:
+    """Cypher that changes what a version of the schema has stored to what this one stores."""
+    return [text for changed_in, text in sorted(CHANGES.items()) if changed_in > version]
 
 
 def _create(driver: Driver, database: str, definition: Definition) -> None:

@@ -32,6 +32,7 @@ DATASET_NODE = Node(
     Property("unproven_cliques", int, "how many of the others have a gap above 0"),
     Property("writer", str, "token of the process that writes it"),
     Property("renaming_to", str, "its new name, while it is being renamed"),
+    Property("restoring", str, "digest of the backup that it is being restored from"),
     Property("sample", int, "images of each clique and class that it keeps, if not all images"),
     Property("sample_seed", int, "that chose them"),
     Property("images_at", Json, "Parquet files in which Spark finds all images"),

@@ -1,8 +1,8 @@
 """Graph store: sessions of the Neo4j driver, with its errors translated."""
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from ssl import SSLCertVerificationError, SSLError
 from typing import Any
@@ -16,6 +16,7 @@ from neo4j import (
     ManagedTransaction,
     NotificationMinimumSeverity,
     Session,
+    Transaction,
 )
 from neo4j.exceptions import (
     AuthError,
@@ -194,6 +195,14 @@ class GraphStore(AbstractContextManager["GraphStore"]):
         with self._session() as session:
             rows: list[Row] = session.run(_text(text), parameters).data()
             return rows
+
+    @contextmanager
+    def locked(self, texts: Sequence[str], **parameters: Any) -> Iterator[Transaction]:
+        """A transaction that holds the locks that some writes take, and writes nothing."""
+        with self._session() as session, closing(session.begin_transaction()) as transaction:
+            for text in texts:
+                transaction.run(text, parameters).consume()
+            yield transaction
 
     @contextmanager
     def _session(self, access: str = WRITE_ACCESS) -> Iterator[Session]:

@@ -40,6 +40,8 @@ class DatasetState:
         The classes that were mined, by name in ascending order, each with its images that were.
     renaming_to : str or None
         The new name, while a rename is under way or was interrupted.
+    restoring : str or None
+        The digest of a backup, while it is being restored from that or that was interrupted.
     sample, sample_seed : int or None
         How many images of each clique and class the graph keeps, chosen by that seed; None where
         it has all images.
@@ -56,6 +58,7 @@ class DatasetState:
     mining: str | None
     mined_classes: tuple[tuple[str, int], ...]
     renaming_to: str | None
+    restoring: str | None = None
     sample: int | None = None
     sample_seed: int | None = None
     images_at: str | None = None
@@ -95,6 +98,12 @@ class DatasetState:
                 f"A rename of {self.name!r} to {self.renaming_to!r} did not end. ",
                 Action("rename_dataset", self.name, self.renaming_to),
                 " again.",
+            )
+        if self.restoring is not None:
+            raise StaleError(
+                f"Restoring {self.name!r} from a backup did not end. ",
+                Action("restore", ...),
+                " with the same file again.",
             )
         if self.digest is None or self.cooccurrence_digest != self.digest:
             raise StaleError(

@@ -167,10 +167,10 @@ def _values(column: ExtensionArray | IntArray) -> Iterator[Any]:
 
 
 def find_loaded(store: GraphStore, dataset: str) -> DatasetState | None:
-    """Find the dataset that a load changes; StaleError if a rename of it did not end."""
+    """Find the dataset that a load changes; StaleError if a rename or restore of it did not end."""
     check_name(dataset)
     state = find_dataset(store, dataset)
-    if state is not None and state.renaming_to is not None:
+    if state is not None and (state.renaming_to or state.restoring):
         state.require_complete()
     return state
 
@@ -182,7 +182,7 @@ def make_dataset(store: GraphStore, dataset: str) -> DatasetState:
         dataset_state(store, row["name"]).require_complete()
     store.write(statements.CREATE_DATASET, dataset=dataset)
     state = dataset_state(store, dataset)
-    if state.renaming_to is not None:
+    if state.renaming_to or state.restoring:
         state.require_complete()
     return state
 

@@ -49,6 +49,7 @@ ACTIVE_JOBS = Statement(
     "Jobs that are queued or running, the oldest first.",
     """
 MATCH (j:Job) WHERE j.state IN ['queued', 'running']
+  AND NOT EXISTS { MATCH (d:Dataset {name: j.dataset}) WHERE d.restoring IS NOT NULL }
 RETURN j.id AS job ORDER BY j.created_at, j.id""",
 )
 

@@ -81,6 +81,7 @@ ACTIVE_TASKS = Statement(
     "Tasks that are queued or running, the oldest first.",
     f"""
 MATCH (t:Task) WHERE {_OPEN}
+  AND NOT EXISTS {{ MATCH (d:Dataset {{name: t.dataset}}) WHERE d.restoring IS NOT NULL }}
 RETURN t.id AS id, t.kind AS kind, t.extra AS extra, t.attempt AS attempt
 ORDER BY t.created_at, t.id""",
 )

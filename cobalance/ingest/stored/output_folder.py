@@ -125,6 +125,14 @@ class OutputFolder:
         """The names of a folder's files, sorted, without temporary ones; none if it is missing."""
         return sorted(name for name in self._list(folder) if not name.endswith(_TEMPORARY))
 
+    def walk(self, folder: str) -> list[str]:
+        """Paths of all files below a folder, sorted, without temporary ones."""
+        with self._blocking("read"), suppress(FileNotFoundError):
+            found = self._fs.find(self._path(folder))
+            names = (str(path)[len(self._root) + 1 :] for path in found)
+            return sorted(name for name in names if not name.endswith(_TEMPORARY))
+        return []
+
     def delete(self, name: str) -> None:
         """Delete a file, if it exists."""
         with self._blocking("written to"), suppress(FileNotFoundError):

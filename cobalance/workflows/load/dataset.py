@@ -136,7 +136,7 @@ def drop_dataset(
         for run in runs:
             folder.delete_folder(f"annotations/{run.id}")
     drop_rename.drop_dataset(store, dataset, progress)
-    for files in _files(folders):
+    for files in dataset_files(folders):
         files.drop(dataset)
 
 
@@ -151,12 +151,12 @@ def rename_dataset(
         The new name is taken.
     """
     drop_rename.rename_dataset(store, dataset, new, progress)
-    for files in _files(folders):
+    for files in dataset_files(folders):
         files.rename(dataset, new)
 
 
-def _files(folders: Folders) -> tuple[DatasetFiles, ...]:
-    """Files of all datasets that are kept beside the graph."""
+def dataset_files(folders: Folders) -> tuple[DatasetFiles, ...]:
+    """Regions, captions and embeddings of all datasets, which are kept beside the graph."""
     regions, captions = region_files(folders.regions), caption_files(folders.captions)
     return regions, captions, embedding_files(folders.embeddings)
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "drop_dataset": "datasets drop DATASET",
     "compute_embeddings": "embeddings compute DATASET",
     "review_attributes": "annotate review DATASET",
+    "restore": "store restore FILE",
     "server_status": "store status",
     "stop_server": "store stop",
 }

@@ -55,6 +55,7 @@ _ACTIONS = {
     "drop_dataset": "drop it with “Drop” on the Datasets page",
     "compute_embeddings": "compute or add vectors on the Find page",
     "review_attributes": "accept some with “Review” on the Annotate page",
+    "restore": "have whoever runs it restore the backup",
     "server_status": "ask whoever runs it",
     "stop_server": "restart it",
 }

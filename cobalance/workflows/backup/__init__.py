@@ -1,0 +1,1 @@
+"""Back up datasets to one file, and restore them in any store."""
