@@ -11,7 +11,11 @@ docs/python.md is a tour.
 """
 
 import importlib
+import os
+from pathlib import Path
 from typing import Any
+
+from cobalance.graph.plugin_offers import take_files_from
 
 _HOMES = {
     "cobalance.graphs": ("ConceptGraph", "concept_graph"),
@@ -47,6 +51,18 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)
+
+
+def _plugin_folder() -> Path | None:
+    if not os.environ.get("COBALANCE_PLUGINS"):  # settings take a tenth of a second to import
+        return None
+    from cobalance.workflows.settings import LogSettings
+
+    folder = LogSettings.from_environment().cobalance_plugins
+    return None if folder is None else folder.absolute()
+
+
+take_files_from(_plugin_folder)  # whichever front end this process is
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from random import Random
 import hypothesis
 import pytest
 
+from cobalance.graph import plugin_offers
 from cobalance.graph.database.local import server_control as local_server
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.drop_rename import drop_dataset
@@ -25,7 +26,7 @@ from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.workflows import folders as added_images
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
-from tests import class_archive
+from tests import class_archive, own_plugins
 
 hypothesis.settings.register_profile("cobalance", deadline=None)  # a slow machine is no failure
 hypothesis.settings.load_profile("cobalance")
@@ -88,6 +89,21 @@ def store(settings: Settings) -> Iterator[GraphStore]:
         )
     with open_store(settings) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where a package of plug-ins is installed; who names it as a path finds them."""
+    return own_plugins.install(tmp_path_factory.mktemp("mine"))
+
+
+@pytest.fixture
+def mine_here(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package is on the import path of this process."""
+    monkeypatch.syspath_prepend(site)
+    plugin_offers._of_packages.cache_clear()
+    yield
+    plugin_offers._of_packages.cache_clear()
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 """Read an annotation file: detect its format, read it, and filter it."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +26,8 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
+
+_log = logging.getLogger(__name__)
 
 
 @log_run
@@ -55,7 +60,7 @@ def read_annotations(
     path = Path(path)
     options = options or ReadOptions()
     name = input_format or detect_format(path)
-    reader = FORMATS[name]
+    reader = FORMATS[name].reader
     if input_format is not None and not isinstance(reader, TreeReader):
         read_head(path)
     _check_uses(reader, name, options)
@@ -117,8 +122,8 @@ def detect_format(path: Path) -> str:
         if found is not None:
             return found
     head = read_head(path)
-    for name, reader in FORMATS.items():
-        if reader.detects(path, head):
+    for name, known in FORMATS.items():
+        if _recognises(name, partial(known.reader.detects, path, head)):
             return name
     raise InputError(
         str(path),
@@ -130,10 +135,22 @@ def detect_format(path: Path) -> str:
 
 def detect_tree(tree: FileTree) -> str | None:
     """Detect the format of an open folder or archive; None if no reader knows it."""
-    for name, reader in FORMATS.items():
-        if isinstance(reader, TreeReader) and reader.detects_tree(tree):
+    for name, known in FORMATS.items():
+        reader = known.reader
+        if isinstance(reader, TreeReader) and _recognises(name, partial(reader.detects_tree, tree)):
             return name
     return None
+
+
+def _recognises(name: str, ask: Callable[[], bool]) -> bool:
+    """Whether a reader knows a file; a plug-in's that fails does not, and a warning says so."""
+    try:
+        return bool(ask())
+    except Exception as error:
+        if not FORMATS.offered(name):
+            raise
+        _log.warning("The format %s cannot tell: %s: %s", name, type(error).__name__, error)
+        return False
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
@@ -149,7 +166,7 @@ def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:
     }
     for use, (option, present) in given.items():
         if present and use not in reader.uses:
-            takers = [other for other, known in FORMATS.items() if use in known.uses]
+            takers = [other for other, known in FORMATS.items() if use in known.reader.uses]
             raise OptionError(
                 f"A file of the format {name} makes no use of ",
                 *option,

@@ -2,11 +2,13 @@
 
 import stat
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import Protocol
 
 from cobalance.graph.errors import InputError
+from cobalance.graph.plugins import Declaration
 from cobalance.graph.progress import Progress
 from cobalance.graph.records import Annotations
 from cobalance.ingest.options import ReadOptions
@@ -72,6 +74,17 @@ class TreeReader(ABC):
         """Open the folder or archive, and read it."""
         with open_tree(path) as tree:
             return self.read_tree(tree, options, progress)
+
+
+@dataclass(frozen=True)
+class Format(Declaration):
+    """The declaration of an annotation format, whose purpose is its reader's description."""
+
+    purpose: str = field(init=False)
+    reader: Reader
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "purpose", self.reader.description)
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB

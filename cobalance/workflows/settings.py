@@ -10,6 +10,7 @@ import platformdirs
 from pydantic import (
     AliasChoices,
     BeforeValidator,
+    DirectoryPath,
     Field,
     SecretStr,
     StringConstraints,
@@ -86,7 +87,7 @@ _Folders = Annotated[tuple[Path, ...], NoDecode, _list(os.pathsep)]
 
 
 class LogSettings(BaseSettings):
-    """Where the log is written, and from which level on."""
+    """What a process needs before anything else: where the log is written, and plug-ins are."""
 
     model_config = SettingsConfigDict(extra="ignore", env_ignore_empty=True, frozen=True)
 
@@ -97,6 +98,9 @@ class LogSettings(BaseSettings):
     """A file to which workers, commands and the web app append the log."""
     cobalance_log_format: Annotated[LogFormat, BeforeValidator(str.lower)] = LogFormat.TEXT
     """`json` for a JSON object a line, in the file and on the terminal."""
+    cobalance_plugins: DirectoryPath | None = None
+    """A folder with plug-ins of your own: a file for each, in `filters`, `formats`, `planners` and
+    so on. Their code runs in every process that has this variable."""
 
     @classmethod
     def from_environment(cls) -> Self:

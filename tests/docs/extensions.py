@@ -1,4 +1,4 @@
-"""Register and use the examples of docs/extending.md; run in a process of its own by their test.
+"""Use the examples of docs/extending.md; run in a process of its own by their test.
 
 Arguments: a folder to write to. Prints a JSON object: for each kind, empty or a traceback.
 """
@@ -23,13 +23,13 @@ from cobalance.evaluation.training.method import Run
 from cobalance.evaluation.training.methods import METHODS
 from cobalance.evaluation.training.run import Recipe, train_run
 from cobalance.generation.backends import BACKENDS
-from cobalance.generation.export import EXPORTERS, ExportDataset, ExportOptions, export
+from cobalance.generation.export import ExportDataset, ExportOptions, export
 from cobalance.generation.filters import FILTERS
 from cobalance.generation.image_request import ImageRequest, SourceImage
 from cobalance.generation.jobs.settings import read_job_settings
 from cobalance.generation.output.manifest import manifest_frame
 from cobalance.generation.planning.plan import PlanOptions
-from cobalance.generation.planning.planners import PLANNERS, plan
+from cobalance.generation.planning.planners import plan
 from cobalance.generation.recipes import RECIPES
 from cobalance.generation.worker.resources import TaskRun
 from cobalance.graph.counting.cliques import Cliques
@@ -40,7 +40,6 @@ from cobalance.graph.queries.catalogue import CATALOGUE
 from cobalance.graph.records import Annotations, ImageRecord, Mention
 from cobalance.graph.tasks.lifecycle import end_task, read_task, start_task
 from cobalance.ingest.annotators import ANNOTATORS
-from cobalance.ingest.formats import FORMATS
 from cobalance.ingest.load import read_annotations
 from cobalance.ingest.options import ReadOptions
 from cobalance.workflows.settings import Settings
@@ -56,7 +55,6 @@ def request(concepts: tuple[str, ...] = ("sofa",)) -> ImageRequest:
 
 
 def backend(_folder: Path) -> None:
-    BACKENDS.register("flat", "mine.flat")
     opened = BACKENDS.open("flat", {"darkest": 100})
     first, again = opened.generate([request(), request()])
     assert np.array_equal(first.image, again.image)
@@ -66,7 +64,6 @@ def backend(_folder: Path) -> None:
 
 
 def filter_(_folder: Path) -> None:
-    FILTERS.register("bright", "mine.bright")
     made = BACKENDS.open("flat", {"darkest": 200}).generate([request()])
     assert FILTERS.open("bright").judge([request()], made)[0].accepted
     dark = FILTERS.open("bright", {"threshold": 1}).judge([request()], made)[0]
@@ -74,7 +71,6 @@ def filter_(_folder: Path) -> None:
 
 
 def recipe(_folder: Path) -> None:
-    RECIPES.register("plain-ground", "mine.flat_recipe")
     settings = read_job_settings({"recipe": "plain-ground"})
     assert (settings.backend, settings.making) == ("flat", {"darkest": 128})
     assert settings.masks.instances == "all"
@@ -89,7 +85,6 @@ def recipe(_folder: Path) -> None:
 
 
 def planner(_folder: Path) -> None:
-    PLANNERS.register("tolerant", "mine.tolerant")
     cliques = Cliques(np.array([[0], [1]]), np.array([[50, 100], [95, 100]]), np.array([100, 100]),
                       ("lamp", "sofa"), ("cat", "dog"))  # fmt: skip
     sizes = PlanOptions(min_size=1)
@@ -99,9 +94,6 @@ def planner(_folder: Path) -> None:
 
 
 def annotation_format(folder: Path) -> None:
-    from mine.lines import LinesReader
-
-    FORMATS.register("lines", LinesReader())
     file = folder / "pets.txt"
     file.write_text("#lines\n1.jpg cat sofa lamp\n2.jpg dog\n")
     loaded = read_annotations(file, ReadOptions())
@@ -109,7 +101,6 @@ def annotation_format(folder: Path) -> None:
 
 
 def export_format(folder: Path) -> None:
-    EXPORTERS.register("listing", "mine.listing")
     picture = folder / "1.png"
     Image.new("RGB", (8, 8), "red").save(picture)
     real = pd.DataFrame(
@@ -130,7 +121,6 @@ def export_format(folder: Path) -> None:
 
 
 def annotator(_folder: Path) -> None:
-    ANNOTATORS.register("daylight", "mine.daylight")
     images = [np.full((4, 4, 3), value, dtype=np.uint8) for value in (250, 5)]
     opened = ANNOTATORS.open("daylight", {"threshold": 0.5})
     found = opened.annotate(images, ["day", "night"])
@@ -139,7 +129,6 @@ def annotator(_folder: Path) -> None:
 
 
 def training_method(_folder: Path) -> None:
-    METHODS.register("part", "mine.part")
     noise = np.random.default_rng(0).integers(0, 256, (40, 2, 2, 3), dtype=np.uint8)
     labels, unknown = np.arange(40) % 2, np.full(40, -1)
     noise[labels == 1] //= 4
@@ -155,7 +144,6 @@ def training_method(_folder: Path) -> None:
 
 
 def metric(_folder: Path) -> None:
-    METRICS.register("sure_share", "mine.confidence")
     table = pd.DataFrame(
         {"image": range(4), "class_name": list("abab"), "p_a": [0.95, 0.6, 0.7, 0.2]}
     ).assign(p_b=lambda frame: 1 - frame["p_a"])
@@ -216,7 +204,7 @@ USES: dict[str, Callable[[Path], None]] = {
     "A filter": filter_,
     "A recipe": recipe,
     "A planner": planner,
-    "An annotation format": annotation_format,
+    "A format": annotation_format,
     "An export format": export_format,
     "An annotator": annotator,
     "A training method": training_method,

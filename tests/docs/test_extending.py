@@ -1,4 +1,4 @@
-"""docs/extending.md: each example is written to a file, registered and used."""
+"""docs/extending.md: its examples are the files of a package, which is installed, and each used."""
 
 import json
 import os
@@ -12,14 +12,14 @@ import pytest
 from cobalance.graph.database.store import GraphStore
 from cobalance.workflows.settings import Settings
 from tests.docs.extensions import USES
+from tests.own_plugins import ROOT, SOURCES
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def failures(
-    tmp_path_factory: pytest.TempPathFactory, settings: Settings, store: GraphStore
+    tmp_path_factory: pytest.TempPathFactory, settings: Settings, store: GraphStore, site: Path
 ) -> dict[str, str]:
     """For each heading the traceback of its example's use; in a process of its own."""
     folder = tmp_path_factory.mktemp("extending")
@@ -30,7 +30,7 @@ def failures(
     home = {} if settings.neo4j_uri else {"COBALANCE_HOME": str(settings.cobalance_home)}
     done = subprocess.run(
         [sys.executable, "-m", "tests.docs.extensions", str(folder)],
-        env={**os.environ, **home, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])},
+        env={**os.environ, **home, "PYTHONPATH": os.pathsep.join(map(str, (folder, site, ROOT)))},
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -46,7 +46,9 @@ def test_an_example(failures: dict[str, str], heading: str) -> None:
     assert failures[heading] == ""
 
 
-def test_each_part_of_the_page_has_one_example_that_is_used() -> None:
-    parts = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
-    assert {part.partition("\n")[0] for part in parts} == set(USES)
-    assert all(part.count("```python\n# mine/") == 1 for part in parts)
+def test_each_example_is_a_file_of_the_package_and_is_used() -> None:
+    shown = dict(re.findall(r"```python\n# cobalance_mine/(\w+)\.py\n(.*?)```", PAGE, re.DOTALL))
+    files = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("[!_]*.py")}
+    assert shown == files
+    parts = re.split(r"^###? ", PAGE, flags=re.MULTILINE)[1:]
+    assert {part.partition("\n")[0] for part in parts if "```python\n#" in part} == set(USES)

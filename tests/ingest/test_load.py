@@ -62,9 +62,9 @@ def test_class_categories_are_refused_for_tables(write):
 
 
 def test_every_format_says_what_it_is():
-    for name, reader in FORMATS.items():
-        assert reader.description, name
-        assert "\n" not in reader.description
+    for name, known in FORMATS.items():
+        assert known.purpose, name
+        assert "\n" not in known.purpose
 
 
 RECORDS = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 import typer
 
 from cobalance.app.cli.shared.collector import collector_paused, freeze_objects
-from cobalance.app.cli.shared.declared import declared
+from cobalance.app.cli.shared.declared import declared, listed
 from cobalance.app.cli.shared.options import cleaned
 from cobalance.app.cli.shared.progress import progress_bars
 from cobalance.app.cli.shared.remedies import in_shell
@@ -19,6 +19,8 @@ from cobalance.app.cli.shared.terminal import notes
 from cobalance.graph.errors import ConflictError, OptionError, render
 from cobalance.graph.plurals import inflect
 from cobalance.ingest.options import ReadOptions, declared_options, pairs
+
+_FORMATS = f"{listed('ingest.formats.FORMATS')}, {listed('ingest.tables.TABLES')}"
 
 if TYPE_CHECKING:
     from cobalance.graph.database.store import GraphStore
@@ -106,7 +108,8 @@ def ingest(
         ),
     ] = None,
     input_format: Annotated[
-        str | None, typer.Option(help="Format, when its detection from the content is wrong.")
+        str | None,
+        typer.Option(help=f"Format, when its detection is wrong: {_FORMATS}."),
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete the dataset's images that FILE lacks.")

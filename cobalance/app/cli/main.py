@@ -58,7 +58,7 @@ COMMANDS = {
     "Label": {"annotate": "annotate.app"},
     "Evaluate": {"evaluate": "evaluate.app"},
     "Serve": {"app": "serve.app"},
-    "Manage": {"store": "store.app"},
+    "Manage": {"store": "store.app", "plugins": "plugins.plugins"},
 }
 """Each command, or group of commands, with its place in `app.cli`, in panels by purpose."""
 

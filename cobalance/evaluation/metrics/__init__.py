@@ -1,6 +1,6 @@
 """Metrics of accuracy by group, bias and image quality, by name."""
 
-from cobalance.evaluation.metrics.metric import Metrics
+from cobalance.evaluation.metrics.metric import MetricPlugin, Metrics
 
 METRICS = Metrics(
     "metric",
@@ -37,4 +37,6 @@ METRICS = Metrics(
         "hps": "cobalance.evaluation.metrics.realism.hps",
         "caption_clusters": "cobalance.evaluation.metrics.images.clusters",
     },
+    "metrics",
+    MetricPlugin,
 )

@@ -13,4 +13,6 @@ BACKENDS: Plugins[Backend, Plugin] = Plugins(
         "brushnet": "cobalance.generation.backends.brushnet",
         "patch": "cobalance.generation.backends.patch",
     },
+    "backends",
+    Plugin,
 )

@@ -35,6 +35,8 @@ EXPORTERS: Plugins[StartExport, ExportPlugin] = Plugins(
         "webdataset": "cobalance.generation.export.formats.webdataset",
         "weights": "cobalance.generation.export.formats.sample_weights",
     },
+    "exporters",
+    ExportPlugin,
 )
 
 GENERATED = TableFile(

@@ -17,4 +17,6 @@ FILTERS: Plugins[Filter, FilterPlugin] = Plugins(
         "confidence": "cobalance.generation.filters.confidence",
         "safety": "cobalance.generation.filters.safety",
     },
+    "filters",
+    FilterPlugin,
 )

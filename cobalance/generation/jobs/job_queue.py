@@ -26,13 +26,8 @@ from cobalance.graph.errors import Setting, StoreUnavailableError
 from cobalance.graph.plugins import EXTRAS
 
 NAME = "cobalance"
-_QUEUES = {extra: f"chunks-{extra}" for extra in EXTRAS}  # chunks by the extra that they need
-_TASK_QUEUES = {extra: f"tasks-{extra}" for extra in EXTRAS}
-_CONCURRENCY = {
-    **dict.fromkeys(_QUEUES.values(), 2),  # one is read and written while another one computes
-    **dict.fromkeys(_TASK_QUEUES.values(), 1),
-}
-"""How many chunks or tasks of each queue a worker executes at once."""
+_CHUNKS, _TASKS = "chunks-", "tasks-"  # begin the names of queues, which end with what is needed
+_AT_ONCE = {_CHUNKS: 2, _TASKS: 1}  # one chunk is read and written while another one computes
 _VERSION = "1"  # of the workflows below; workers of another one leave theirs alone
 _UNFINISHED = ["ENQUEUED", "PENDING", "DELAYED"]
 _FAILED = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -52,10 +47,10 @@ _open_queue: "Queue"  # DBOS calls a function, and is one a process itself
 
 @DBOS.workflow(name="chunk", max_recovery_attempts=1000)
 def _chunk(
-    job: str, attempt: int, identity: str, items: list[list[int]], extra: str
+    job: str, attempt: int, identity: str, items: list[list[int]], needs: str
 ) -> ChunkResult:
     chunk = Chunk(job, identity, tuple((query, index) for query, index in items))
-    return _open_queue._execute(chunk, attempt, extra)
+    return _open_queue._execute(chunk, attempt, needs)
 
 
 @DBOS.workflow(name="task", max_recovery_attempts=1000)
@@ -108,6 +103,9 @@ class Queue:
         self._public_url = without_password(url)
         self._execute_chunk, self._execute_task, self._on_end = execute, run_task, on_end
         self._running: set[str] = set()  # ids of the workflows in this process
+        self._kinds = (_CHUNKS,) if run_task is None else (_CHUNKS, _TASKS)
+        self._poll_s = poll_s
+        self._queues = {kind + extra: _AT_ONCE[kind] for kind in _AT_ONCE for extra in EXTRAS}
         _open_queue = self
         logger = logging.getLogger("dbos")  # what matters is raised here
         logger.setLevel(logging.CRITICAL)
@@ -126,9 +124,8 @@ class Queue:
             }
         )
         try:
-            kinds = (_QUEUES,) if run_task is None else (_QUEUES, _TASK_QUEUES)
-            DBOS.listen_queues([kind[extra] for kind in kinds for extra in extras])
-            register_queues(checked, NAME, _CONCURRENCY, poll_s)
+            DBOS.listen_queues([kind + extra for kind in self._kinds for extra in extras])
+            register_queues(checked, NAME, self._queues, poll_s)
             DBOS.launch()
         except Exception as error:  # whatever the driver of the database raises
             DBOS.destroy()
@@ -139,13 +136,34 @@ class Queue:
                 " to another one.",
             ) from error
 
-    def enqueue(self, chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
+    def listen(self, needs: str) -> None:
+        """Take chunks and tasks that need plug-ins, too, from about a second later on.
+
+        Parameters
+        ----------
+        needs : str
+            As `cobalance.graph.plugins.join_needs` says it; one extra alone is known already.
+        """
+        for kind in self._kinds:
+            name = kind + needs
+            if name in self._queues:
+                continue
+            with self._connect_errors():
+                DBOS.register_queue(
+                    name, worker_concurrency=_AT_ONCE[kind], polling_interval_sec=self._poll_s
+                )
+            self._queues[name] = _AT_ONCE[kind]
+            listening = self._dbos._listening_queues  # listen_queues is for before the launch
+            if listening is not None:
+                listening.append(name)
+
+    def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.
 
         Parameters
         ----------
-        extra : str
-            Of `EXTRAS`, the one that a worker needs for them.
+        needs : str
+            What a worker needs for them, as `cobalance.graph.plugins.join_needs` says it.
 
         Raises
         ------
@@ -153,12 +171,12 @@ class Queue:
             The database does not answer; all methods raise it.
         """
         with self._connect_errors():
-            _enqueue(chunks, attempt, extra)
+            _enqueue(chunks, attempt, needs)
 
-    def enqueue_task(self, task: str, attempt: int, extra: str) -> None:
+    def enqueue_task(self, task: str, attempt: int, needs: str) -> None:
         """Add a task; one that is queued already is left as it is."""
         with self._connect_errors(), SetWorkflowID(_prefix(task, attempt) + _TASK):
-            DBOS.enqueue_workflow(_TASK_QUEUES[extra], _task, task, attempt)
+            DBOS.enqueue_workflow(_TASKS + needs, _task, task, attempt)
 
     def task_state(self, task: str, attempt: int) -> tuple[TaskState, str]:
         """State of a task in the queue, and its error if any."""
@@ -207,7 +225,7 @@ class Queue:
             found = DBOS.list_workflows(
                 workflow_ids=workflows, status=["PENDING"], load_input=False, load_output=False
             )
-            for name in _CONCURRENCY:
+            for name in self._queues:
                 of_queue = [one.workflow_id for one in found if one.queue_name == name]
                 if of_queue:
                     DBOS.resume_workflows(of_queue, queue_name=name)
@@ -244,11 +262,11 @@ class Queue:
                     return
                 time.sleep(0.02)
 
-    def _execute(self, chunk: Chunk, attempt: int, extra: str) -> ChunkResult:
+    def _execute(self, chunk: Chunk, attempt: int, needs: str) -> ChunkResult:
         with self._executing(_prefix(chunk.job, attempt) + chunk.id):
             result = self._execute_chunk(chunk, attempt)
             if result == "halved":
-                _enqueue(chunk.halves(), attempt, extra)
+                _enqueue(chunk.halves(), attempt, needs)
             return result
 
     def _run_task(self, task: str, attempt: int) -> None:
@@ -278,7 +296,7 @@ class Queue:
         with self._connect_errors():
             return DBOS.list_workflows(
                 workflow_id_prefix=prefix,
-                queue_name=list(_CONCURRENCY),
+                queue_name=list(self._queues),
                 status=status,
                 limit=limit,
                 load_input=False,
@@ -317,12 +335,12 @@ def forget_work(url: str, ids: Sequence[str]) -> None:
         ) from error
 
 
-def _enqueue(chunks: Iterable[Chunk], attempt: int, extra: str) -> None:
+def _enqueue(chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
     for chunk in chunks:
         with SetWorkflowID(_prefix(chunk.job, attempt) + chunk.id):
             items = [list(item) for item in chunk.items]
             DBOS.enqueue_workflow(
-                _QUEUES[extra], _chunk, chunk.job, attempt, chunk.id, items, extra
+                _CHUNKS + needs, _chunk, chunk.job, attempt, chunk.id, items, needs
             )
 
 

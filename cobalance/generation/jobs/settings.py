@@ -14,7 +14,7 @@ from cobalance.generation.sources.mask_settings import MaskSettings
 from cobalance.generation.sources.segmenters import SEGMENTERS
 from cobalance.graph.errors import OptionError, UnknownNameError
 from cobalance.graph.options import first_fault
-from cobalance.graph.plugins import EXTRAS, list_extras
+from cobalance.graph.plugins import EXTRAS, join_needs, list_extras
 from cobalance.ingest.models.prompts import check_template
 
 
@@ -166,6 +166,17 @@ class JobSettings(BaseModel):
     def extra(self) -> str:
         """The largest of `extras`, which has all that the others have."""
         return self.extras[-1]
+
+    @property
+    def needs(self) -> str:
+        """What a worker must have, as `cobalance.graph.plugins.join_needs` says it."""
+        plugins = (
+            *RECIPES.offered(self.recipe),
+            *BACKENDS.offered(self.backend),
+            *FILTERS.offered(*self.filter_options()),
+            *SEGMENTERS.offered(*{self.segmenter, self.parts}),
+        )
+        return join_needs(self.extra, plugins)
 
     def filter_options(self) -> dict[str, Mapping[str, Any]]:
         """The filters to run, in order, each with its options."""

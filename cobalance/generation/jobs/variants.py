@@ -77,7 +77,7 @@ def check_scales(variants: Sequence[Variant], backend: Backend, name: str) -> No
 
 def ignored_scale(backend: str, scale: str) -> OptionError:
     """The error for a scale of variants that a backend has no option for."""
-    heeding = [name for name in BACKENDS if scale in BACKENDS[name].options.model_fields]
+    heeding = [name for name, one in BACKENDS.items() if scale in one.options.model_fields]
     return OptionError(
         f"The backend {backend} would ignore the {scale} of the variants. Leave it out of ",
         Setting("variants"),

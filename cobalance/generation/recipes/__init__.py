@@ -18,6 +18,8 @@ RECIPES: Declarations[Recipe] = Declarations(
         "gensynth": "cobalance.generation.recipes.gensynth",
         "genswap": "cobalance.generation.recipes.genswap",
     },
+    "recipes",
+    Recipe,
 )
 
 DEFAULT = "procedural"

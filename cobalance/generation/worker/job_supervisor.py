@@ -47,7 +47,7 @@ class JobSupervisor:
             )
             if begun is not None:
                 chunks = cut_round(job, begun, settings.chunk_size)
-                queue.enqueue(chunks, begun.attempt, settings.extra)
+                queue.enqueue(chunks, begun.attempt, settings.needs)
             else:
                 note = self._store.run(lambda store: write_job_manifest(store, self._folder, job))
                 self._store.run(lambda store: end_job(store, job, note=note))
@@ -90,7 +90,7 @@ class JobSupervisor:
         known = queue.chunk_ids(job, current.attempt, current.number)
         wanted = cut_round(job, current, settings.chunk_size)
         missing = [chunk for chunk in wanted if chunk.id not in known]
-        queue.enqueue(missing, current.attempt, settings.extra)
+        queue.enqueue(missing, current.attempt, settings.needs)
         if missing or queue.is_busy(job, current.attempt, current.number):
             return False
         if self._has_all(job, current):  # its last chunks have ended since the first look

@@ -23,7 +23,13 @@ from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, StoreUnavailableError
+from cobalance.graph.errors import (
+    CobalanceError,
+    MachineError,
+    NotFoundError,
+    OptionError,
+    StoreUnavailableError,
+)
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job
@@ -80,7 +86,7 @@ class Worker:
     Attributes
     ----------
     jobs_left : dict of str to str
-        Jobs left to other workers, each with the extra that is not installed here.
+        Jobs left to other workers, each with the extra or plug-in that is not installed here.
     jobs_seen : dict of str to None
         Jobs that it worked on, in order.
     tasks_left, tasks_seen
@@ -98,7 +104,7 @@ class Worker:
         self.tasks_left: dict[str, str] = {}
         self.tasks_seen: dict[str, None] = {}
         self._queued_tasks: dict[str, int] = {}  # attempts of those that the queue has
-        self._extra_of: dict[str, str] = {}
+        self._needs_of: dict[str, str] = {}
         self._stop = threading.Event()
         self._ended = threading.Event()
         self._woken = threading.Event()
@@ -166,14 +172,15 @@ class Worker:
             if self._stop.is_set():
                 return
             try:
-                active = [job for job in self._store.run(active_jobs) if self._serves(job)]
+                found = self._store.run(active_jobs)
+                active = [job for job, extra in found.items() if self._serves(job, extra, queue)]
                 self.jobs_seen.update(dict.fromkeys(active))
                 if self._executor.job not in active:
                     self._executor.job = None
                 requeuer.requeue_orphans()
                 for job in active:
                     supervisor.advance(job)
-                has_tasks = self._advance_tasks(supervisor)
+                has_tasks = self._advance_tasks(supervisor, queue)
                 self._report_progress(active)
             except WorkerStopped:
                 return
@@ -188,9 +195,11 @@ class Worker:
             elif self.options.until_idle or time.monotonic() - busy_at >= idle_s:
                 return
 
-    def _advance_tasks(self, supervisor: JobSupervisor) -> bool:
+    def _advance_tasks(self, supervisor: JobSupervisor, queue: Queue) -> bool:
         """Advance all tasks that this worker may run; whether the queue has any."""
         tasks = [task for task in self._store.run(active_tasks) if self._serves_task(task)]
+        for task in tasks:
+            queue.listen(task.extra)
         for task in tasks:
             supervisor.advance_task(task)
         active = {task.id: task.attempt for task in tasks}
@@ -205,26 +214,39 @@ class Worker:
     def _serves_task(self, task: ActiveTask) -> bool:
         if self.options.jobs is not None and task.id not in self.options.jobs:
             return False
-        if task.extra in installed_extras():
-            return True
-        self.tasks_left[task.id] = task.extra
-        return False
+        return self._has(task.extra, task.id, self.tasks_left)
 
-    def _serves(self, job: str) -> bool:
-        """Whether this worker is to run a job, and has the extras for it."""
+    def _serves(self, job: str, extra: str | None, queue: Queue) -> bool:
+        """Whether this worker is to run a job, and has what it needs; then it listens for it."""
         if self.options.jobs is not None and job not in self.options.jobs:
             return False
-        if job not in self._extra_of:
+        if extra is not None and not self._has(extra, job, self.jobs_left):
+            return False  # its settings may be unknown here
+        if job not in self._needs_of:
             try:
-                self._extra_of[job] = self._store.job_settings(job).extra
+                self._needs_of[job] = self._store.job_settings(job).needs
             except NotFoundError:
                 return False
-            except OptionError:  # which fails the job
-                self._extra_of[job] = "worker"
-        if self._extra_of[job] in installed_extras():
+            except (OptionError, MachineError):  # which fails the job
+                self._needs_of[job] = "worker"
+        if not self._has(self._needs_of[job], job, self.jobs_left):
+            return False
+        queue.listen(self._needs_of[job])
+        return True
+
+    def _has(self, needs: str, work: str, left: dict[str, str]) -> bool:
+        """Whether all that a job or task needs is here; else it is left to others."""
+        missing = next((one for one in needs.split(", ") if one not in self._installed()), None)
+        if missing is None:
             return True
-        self.jobs_left[job] = self._extra_of[job]
+        if left.get(work) != missing and missing not in EXTRAS:
+            _log.warning("%s is left to workers that have the %s", work, missing)
+        left[work] = missing
         return False
+
+    def _installed(self) -> tuple[str, ...]:
+        """The extras and plug-ins that are installed here."""
+        return (*installed_extras(), *sorted(self.resources.plugins))
 
     def _report_progress(self, jobs: list[str]) -> None:
         if self.progress is silent or time.monotonic() - self._reported_at < 1:
@@ -247,7 +269,7 @@ class Worker:
             self.id,
             host=socket.gethostname(),
             job=self._tasks.task or self._executor.job,
-            extras=installed_extras(),
+            extras=self._installed(),
             only=self.options.jobs,
         )
 

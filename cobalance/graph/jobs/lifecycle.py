@@ -67,8 +67,8 @@ def create_job(
     settings : mapping, optional
         How to make the images, such as backend and preset; anything that JSON can hold.
     extra : str, optional
-        Of `cobalance.graph.plugins.EXTRAS`, the one that its workers need installed; by default,
-        any can make it.
+        What its workers need installed, as `cobalance.graph.plugins.join_needs` says it; by
+        default, any can make it.
     created_by : str
         Who orders it; empty without a login.
     job : str, optional

@@ -12,9 +12,10 @@ def works_for(work: str, extra: str) -> str:
     Parameters
     ----------
     work, extra : str
-        Expressions: the id of the job or task, and the extra that its workers need, if any.
+        Expressions: the id of the job or task, and what its workers need, if anything.
     """
-    knows = f"w.extras IS NULL OR {extra} IS NULL OR {extra} IN w.extras"
+    has = f"all(name IN split({extra}, ', ') WHERE name IN w.extras)"
+    knows = f"w.extras IS NULL OR {extra} IS NULL OR {has}"
     could = f"w.job IS NULL AND (w.only IS NULL OR {work} IN w.only) AND ({knows})"
     return f"(w.job = {work} OR {could})"
 
@@ -50,7 +51,7 @@ ACTIVE_JOBS = Statement(
     """
 MATCH (j:Job) WHERE j.state IN ['queued', 'running']
   AND NOT EXISTS { MATCH (d:Dataset {name: j.dataset}) WHERE d.restoring IS NOT NULL }
-RETURN j.id AS job ORDER BY j.created_at, j.id""",
+RETURN j.id AS job, j.extra AS extra ORDER BY j.created_at, j.id""",
 )
 
 SPEEDS = Statement(

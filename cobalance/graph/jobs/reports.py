@@ -107,7 +107,7 @@ def heartbeat(
     job : str or None
         The job or task that it is at.
     extras : sequence of str or None
-        The extras that it has installed; None where that is not known.
+        The extras and plug-ins that it has installed; None where that is not known.
     only : collection of str or None
         The jobs and tasks that it takes; None for any.
     """

@@ -185,7 +185,6 @@ def find_shared_reasons(
     return {row["position"]: row["reason"] for row in rows}
 
 
-def active_jobs(store: GraphStore) -> list[str]:
-    """List the queued and running jobs, oldest first."""
-    rows = store.read(reads.ACTIVE_JOBS)
-    return [row["job"] for row in rows]
+def active_jobs(store: GraphStore) -> dict[str, str | None]:
+    """The queued and running jobs, oldest first, each with what its workers need if known."""
+    return {row["job"]: row["extra"] for row in store.read(reads.ACTIVE_JOBS)}

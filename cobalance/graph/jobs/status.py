@@ -31,7 +31,8 @@ class Job:
     settings : mapping
         As given to `create_job`.
     extra : str or None
-        The extra that its workers need installed, where that is known.
+        What its workers need installed, as `cobalance.graph.plugins.join_needs` says it, where that
+        is known.
     created_by, error, note : str
         Who ordered it; why it failed; remarks on its images. Empty where there is none.
     created_at, started_at, ended_at, heartbeat_at : datetime or None
@@ -93,8 +94,9 @@ class Job:
             f"Images of {self.dataset!r} have changed since this job was ordered: it is about "
             "the classes and concepts they had then."
         )
+        waits = self.state in ("queued", "running") and not self.workers
         remarks = (self.error, self.note, changed if self.dataset_changed else "")
-        return tuple(text for text in remarks if text)
+        return tuple(text for text in (*remarks, waits_for(self.extra) if waits else "") if text)
 
     @property
     def is_active(self) -> bool:
@@ -146,6 +148,18 @@ class Job:
             return None
         images = self.unmade / self.best_of if self.best_of > 1 else self.remaining
         return images * self.seconds_per_image / max(self.workers, 1)
+
+
+def waits_for(extra: str | None) -> str:
+    """Say that a job or task waits for a worker with plug-ins; empty if it needs none.
+
+    Examples
+    --------
+    >>> waits_for("worker, filter bright, recipe plain"), waits_for("models")
+    ('It waits for a worker that has the filter bright and the recipe plain.', '')
+    """
+    _, *plugins = (extra or "").split(", ")
+    return f"It waits for a worker that has the {' and the '.join(plugins)}." if plugins else ""
 
 
 def list_jobs(store: GraphStore, dataset: str | None, *, limit: int = 100) -> list[Job]:

@@ -17,6 +17,7 @@ from cobalance.graph.database.evaluation_nodes import TASK
 from cobalance.graph.database.store import GraphStore, Row
 from cobalance.graph.errors import check_known, require_one
 from cobalance.graph.jobs.reports import ALIVE_S
+from cobalance.graph.jobs.status import waits_for
 from cobalance.graph.plugins import EXTRAS
 from cobalance.graph.tasks import statements
 
@@ -38,7 +39,7 @@ def task_row(
     UnknownNameError
         There is no such extra.
     """
-    check_known("extra", [extra], EXTRAS)
+    check_known("extra", [extra.partition(",")[0]], EXTRAS)
     properties = {
         "kind": kind,
         "extra": extra,
@@ -67,7 +68,7 @@ def create_task(
     kind : str
         What is to be done: a name that workers have a function for.
     extra : str
-        Of `cobalance.graph.plugins.EXTRAS`, the one that its worker needs installed.
+        What its worker needs installed, as `cobalance.graph.plugins.join_needs` says it.
     dataset : str or None
         The dataset that it belongs to, with which it is dropped and renamed.
     settings : mapping, optional
@@ -221,7 +222,8 @@ class Task:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks for people: why it failed, notes on its result."""
-        return tuple(text for text in (self.error, self.note) if text)
+        waits = waits_for(self.extra) if self.is_active and not self.workers else ""
+        return tuple(text for text in (self.error, self.note, waits) if text)
 
 
 @dataclass(frozen=True)

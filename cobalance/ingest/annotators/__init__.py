@@ -14,4 +14,6 @@ ANNOTATORS: Plugins[Annotator, Plugin] = Plugins(
         "vlm": "cobalance.ingest.annotators.vlm",
         "captions": "cobalance.ingest.annotators.captions",
     },
+    "annotators",
+    Plugin,
 )

@@ -3,7 +3,9 @@
 The order of the registry is the order of detection: the plainest text comes last.
 """
 
-from cobalance.graph.registry import Registry
+from collections.abc import Iterator
+
+from cobalance.graph.plugins import Declarations
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
 from cobalance.ingest.formats.fiftyone_dataset import FiftyOneDataset
@@ -16,10 +18,23 @@ from cobalance.ingest.formats.table import TableReader
 from cobalance.ingest.formats.visual_genome import VisualGenome
 from cobalance.ingest.formats.webdataset import WebDataset
 from cobalance.ingest.formats.yolo import Yolo
-from cobalance.ingest.reader import Reader
+from cobalance.ingest.reader import Format
 from cobalance.ingest.tables import TABLES
 
-FORMATS: Registry[Reader] = Registry("format")
+
+class Formats(Declarations[Format]):
+    """Registry of formats; those of packages and files are asked first, whether it is theirs."""
+
+    def __getitem__(self, name: str) -> Format:
+        own = self._entries.get(name)
+        return super().__getitem__(name) if own is None else Format(name, own)
+
+    def __iter__(self) -> Iterator[str]:
+        own = list(self._entries)
+        return iter([*(name for name in super().__iter__() if name not in own), *own])
+
+
+FORMATS = Formats("format", group="formats", declaration=Format)
 FORMATS.register("lvis", Lvis())
 FORMATS.register("coco-instances", CocoInstances())
 FORMATS.register("coco-captions", CocoCaptions())

@@ -26,6 +26,7 @@ from cobalance.graph.evaluations.reading import (
     read_evaluation,
 )
 from cobalance.graph.evaluations.writing import NewEvaluation, create_evaluations
+from cobalance.graph.plugins import join_needs
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.graph.tasks.lifecycle import retry_task
@@ -180,7 +181,11 @@ def order_evaluations(
             extra = checked[train, method].needed_extra(method)
             extras.add(extra)
             create_evaluations(
-                store, new, train=train, test=test, extra=extra, created_by=created_by
+                *(store, new),
+                train=train,
+                test=test,
+                extra=join_needs(extra, METHODS.offered(method)),
+                created_by=created_by,
             )
     for same in known:
         if read_evaluation(store, same).state in ("failed", "cancelled"):

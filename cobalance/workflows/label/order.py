@@ -19,6 +19,7 @@ from cobalance.graph.annotations.runs import NewRun, create_run
 from cobalance.graph.database.store import GraphStore
 from cobalance.graph.dataset.read import read_annotations
 from cobalance.graph.errors import Action, DataError, OptionError, Setting, check_known
+from cobalance.graph.plugins import join_needs
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.run_log import log_run
 from cobalance.ingest.annotators import ANNOTATORS
@@ -144,7 +145,10 @@ def order_labels(
         order.dataset,
         replace(new, scores_uri=files.uri),
         tasks=[{"chunk": chunk} for chunk in range(settings.chunks)],
-        extra="annotate" if endpoint is not None else plugin.extra or WORKER,
+        extra=join_needs(
+            "annotate" if endpoint is not None else plugin.extra or WORKER,
+            ANNOTATORS.offered(order.annotator),
+        ),
         created_by=created_by,
     )
 

@@ -104,7 +104,7 @@ def order_plan(
         name,
         queries,
         settings=kept,
-        extra=final.extra,
+        extra=final.needs,
         created_by=created_by,
         progress=progress,
     )

@@ -68,7 +68,7 @@ def compare_all(
     """
     baselines = BASELINES if has_all(cliques, incidence) else {}
     check_known("planner", names, [*PLANNERS, *baselines])
-    wanted = names or [*PLANNERS, *baselines]
+    wanted = names or [*dict(PLANNERS.items()), *baselines]
     within = np.intersect1d(chosen, options.rows(cliques))
     images = int(cliques.class_sizes.sum())
     rows: dict[str, dict[str, Any]] = {}

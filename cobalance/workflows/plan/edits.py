@@ -160,7 +160,7 @@ def options_of(recipe: str, changes: Mapping[str, Any]) -> CounterfactualOptions
     """
     usual = RECIPES[recipe].plan
     if usual is None:
-        editing = [name for name in RECIPES if RECIPES[name].plan is not None]
+        editing = [name for name, recipe in RECIPES.items() if recipe.plan is not None]
         raise OptionError(
             f"The recipe {recipe} edits no images: it makes those of a planner's plan. ",
             Action("plan", ...),

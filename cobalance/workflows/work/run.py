@@ -29,6 +29,7 @@ from cobalance.graph.errors import (
 )
 from cobalance.graph.jobs.reports import ALIVE_S
 from cobalance.graph.jobs.status import Job, read_job
+from cobalance.graph.plugins import EXTRAS
 from cobalance.graph.plurals import inflect
 from cobalance.graph.progress import Progress, silent
 from cobalance.graph.tasks.lifecycle import Task, read_task
@@ -39,6 +40,7 @@ from cobalance.workflows.embed.compute import embedding_tasks
 from cobalance.workflows.evaluate.tasks import evaluation_tasks
 from cobalance.workflows.label.work import annotation_tasks
 from cobalance.workflows.order.job import source_images
+from cobalance.workflows.plugins import usable_plugins
 from cobalance.workflows.settings import Settings
 from cobalance.workflows.store import open_store
 
@@ -89,6 +91,7 @@ def worker_resources(settings: Settings) -> WorkerResources:
             **annotation_tasks(settings.folders()),
             **embedding_tasks(settings.folders()),
         },
+        plugins=usable_plugins(),
     )
 
 
@@ -177,10 +180,13 @@ def run_worker(
 
 def _say_results(worker: Worker, settings: Settings, say: Callable[[str], None]) -> int:
     """Say the state of each job and task that a worker saw; return how many failed."""
-    left = [(f"Job {job}", extra) for job, extra in worker.jobs_left.items()]
-    left += [(f"Task {task}", extra) for task, extra in worker.tasks_left.items()]
-    for name, extra in left:
-        say(f"{MissingExtraError(name, extra)} It is left to workers that have them.")
+    left = [(f"Job {job}", missing) for job, missing in worker.jobs_left.items()]
+    left += [(f"Task {task}", missing) for task, missing in worker.tasks_left.items()]
+    for name, missing in left:
+        if missing in EXTRAS:
+            say(f"{MissingExtraError(name, missing)} It is left to workers that have them.")
+        else:
+            say(f"{name} is left to workers that have the {missing}; see cobalance plugins.")
     failed = 0
     seen = [("Job", job) for job in worker.jobs_seen]
     seen += [("Task", task) for task in worker.tasks_seen]

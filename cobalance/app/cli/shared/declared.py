@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import cobalance
+from cobalance.graph.plugin_offers import find_offers
 
 _ROOT = Path(cobalance.__file__).parent
 
 
 @cache
 def declared(place: str) -> Any:
-    """A constant of a module, or the names in a registry, without importing the module.
+    """A constant of a module, or the names in a registry, without importing the modules.
 
     Of a mapping, alone or as an argument, its keys; of an empty registry the names that are
     registered below it, one by one or as records in a loop; else the value.
@@ -29,15 +30,24 @@ def declared(place: str) -> Any:
     body: Iterator[Any] = iter(_parse(module).body)
     value = next(node.value for node in body if _assigns(node, name))
     found = next((node for node in ast.walk(value) if isinstance(node, ast.Dict)), None)
+    offered = _offered(value) if isinstance(value, ast.Call) else ()
     if found is not None:
-        return tuple(ast.literal_eval(key) for key in found.keys if key is not None)
+        return (*(ast.literal_eval(key) for key in found.keys if key is not None), *offered)
     if not isinstance(value, ast.Call):
         return ast.literal_eval(value)
     rest: list[Any] = [*body]
     records: list[Any] = [node.iter for node in rest if isinstance(node, ast.For)]
     calls: list[Any] = [node.value for node in rest if isinstance(node, ast.Expr)]
     registered = [call for call in calls if ast.unparse(call).startswith(f"{name}.register(")]
-    return tuple(ast.literal_eval(one.args[0]) for one in registered or records[0].elts)
+    names = (ast.literal_eval(one.args[0]) for one in registered or records[0].elts)
+    return (*names, *offered)
+
+
+def _offered(registry: ast.Call) -> tuple[str, ...]:
+    """The names that packages and files offer to a registry, which declares their group."""
+    named = [keyword.value for keyword in registry.keywords if keyword.arg == "group"]
+    groups = (ast.literal_eval(group) for group in [*registry.args[2:3], *named])
+    return tuple(name for group in groups for name in find_offers(group))
 
 
 def listed(place: str) -> str:

@@ -51,7 +51,7 @@ def _fields(current: CurrentDataset) -> tuple[dict[str, Any], str]:
         left, right = st.columns(2)
         with left:
             annotator = st.selectbox(
-                "Annotator", list(ANNOTATORS), **choice_in_url("annotate_with")
+                "Annotator", list(dict(ANNOTATORS.items())), **choice_in_url("annotate_with")
             )
             plugin = ANNOTATORS[annotator]
             licence = f" Default model: {plugin.licence}." if plugin.licence else ""

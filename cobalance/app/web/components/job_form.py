@@ -40,7 +40,7 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
     place = st.container(gap="xxsmall")
     label = "Recipe and settings" if edits else "How to make them"
     with place.expander(label, key="_making", expanded=edits):
-        values = _fields(this, [name for name in RECIPES if _edits(name) == edits])
+        values = _fields(this, [name for name, _ in RECIPES.items() if _edits(name) == edits])
     with place:
         try:
             settings = read_job_settings(values)
@@ -63,7 +63,8 @@ def choose(this: CurrentDataset, *, edits: bool = False) -> dict[str, Any] | Non
 def chosen_recipe() -> Recipe:
     """The recipe that the form has, or that the URL names, before the form is drawn."""
     name = st.session_state.get("recipe", st.query_params.get("recipe"))
-    return RECIPES[name if name in list(RECIPES) and not _edits(name) else DEFAULT]
+    names = [name for name, recipe in RECIPES.items() if recipe.plan is None]
+    return RECIPES[name if name in names else DEFAULT]
 
 
 def _edits(recipe: str) -> bool:
@@ -209,8 +210,8 @@ def _choose_filters(recipe: Recipe) -> dict[str, Mapping[str, Any]] | None:
     usual = recipe.filters
     chosen = st.multiselect(
         "Filters",
-        list(FILTERS),
-        default=list(usual),
+        [name for name, _ in FILTERS.items()],
+        default=[name for name in usual if FILTERS[name]],  # or it says why not
         # Of its own for each recipe, which has filters of its own.
         **in_url(f"{recipe.name}_filters"),
         placeholder="none: every image is accepted",

@@ -84,10 +84,10 @@ def _fields(current: CurrentDataset, datasets: pd.DataFrame) -> tuple[Evaluation
             )
             methods = st.multiselect(
                 "Methods",
-                list(METHODS),
+                list(dict(METHODS.items())),
                 default=["erm"] if "evaluate_methods" not in st.session_state else None,
                 **in_url("evaluate_methods"),
-                help=_purposes(METHODS, lambda name: METHODS[name].purpose),
+                help=_purposes(dict(METHODS.items()), lambda name: METHODS[name].purpose),
             )
         with right:
             preset = st.selectbox(

@@ -37,7 +37,9 @@ def draw(job: Job, result: Mapping[str, Any]) -> None:
     """
     st.markdown("**Train on them**")
     st.caption("The dataset with the accepted images as files, with a data card.")
-    format_ = st.selectbox("Format", list(EXPORTERS), **choice_in_url("export_as"), width=180)
+    format_ = st.selectbox(
+        "Format", list(dict(EXPORTERS.items())), **choice_in_url("export_as"), width=180
+    )
     st.caption(EXPORTERS[format_].purpose)
     real, flags, options = _choose_options(format_)
     if may_edit():

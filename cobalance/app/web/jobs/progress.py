@@ -123,10 +123,11 @@ def _head(job: Job) -> None:
         if may_edit():
             _controls(job)
     st.caption(f"How: {escape(job_form.describe(job.settings))}")
-    if job.state in ("queued", "running") and not job.workers and job.extra not in (None, "worker"):
+    extra = (job.extra or "worker").partition(",")[0]
+    if job.state in ("queued", "running") and not job.workers and extra != "worker":
         st.caption(
             ":orange[:material/warning:] It waits for a worker that can make it: "
-            f"`{install_command(f'worker,{job.extra}')}`, then `cobalance work`."
+            f"`{install_command(f'worker,{extra}')}`, then `cobalance work`."
         )
     if (looks := _looks(job)) is not None:
         st.caption(looks)

@@ -33,7 +33,7 @@ def import_form(source: Source, file: FoundFile, others: list[FoundFile]) -> Imp
         columns = st.columns([1.2, 1.4, 1, 1])
         automatic = f"{file.format} (found)"
         chosen = columns[0].selectbox(
-            LABELS["input_format"], [automatic, *FORMATS], key=form.key("format")
+            LABELS["input_format"], [automatic, *dict(FORMATS.items())], key=form.key("format")
         )
         input_format = None if chosen in (automatic, None) else chosen
         dataset = columns[1].text_input(
@@ -103,7 +103,7 @@ class _Form(ChosenFile):
 
     def options(self, format_: str, options: ReadOptions) -> ReadOptions:
         """Draw the options of this format, in addition to its columns."""
-        uses = FORMATS[format_].uses
+        uses = FORMATS[format_].reader.uses
         titles = [_CLASS, *([_CAPTIONS] if "vocabulary" in uses else []), _KEPT]
         start = _CAPTIONS if format_ == "coco-captions" else _CLASS
         tabs = dict(zip(titles, st.tabs(titles, default=start), strict=True))

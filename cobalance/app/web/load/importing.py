@@ -114,7 +114,7 @@ def _source() -> Source | None:
             accept_multiple_files=True,
             key="_import_files",
             help="The format is found from the content: "
-            + "; ".join(f"{name}: {reader.description}" for name, reader in FORMATS.items()),
+            + "; ".join(f"{name}: {known.purpose}" for name, known in FORMATS.items()),
         )
     return Uploads(tuple(sent)) if sent else None
 

@@ -92,7 +92,7 @@ def choose(current: CurrentDataset, cliques: Cliques) -> PlanRequest:
         usual = WHOLE_IMAGES if images_at_hand(current) is not None else COUNTS
         planner = st.selectbox(
             "Planner",
-            [usual, *(name for name in PLANNERS if name != usual)],
+            [usual, *(name for name, _ in PLANNERS.items() if name != usual)],
             **choice_in_url("planner"),
             width=170,
             help="\n".join(

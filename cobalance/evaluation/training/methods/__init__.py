@@ -1,6 +1,6 @@
 """Training methods, by name."""
 
-from cobalance.evaluation.training.method import Method, OwnModel
+from cobalance.evaluation.training.method import Method, MethodPlugin, OwnModel
 from cobalance.graph.plugins import Plugin, Plugins
 
 _NETWORK_ONLY = "cobalance.evaluation.training.methods.network_only"
@@ -26,5 +26,7 @@ METHODS: Plugins[Method | OwnModel, Plugin] = Plugins(
         "rand-augment": f"{_NETWORK_ONLY}.augmentation",
         "cutmix": f"{_NETWORK_ONLY}.augmentation",
     },
+    "methods",
+    MethodPlugin,
 )
 """Training methods; each declares its options and whether it reads group labels."""

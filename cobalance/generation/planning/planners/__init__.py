@@ -27,6 +27,8 @@ PLANNERS: Plugins[Planner | ImagePlanner, Plugin] = Plugins(
         "published": "cobalance.generation.planning.planners.published",
         "whole-images": "cobalance.generation.planning.planners.whole_images",
     },
+    "planners",
+    Plugin,
 )
 
 

@@ -11,4 +11,6 @@ SEGMENTERS: Plugins[Segmenter, Plugin] = Plugins(
         "people": "cobalance.generation.sources.segmenters.people",
         "clipseg": "cobalance.generation.sources.segmenters.clipseg",
     },
+    "segmenters",
+    Plugin,
 )

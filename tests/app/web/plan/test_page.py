@@ -70,6 +70,16 @@ def test_a_link_names_sizes_planner_and_limits(
     assert len(queries(app)) == len(expected.queries)
 
 
+@pytest.mark.usefixtures("mine_here")
+def test_planners_and_recipes_of_packages_are_offered(open_page: OpenPage, cars: str) -> None:
+    app = open_page("plan", planner="tolerant", dataset=cars, recipe="plain-ground")
+    assert not app.exception
+    assert app.selectbox(key="planner").value == "tolerant"
+    assert app.selectbox(key="recipe").value == "plain-ground"
+    assert "Closes gaps down to a share" in app.selectbox(key="planner").help
+    assert "Objects on one light colour." in shown_text(app)
+
+
 def test_a_budget_is_typed_or_dragged(open_page: OpenPage, cars: str) -> None:
     app = open_page("plan", planner="conbias", dataset=cars)
     whole = metric(app, "Images to make")

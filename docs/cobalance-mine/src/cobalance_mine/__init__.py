@@ -1,0 +1,1 @@
+"""Plug-ins for cobalance, one of each kind."""

@@ -1,0 +1,162 @@
+"""Plug-ins of packages and files that cannot be used: why, and that all others can."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cobalance.generation.backends import BACKENDS
+from cobalance.generation.filters import FILTERS
+from cobalance.graph import plugin_offers
+from cobalance.graph.errors import UnknownNameError
+from cobalance.graph.plugins import PluginError
+from cobalance.ingest.formats import FORMATS
+from cobalance.ingest.load import detect_format
+from cobalance.workflows.plugins import list_plugins, usable_plugins
+from tests.own_plugins import SOURCES
+
+BRIGHT = (SOURCES / "bright.py").read_text(encoding="utf-8")
+
+Install = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def _modules() -> Iterator[None]:
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith(("cobalance_plugins.", "acme_")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Put a package with entry points on the import path, with what pip writes of it."""
+
+    def write(package: str, points: str, **modules: str) -> None:
+        folder = tmp_path / package
+        about = folder / f"{package}-1.0.dist-info"
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(points)
+        for name, text in modules.items():
+            (folder / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(folder)
+        plugin_offers._of_packages.cache_clear()
+
+    yield write
+    plugin_offers._of_packages.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of COBALANCE_PLUGINS, with an empty one for filters."""
+    found = tmp_path / "plugins"
+    (found / "filters").mkdir(parents=True)
+    monkeypatch.setenv("COBALANCE_PLUGINS", str(found))
+    return found
+
+
+def points(*names: str, group: str = "filters", module: str = "acme_bright") -> str:
+    return f"[cobalance.{group}]\n" + "".join(f"{name} = {module}\n" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+        ("def (", "SyntaxError: "),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("PLUGIN = {'name': 'bright'}", "declare PLUGIN with the name 'bright' there"),
+        (BRIGHT.replace('"bright", "The', '"dark", "The'), "the name 'bright' there"),
+        (BRIGHT.replace('"worker"', '"gpu"'), "there is no extra 'gpu' (known: "),
+        (BRIGHT.replace("def open_filter", "def open_it"), "it does not define open_filter"),
+        (BRIGHT.replace("class BrightOptions(Options)", "class BrightOptions"), "no subclass of"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used(install: Install, code: str, said: str) -> None:
+    install("acme", points("bright"), acme_bright=code)
+    with pytest.raises(PluginError) as raised:
+        FILTERS.check("bright", {})
+    assert str(raised.value).startswith("The filter bright of acme 1.0 cannot be used: ")
+    assert said in str(raised.value)
+    assert str(raised.value).endswith("Correct or uninstall acme.")
+    assert "bright" in list(FILTERS)
+    assert "bright" not in dict(FILTERS.items())
+    assert FILTERS["blank"].name == "blank"
+    assert list_plugins()["problem"].tolist() == [str(raised.value)]
+    assert usable_plugins() == frozenset()
+
+
+def test_a_declaration_of_another_kind(install: Install) -> None:
+    install("acme", points("bright", group="filters"), acme_bright=BRIGHT)
+    FILTERS.open("bright")
+    install("other", points("bright", group="formats"))
+    with pytest.raises(PluginError, match=r"is a FilterPlugin, and has to be a .*reader\.Format"):
+        _ = FORMATS["bright"]
+
+
+def test_names_that_several_want(install: Install, folder: Path) -> None:
+    install("acme", points("bright", "clip"), acme_bright=BRIGHT)
+    (folder / "filters" / "bright.py").write_text(BRIGHT)
+    with pytest.raises(PluginError, match=r"Several filters are called bright: of acme 1\.0, .*py"):
+        _ = FILTERS["bright"]
+    assert FILTERS["clip"].extra == "models"
+    problems = list_plugins()["problem"].tolist()
+    assert any("own filter is called clip: that of acme 1.0 is not used" in one for one in problems)
+    (folder / "filters" / "bright.py").unlink()
+    assert FILTERS["bright"].purpose == "The image is not dark."
+    with pytest.raises(UnknownNameError, match="unknown filter 'bribht'"):
+        _ = FILTERS["bribht"]
+
+
+def test_a_group_that_there_is_not(install: Install, folder: Path) -> None:
+    install("acme", points("bright", group="filtres"), acme_bright=BRIGHT)
+    (folder / "bright.py").write_text(BRIGHT)
+    first, second = list_plugins()["problem"]
+    assert first.startswith("cobalance.filtres (of acme 1.0) is no kind of plug-in. There are ")
+    assert second.startswith(f"{folder} (of {folder / 'bright.py'}) is no kind of plug-in.")
+
+
+def test_a_package_that_a_plugin_lacks_when_it_is_opened(install: Install) -> None:
+    lacking = BRIGHT.replace(
+        "    return BrightFilter(options)", "    import acme_missing\n\n    return acme_missing"
+    )
+    install("acme", points("bright"), acme_bright=lacking)
+    FILTERS.check("bright", {"threshold": 0.5})
+    with pytest.raises(PluginError, match="the package acme_missing is not installed"):
+        FILTERS.open("bright")
+
+
+def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:
+    file = folder / "filters" / "bright.py"
+    file.write_text("half a")
+    with pytest.raises(PluginError, match=r"SyntaxError.*take it out of the folder"):
+        _ = FILTERS["bright"]
+    file.write_text(BRIGHT)
+    file.chmod(0o666)
+    with pytest.raises(PluginError, match="everybody may write"):
+        _ = FILTERS["bright"]
+    file.chmod(0o644)
+    folder.chmod(0o777)
+    with pytest.raises(PluginError, match=f"everybody may write {folder}; run chmod o-w on it"):
+        _ = FILTERS["bright"]
+    folder.chmod(0o755)
+    assert FILTERS["bright"] is FILTERS["bright"]
+    assert FILTERS.offered("bright", "blank", None) == ["filter bright"]
+    assert usable_plugins() == {"filter bright"}
+    assert "bright" not in list(BACKENDS)
+
+
+def test_a_format_that_fails_to_tell_leaves_the_file_to_others(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = (SOURCES / "lines.py").read_text(encoding="utf-8")
+    (folder / "formats").mkdir()
+    (folder / "formats" / "lines.py").write_text(
+        lines.replace("return head.startswith(FIRST.encode())", "return head.nothing")
+    )
+    (tmp_path / "pets.csv").write_text("id,label,objects\n1,cat,sofa\n")
+    assert detect_format(tmp_path / "pets.csv") == "csv"
+    assert "The format lines cannot tell: AttributeError" in caplog.text
