@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
+from cobalance.graph.progress import silent
+from cobalance.workflows.demo.loading import load_demo
 from cobalance.workflows.settings import Settings
+from tests.browser.server import environment_of
 from tests.docs.extensions import USES
 from tests.own_plugins import ROOT, SOURCES
 
@@ -52,3 +56,24 @@ def test_each_example_is_a_file_of_the_package_and_is_used() -> None:
     assert shown == files
     parts = re.split(r"^###? ", PAGE, flags=re.MULTILINE)[1:]
     assert {part.partition("\n")[0] for part in parts if "```python\n#" in part} == set(USES)
+
+
+def test_the_first_file(tmp_path: Path, settings: Settings, store: GraphStore) -> None:
+    lines = re.search(r"^((?:    .+\n)+)\n```text\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+    assert lines is not None
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    command = f"cobalance() {{ '{sys.executable}' -m cobalance.app \"$@\"; }}\n{lines[1]}"
+    load_demo(store, silent)
+    try:
+        done = subprocess.run(
+            ["sh", "-euc", command],
+            env={**environment_of(settings), "PYTHONPATH": str(ROOT)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        drop_dataset(store, "urbancars")
+    shown = [line.rstrip() for line in done.stdout.splitlines()]
+    assert shown == lines[2].splitlines(), done.stderr
