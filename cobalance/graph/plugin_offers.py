@@ -101,10 +101,10 @@ def unknown_groups(known: Mapping[str, object]) -> dict[str, str]:
         if group not in known
     }
     folder = _find_folder()
-    for file in sorted(folder.glob("**/[!_.]*.py")) if folder is not None else ():
-        parts = file.relative_to(folder or file).parts
-        if len(parts) < 3 and parts[0] not in known:
-            found.setdefault(str(file.parent), str(file))
+    if folder is not None:
+        for file in sorted([*folder.glob("[!_.]*.py"), *folder.glob("*/[!_.]*.py")]):
+            if file.parent == folder or file.parent.name not in known:
+                found.setdefault(str(file.parent), str(file))
     return found
 
 

@@ -49,7 +49,8 @@ def list_plugins(*, own: bool = False) -> pd.DataFrame:
     columns = ["kind", "name", "purpose", "source", "extra", "installed", "problem"]
     rows = [row for registry in REGISTRIES.values() for row in _rows(registry, own)]
     for group, source in unknown_groups(REGISTRIES).items():
-        problem = f"{group} (of {source}) is no kind of plug-in. There are {', '.join(REGISTRIES)}."
+        kinds = ", ".join(REGISTRIES)
+        problem = f"{source} is under {group}, which is no kind of plug-in. There are {kinds}."
         rows.append(["", "", "", source, "", True, problem])
     return pd.DataFrame(rows, columns=columns).astype({"installed": bool})
 

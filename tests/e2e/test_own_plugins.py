@@ -73,10 +73,16 @@ def pets(shell: Shell, dataset: str) -> str:
             box = {"bbox": [8, 8, 24, 24], "area": 576, "iscrowd": 0}
             boxes.append({"id": len(boxes), "image_id": i, "category_id": category, **box})
     categories = [{"id": i, "name": name} for i, name in enumerate(names)]
-    file = shell.folder / "pets.json"
-    file.write_text(json.dumps({"images": images, "annotations": boxes, "categories": categories}))
-    chosen = ("--class-category", "cat", "--class-category", "dog")
-    shell.run("ingest", str(file), "--dataset", dataset, *chosen)
+    for split, rows in (("train", range(8)), ("test", range(8, 12))):
+        document = {
+            "images": [one for one in images if one["id"] in rows],
+            "annotations": [one for one in boxes if one["image_id"] in rows],
+            "categories": categories,
+        }
+        file = shell.folder / f"{split}.json"
+        file.write_text(json.dumps(document))
+        chosen = ("--class-category", "cat", "--class-category", "dog", "--split", split)
+        shell.run("ingest", str(file), "--dataset", dataset, *chosen)
     shell.run("mine", dataset)
     return dataset
 
@@ -112,13 +118,13 @@ def test_a_worker_that_lacks_a_plugin_leaves_the_job_to_one_that_has_it(
     assert (found.state, found.covered, found.remarks) == ("done", found.wanted, ())
     assert found.wanted > 0
 
-    made = f"{pets} renamed"
-    shell.run("rebalance", job, "--into", made, "--annotator", "daylight")
+    shell.run("rebalance", job, "--into", f"{pets} renamed", "--annotator", "daylight")
     shell.run("export", job, "out", "--as", "listing")
     assert (shell.folder / "out" / "images.txt").read_text().count("\n") == 12 + found.wanted
-    asked = ("--test", made, "--method", "part", "--set", "method.share=0.9", "--here")
-    shell.run("evaluate", "train", pets, *asked)
-    (trained,) = list_evaluations(store, made)
+    splits = ("--test", pets, "--test-split", "test", "--train-split", "train")
+    asked = ("--method", "part", "--set", "method.share=0.9", "--here")
+    shell.run("evaluate", "train", pets, *splits, *asked)
+    (trained,) = list_evaluations(store, pets)
     assert (trained.method, trained.state) == ("part", "done")
 
 

@@ -115,8 +115,8 @@ def test_a_group_that_there_is_not(install: Install, folder: Path) -> None:
     install("acme", points("bright", group="filtres"), acme_bright=BRIGHT)
     (folder / "bright.py").write_text(BRIGHT)
     first, second = list_plugins()["problem"]
-    assert first.startswith("cobalance.filtres (of acme 1.0) is no kind of plug-in. There are ")
-    assert second.startswith(f"{folder} (of {folder / 'bright.py'}) is no kind of plug-in.")
+    assert first.startswith("acme 1.0 is under cobalance.filtres, which is no kind of plug-in. ")
+    assert second.startswith(f"{folder}/bright.py is under {folder}, which is no kind of plug-in.")
 
 
 def test_a_package_that_a_plugin_lacks_when_it_is_opened(install: Install) -> None:

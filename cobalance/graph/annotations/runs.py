@@ -129,7 +129,7 @@ def create_run(
         Settings of its tasks; ``run`` is added. Without any the run is ``running``: whoever
         creates it does the work.
     extra : str
-        What the workers of its tasks need installed, of `cobalance.graph.plugins.EXTRAS`.
+        What the workers of its tasks need, as `cobalance.graph.plugins.join_needs` says it.
 
     Raises
     ------

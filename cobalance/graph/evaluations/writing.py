@@ -74,7 +74,7 @@ def create_evaluations(
     test : str
         The dataset with the test images, which may be the same one.
     extra : str or None
-        What the workers that run them need installed, of `cobalance.graph.plugins.EXTRAS`; each
+        What the workers that run them need, as `cobalance.graph.plugins.join_needs` says it; each
         evaluation then has a task with its own id. None where the predictions exist.
     created_by : str
         Who orders them; empty without a login.
