@@ -4,6 +4,7 @@ Each part is used by one file. pyproject.toml binds the versions of the packages
 """
 
 import ast
+import inspect
 import tomllib
 from importlib import import_module
 
@@ -38,7 +39,7 @@ BORROWED = [
     (STREAMLIT, "streamlit.web.server.starlette.starlette_server_config", "USER_COOKIE_NAME"),
     ("cobalance/app/cli/main.py", "typer.rich_utils", "Console"),
 ]
-BOUND = ("streamlit", "typer", "neo4j", "neo4j-rust-ext")
+BOUND = ("dbos", "streamlit", "typer", "neo4j", "neo4j-rust-ext")
 
 
 def gone(file: str, what: str) -> str:
@@ -73,6 +74,12 @@ def test_a_transaction_of_the_driver_has_the_socket_that_is_wrapped(store: Graph
         for part in ("_connection", "inbox", "_socket", "recv_into"):
             assert hasattr(found, part), gone("cobalance/graph/console/message_limit.py", part)
             found = getattr(found, part)
+
+
+def test_a_worker_listens_to_queues_that_are_named_after_its_launch() -> None:
+    source = inspect.getsource(import_module("dbos._queue").queue_thread)
+    loop = source[source.index("while not stop_event") :]
+    assert "dbos._listening_queues" in loop, gone("generation/jobs/job_queue.py", "the list")
 
 
 def test_no_other_file_imports_internals_of_streamlit() -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 
 import cobalance as cb
 from cobalance.graph.database.store import GraphStore
+from cobalance.graph.dataset.drop_rename import drop_dataset
 from cobalance.graph.evaluations.reading import list_evaluations
 from cobalance.graph.jobs.reports import workers_alive
 from cobalance.graph.jobs.status import read_job
@@ -19,6 +20,8 @@ from cobalance.workflows.settings import Settings
 from tests.browser.server import environment_of
 from tests.own_plugins import MINE, ROOT, write_files
 from tests.waiting import until
+
+CLASSES = ("--class-category", "cat", "--class-category", "dog")
 
 Run = subprocess.CompletedProcess[str]
 
@@ -61,7 +64,7 @@ def shell(tmp_path: Path, settings: Settings, site: Path) -> Shell:
 
 @pytest.fixture
 def pets(shell: Shell, dataset: str) -> str:
-    """Cats lie on grass and dogs on a rug, mostly; with a box for each of them."""
+    """Cats lie on grass and dogs on a rug, mostly; with boxes. Other images are in test.json."""
     names = ["cat", "dog", "grass", "rug"]
     images, boxes = [], []
     for i in range(12):
@@ -79,10 +82,8 @@ def pets(shell: Shell, dataset: str) -> str:
             "annotations": [one for one in boxes if one["image_id"] in rows],
             "categories": categories,
         }
-        file = shell.folder / f"{split}.json"
-        file.write_text(json.dumps(document))
-        chosen = ("--class-category", "cat", "--class-category", "dog", "--split", split)
-        shell.run("ingest", str(file), "--dataset", dataset, *chosen)
+        (shell.folder / f"{split}.json").write_text(json.dumps(document))
+    shell.run("ingest", "train.json", "--dataset", dataset, *CLASSES)
     shell.run("mine", dataset)
     return dataset
 
@@ -118,13 +119,15 @@ def test_a_worker_that_lacks_a_plugin_leaves_the_job_to_one_that_has_it(
     assert (found.state, found.covered, found.remarks) == ("done", found.wanted, ())
     assert found.wanted > 0
 
-    shell.run("rebalance", job, "--into", f"{pets} renamed", "--annotator", "daylight")
+    other = f"{pets} renamed"
+    shell.run("rebalance", job, "--into", other, "--annotator", "daylight")
+    drop_dataset(store, other)
     shell.run("export", job, "out", "--as", "listing")
-    assert (shell.folder / "out" / "images.txt").read_text().count("\n") == 12 + found.wanted
-    splits = ("--test", pets, "--test-split", "test", "--train-split", "train")
-    asked = ("--method", "part", "--set", "method.share=0.9", "--here")
-    shell.run("evaluate", "train", pets, *splits, *asked)
-    (trained,) = list_evaluations(store, pets)
+    assert (shell.folder / "out" / "images.txt").read_text().count("\n") == 8 + found.wanted
+    shell.run("ingest", "test.json", "--dataset", other, *CLASSES)
+    asked = ("--test", other, "--method", "part", "--set", "method.share=0.9", "--here")
+    shell.run("evaluate", "train", pets, *asked)
+    (trained,) = list_evaluations(store, other)
     assert (trained.method, trained.state) == ("part", "done")
 
 
