@@ -59,7 +59,7 @@ def test_each_example_is_a_file_of_the_package_and_is_used() -> None:
 
 
 def test_the_first_file(tmp_path: Path, settings: Settings, store: GraphStore) -> None:
-    lines = re.search(r"^((?:    .+\n)+)\n```text\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+    lines = re.search(r"^((?:    [^\n]+\n)+)\n```text\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
     assert lines is not None
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     command = f"cobalance() {{ '{sys.executable}' -m cobalance.app \"$@\"; }}\n{lines[1]}"

@@ -142,10 +142,16 @@ def test_files_of_a_folder_are_plugins_too(shell: Shell, tmp_path: Path) -> None
         "evaluate", "score", "scored.csv", "--metric", "sure_share", "--format", "json", **files
     )
     assert [row["value"] for row in json.loads(scored.stdout)] == [0.5]
-    listed = shell.run("plugins", **files)
-    assert f"{mine}/filters/bright.py" in listed.stdout
-    assert f"The filter broken of {mine}/filters/broken.py cannot be used" in listed.stderr
-    assert "bright, broken" in " ".join(shell.run("enqueue", "--help", **files).stdout.split())
+    listed = json.loads(shell.run("plugins", "--format", "json", **files).stdout)
+    assert [row["source"] for row in listed] == [
+        f"{mine}/filters/bright.py",
+        f"{mine}/filters/broken.py",
+        f"{mine}/metrics/sure_share.py",
+    ]
+    said = f"The filter broken of {mine}/filters/broken.py cannot be used: it cannot be imported ("
+    assert [row["problem"].startswith(said) for row in listed] == [False, True, False]
+    offered = shell.run("enqueue", "--help", **files).stdout.replace("│", " ")
+    assert "bright, broken" in " ".join(offered.split())
     gone = shell.run("plugins", code=2, mine=False, COBALANCE_PLUGINS=str(tmp_path / "gone"))
     assert "there is no such folder" in gone.stderr
 
@@ -158,4 +164,4 @@ def test_python_takes_plugins(tmp_path: Path) -> None:
     found = cb.read(file)
     assert found.images.equals(cb.read(file, input_format="lines").images)
     plan = cb.plan(found, planner="tolerant", planner_options={"tolerance": 0}, min_size=1)
-    assert sum(query.n for query in plan.plan.queries) == 6 + 3 + 3
+    assert plan.frame.to_numpy().tolist() == [["dog", ("lamp",), 3]]
