@@ -136,8 +136,8 @@ def test_a_worker_that_lacks_a_plugin_leaves_the_job_to_one_that_has_it(
         *("--shortcuts", "none"),
     )
     shell.run("evaluate", "train", pets, *asked)
-    (trained,) = list_evaluations(store, other)
-    assert (trained.method, trained.state) == ("part", "done")
+    trained = list_evaluations(store, other)
+    assert {(one.method, one.state) for one in trained} == {("part", "done")}
 
 
 def test_files_of_a_folder_are_plugins_too(shell: Shell, tmp_path: Path) -> None:
