@@ -125,17 +125,8 @@ def test_a_worker_that_lacks_a_plugin_leaves_the_job_to_one_that_has_it(
     shell.run("export", job, "out", "--as", "listing")
     assert (shell.folder / "out" / "images.txt").read_text().count("\n") == 8 + found.wanted
     shell.run("ingest", "test.json", "--dataset", other, *CLASSES)
-    asked = (
-        "--test",
-        other,
-        "--method",
-        "part",
-        "--set",
-        "method.share=0.9",
-        "--here",
-        *("--shortcuts", "none"),
-    )
-    shell.run("evaluate", "train", pets, *asked)
+    how = ("--method", "part", "--set", "method.share=0.9", "--shortcuts", "none", "--here")
+    shell.run("evaluate", "train", pets, "--test", other, *how)
     trained = list_evaluations(store, other)
     assert {(one.method, one.state) for one in trained} == {("part", "done")}
 
