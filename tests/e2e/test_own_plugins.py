@@ -153,7 +153,7 @@ def test_files_of_a_folder_are_plugins_too(shell: Shell, tmp_path: Path) -> None
     offered = shell.run("enqueue", "--help", **files).stdout.replace("│", " ")
     assert "bright, broken" in " ".join(offered.split())
     gone = shell.run("plugins", code=2, mine=False, COBALANCE_PLUGINS=str(tmp_path / "gone"))
-    assert "there is no such folder" in gone.stderr
+    assert "path does not point to a directory" in gone.stderr
 
 
 @pytest.mark.usefixtures("mine_here")
