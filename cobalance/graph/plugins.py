@@ -3,26 +3,21 @@
 A plugin is a module with a `Plugin` declaration named ``PLUGIN``, and ``open_<kind>``, which takes
 its options; a module with a family declares it in ``PLUGINS``. Importing the module needs no
 optional package: what an extra installs is imported on opening. So names, purposes and options are
-known wherever cobalance runs.
-
-Beside cobalance's own there are those that packages and files offer: see
-`cobalance.graph.plugin_offers`.
+known wherever cobalance runs. Beside cobalance's own there are those that packages and files offer:
+see `cobalance.graph.plugin_offers`.
 """
 
 import importlib
 import importlib.util
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
 
 from cobalance.graph.errors import MachineError, MissingExtraError, UnknownNameError
 from cobalance.graph.options import Options, read_options
 from cobalance.graph.plugin_offers import Offer, find_offers
 from cobalance.graph.registry import Registry
-
-_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound="Declaration")
@@ -112,14 +107,18 @@ class Declarations(Registry[Any], Generic[RecordT]):
 
     def __getitem__(self, name: str) -> RecordT:
         """Return a declaration by its name. Raises UnknownNameError, PluginError."""
-        module, offer = self._find(name)
-        record = self._record(module, name)
-        if offer is not None:
-            fault = _no_declaration(name) if record is None else self._fault(module, record)
-            if fault:
-                raise self._error(offer, fault)
-        elif record is None:
-            raise TypeError(f"{module.__name__}, {self.kind}: {_no_declaration(name)}")
+        module, source = self._find(name)
+        family = getattr(module, "PLUGINS", ())
+        records = [getattr(module, "PLUGIN", None), *(family if isinstance(family, tuple) else ())]
+        named = (one for one in records if isinstance(one, Declaration) and one.name == name)
+        record = next(named, None)
+        if source and (fault := self._fault(module, record)):
+            raise self._error(name, source, fault)
+        if record is None:
+            raise TypeError(
+                f"{module.__name__} has no declaration of the {self.kind} {name!r}. Declare PLUGIN "
+                f"with the name {name!r} there."
+            )
         return cast("RecordT", record)
 
     def __iter__(self) -> Iterator[str]:
@@ -129,13 +128,11 @@ class Declarations(Registry[Any], Generic[RecordT]):
         return sum(1 for _ in self)
 
     def items(self) -> list[tuple[str, RecordT]]:
-        """Names and declarations; of a plug-in that cannot be used a warning is logged, once."""
+        """Names and declarations of those that can be used."""
         found = []
         for name in self:
-            try:
+            with suppress(PluginError):
                 found.append((name, self[name]))
-            except PluginError as error:
-                _warn_once(str(error))
         return found
 
     def offers(self) -> dict[str, list[Offer]]:
@@ -143,78 +140,38 @@ class Declarations(Registry[Any], Generic[RecordT]):
         return find_offers(self.group) if self.group else {}
 
     def offered(self, *names: str | None) -> list[str]:
-        """Which of some names are neither cobalance's own nor registered, each with its kind.
-
-        Workers tell by them what they have, and jobs what they need.
-
-        Examples
-        --------
-        >>> from cobalance.generation.filters import FILTERS
-        >>> FILTERS.offered("blank", "mine", None)
-        ['filter mine']
-        """
+        """Which of some names are not cobalance's own, each with its kind: ``filter mine``."""
         others = (name for name in names if name is not None and name not in self._entries)
         return [f"{self.kind} {name}" for name in others]
 
-    def usable(self) -> list[str]:
-        """The offered plug-ins that can be used here, as `offered` names them."""
-        return self.offered(*(name for name, _ in self.items()))
-
-    def _find(self, name: str) -> tuple[Any, Offer | None]:
-        """The module of a name, and who offers it where that is not cobalance.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such name.
-        PluginError
-            Several offer it, or the module cannot be imported.
-        """
-        if name in self._entries:
-            return importlib.import_module(self._entries[name]), None
-        offers = self.offers().get(name, [])
-        if not offers:
-            raise UnknownNameError(self.kind, name, self)
-        if len(offers) > 1:
-            sources = ", ".join(offer.source for offer in offers)
-            raise PluginError(
-                f"Several {self.kind}s are called {name}: of {sources}. Keep one of them installed."
-            )
-        (offer,) = offers
-        try:
-            return offer.load(), offer
-        except (Exception, SystemExit) as error:  # whatever another's code raises
-            said = str(error).partition("\n")[0]
-            fault = f"it cannot be imported ({type(error).__name__}: {said})"
-            raise self._error(offer, fault) from error
-
-    def _error(self, offer: Offer, fault: str) -> PluginError:
-        return PluginError(
-            f"The {self.kind} {offer.name} of {offer.source} cannot be used: {fault}. "
-            f"{offer.remedy}"
-        )
-
-    def _record(self, module: Any, name: str) -> Declaration | None:
-        family = getattr(module, "PLUGINS", ())
-        records = [getattr(module, "PLUGIN", None), *(family if isinstance(family, tuple) else ())]
-        named = (one for one in records if isinstance(one, Declaration) and one.name == name)
-        return next(named, None)
-
-    def _fault(self, module: Any, record: Declaration) -> str:  # noqa: ARG002
-        """What is wrong with the declaration of an offered module; empty if nothing is."""
+    def _fault(self, _module: Any, record: Declaration | None) -> str:
+        """What is wrong with an offered module, given its declaration; empty if nothing is."""
         if isinstance(record, self.declaration):
             return ""
         wanted = f"{self.declaration.__module__}.{self.declaration.__name__}"
-        return f"its declaration is a {type(record).__name__}, and has to be a {wanted}"
+        return f"its PLUGIN has to be a {wanted} of this name"
 
+    def _find(self, name: str) -> tuple[Any, str]:
+        """The module of a name, and who offers it; empty for cobalance itself."""
+        if name in self._entries:
+            return importlib.import_module(self._entries[name]), ""
+        offers = self.offers().get(name, [])
+        if not offers:
+            raise UnknownNameError(self.kind, name, self)
+        sources = ", ".join(offer.source for offer in offers)
+        if len(offers) > 1:
+            raise self._error(name, sources, "several have this name")
+        try:
+            return offers[0].load(), sources
+        except (Exception, SystemExit) as error:  # whatever another's code raises
+            said = str(error).partition("\n")[0]
+            fault = f"it cannot be imported ({type(error).__name__}: {said})"
+            raise self._error(name, sources, fault) from error
 
-def _no_declaration(name: str) -> str:
-    return f"there is no declaration of that name; declare PLUGIN with the name {name!r} there"
-
-
-@lru_cache(maxsize=1024)
-def _warn_once(message: str) -> None:
-    _log.warning("%s", message)
+    def _error(self, name: str, source: str, fault: str) -> PluginError:
+        return PluginError(
+            f"The {self.kind} {name} of {source} cannot be used: {fault}. Correct or remove it."
+        )
 
 
 class Plugins(Declarations[PluginT], Generic[T, PluginT]):
@@ -230,9 +187,6 @@ class Plugins(Declarations[PluginT], Generic[T, PluginT]):
     >>> FILTERS.open("blank", {"threshold": 0.1}).describe()["settings"]
     {'threshold': 0.1, 'min_luminance': 0.01}
     """
-
-    needs_opener = True
-    """Whether a module without ``open_<kind>`` has to declare ``open``."""
 
     def check(self, name: str, values: Mapping[str, Any]) -> Options:
         """Validate a plug-in's options without loading its model or packages.
@@ -281,14 +235,7 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         try:
             return self.opener(name)(checked)
         except ModuleNotFoundError as error:
-            if not _is_missing(error):
-                raise
-            offer = self._find(name)[1]
-            if offer is not None and (record.extra is None or is_installed(record.extra)):
-                raise self._error(
-                    offer, f"the package {error.name} is not installed, which it needs"
-                ) from error
-            if record.extra is None:
+            if record.extra is None or not _is_missing(error):
                 raise
             raise MissingExtraError(f"The {self.kind} {name}", record.extra) from error
 
@@ -301,17 +248,14 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
     def _opener_name(self) -> str:
         return f"open_{self.kind.replace(' ', '_')}"
 
-    def _fault(self, module: Any, record: Declaration) -> str:
+    def _fault(self, module: Any, record: Any) -> str:
         fault = super()._fault(module, record)
-        if fault or not isinstance(record, Plugin):
-            return fault
-        if record.extra is not None and record.extra not in EXTRAS:
-            return f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
-        if not (isinstance(record.options, type) and issubclass(record.options, Options)):
-            return "its options are no subclass of cobalance.graph.options.Options"
-        if record.open is None and self.needs_opener and not hasattr(module, self._opener_name):
-            return f"it does not define {self._opener_name}"
-        return ""
+        if not fault and record.extra not in (None, *EXTRAS):
+            fault = f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
+        opens = record.open or hasattr(record, "compute") or hasattr(module, self._opener_name)
+        if not (fault or opens):
+            fault = f"it does not define {self._opener_name}"
+        return fault
 
 
 def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:

@@ -1,9 +1,6 @@
 """Read an annotation file: detect its format, read it, and filter it."""
 
-import logging
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +23,6 @@ from cobalance.ingest.problems import Problems
 from cobalance.ingest.reader import Reader, TreeReader, read_head
 from cobalance.ingest.tables.data_frame import load_frame, one_row_per_image, with_id
 from cobalance.ingest.trees import FileTree, is_tree, open_tree
-
-_log = logging.getLogger(__name__)
 
 
 @log_run
@@ -123,7 +118,7 @@ def detect_format(path: Path) -> str:
             return found
     head = read_head(path)
     for name, known in FORMATS.items():
-        if _recognises(name, partial(known.reader.detects, path, head)):
+        if known.reader.detects(path, head):
             return name
     raise InputError(
         str(path),
@@ -136,21 +131,9 @@ def detect_format(path: Path) -> str:
 def detect_tree(tree: FileTree) -> str | None:
     """Detect the format of an open folder or archive; None if no reader knows it."""
     for name, known in FORMATS.items():
-        reader = known.reader
-        if isinstance(reader, TreeReader) and _recognises(name, partial(reader.detects_tree, tree)):
+        if isinstance(known.reader, TreeReader) and known.reader.detects_tree(tree):
             return name
     return None
-
-
-def _recognises(name: str, ask: Callable[[], bool]) -> bool:
-    """Whether a reader knows a file; a plug-in's that fails does not, and a warning says so."""
-    try:
-        return bool(ask())
-    except Exception as error:
-        if not FORMATS.offered(name):
-            raise
-        _log.warning("The format %s cannot tell: %s: %s", name, type(error).__name__, error)
-        return False
 
 
 def _check_uses(reader: Reader, name: str, options: ReadOptions) -> None:

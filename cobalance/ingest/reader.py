@@ -2,7 +2,7 @@
 
 import stat
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Protocol
@@ -78,13 +78,9 @@ class TreeReader(ABC):
 
 @dataclass(frozen=True)
 class Format(Declaration):
-    """The declaration of an annotation format, whose purpose is its reader's description."""
+    """The declaration of an annotation format."""
 
-    purpose: str = field(init=False)
     reader: Reader
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "purpose", self.reader.description)
 
 
 MOST_TEXT_BYTES = 1 << 24  # of a vocabulary, a word list or a mapping: 16 MiB

@@ -68,11 +68,11 @@ def points(*names: str, group: str = "filters", module: str = "acme_bright") -> 
         ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
         ("def (", "SyntaxError: "),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        ("PLUGIN = {'name': 'bright'}", "declare PLUGIN with the name 'bright' there"),
-        (BRIGHT.replace('"bright", "The', '"dark", "The'), "the name 'bright' there"),
+        ("PLUGIN = {'name': 'bright'}", "its PLUGIN has to be a cobalance.generation.filters."),
+        (BRIGHT.replace('"bright", "The', '"dark", "The'), "filter.FilterPlugin of this name"),
+        (BRIGHT + "\nPLUGINS = PLUGIN\nPLUGIN = None\n", "filter.FilterPlugin of this name"),
         (BRIGHT.replace('"worker"', '"gpu"'), "there is no extra 'gpu' (known: "),
         (BRIGHT.replace("def open_filter", "def open_it"), "it does not define open_filter"),
-        (BRIGHT.replace("class BrightOptions(Options)", "class BrightOptions"), "no subclass of"),
     ],
 )
 def test_a_plugin_that_cannot_be_used(install: Install, code: str, said: str) -> None:
@@ -81,7 +81,7 @@ def test_a_plugin_that_cannot_be_used(install: Install, code: str, said: str) ->
         FILTERS.check("bright", {})
     assert str(raised.value).startswith("The filter bright of acme 1.0 cannot be used: ")
     assert said in str(raised.value)
-    assert str(raised.value).endswith("Correct or uninstall acme.")
+    assert str(raised.value).endswith(". Correct or remove it.")
     assert "bright" in list(FILTERS)
     assert "bright" not in dict(FILTERS.items())
     assert FILTERS["blank"].name == "blank"
@@ -93,46 +93,28 @@ def test_a_declaration_of_another_kind(install: Install) -> None:
     install("acme", points("bright", group="filters"), acme_bright=BRIGHT)
     FILTERS.open("bright")
     install("other", points("bright", group="formats"))
-    with pytest.raises(PluginError, match=r"is a FilterPlugin, and has to be a .*reader\.Format"):
+    with pytest.raises(PluginError, match=r"has to be a cobalance\.ingest\.reader\.Format of"):
         _ = FORMATS["bright"]
 
 
 def test_names_that_several_want(install: Install, folder: Path) -> None:
     install("acme", points("bright", "clip"), acme_bright=BRIGHT)
     (folder / "filters" / "bright.py").write_text(BRIGHT)
-    with pytest.raises(PluginError, match=r"Several filters are called bright: of acme 1\.0, .*py"):
+    with pytest.raises(PluginError, match=r"bright of acme 1\.0, .*py .*: several have this name"):
         _ = FILTERS["bright"]
     assert FILTERS["clip"].extra == "models"
     problems = list_plugins()["problem"].tolist()
-    assert any("own filter is called clip: that of acme 1.0 is not used" in one for one in problems)
+    assert "The filter clip of acme 1.0 is not used: cobalance has its own." in problems
     (folder / "filters" / "bright.py").unlink()
     assert FILTERS["bright"].purpose == "The image is not dark."
     with pytest.raises(UnknownNameError, match="unknown filter 'bribht'"):
         _ = FILTERS["bribht"]
 
 
-def test_a_group_that_there_is_not(install: Install, folder: Path) -> None:
-    install("acme", points("bright", group="filtres"), acme_bright=BRIGHT)
-    (folder / "bright.py").write_text(BRIGHT)
-    first, second = list_plugins()["problem"]
-    assert first.startswith("acme 1.0 is under cobalance.filtres, which is no kind of plug-in. ")
-    assert second.startswith(f"{folder}/bright.py is under {folder}, which is no kind of plug-in.")
-
-
-def test_a_package_that_a_plugin_lacks_when_it_is_opened(install: Install) -> None:
-    lacking = BRIGHT.replace(
-        "    return BrightFilter(options)", "    import acme_missing\n\n    return acme_missing"
-    )
-    install("acme", points("bright"), acme_bright=lacking)
-    FILTERS.check("bright", {"threshold": 0.5})
-    with pytest.raises(PluginError, match="the package acme_missing is not installed"):
-        FILTERS.open("bright")
-
-
 def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:
     file = folder / "filters" / "bright.py"
     file.write_text("half a")
-    with pytest.raises(PluginError, match=r"SyntaxError.*take it out of the folder"):
+    with pytest.raises(PluginError, match=r"SyntaxError.*Correct or remove it"):
         _ = FILTERS["bright"]
     file.write_text(BRIGHT)
     file.chmod(0o666)
@@ -149,9 +131,7 @@ def test_a_file_is_run_once_it_is_sound_and_its_own(folder: Path) -> None:
     assert "bright" not in list(BACKENDS)
 
 
-def test_a_format_that_fails_to_tell_leaves_the_file_to_others(
-    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_formats_of_others_are_asked_last(folder: Path, tmp_path: Path) -> None:
     lines = (SOURCES / "lines.py").read_text(encoding="utf-8")
     (folder / "formats").mkdir()
     (folder / "formats" / "lines.py").write_text(
@@ -159,4 +139,3 @@ def test_a_format_that_fails_to_tell_leaves_the_file_to_others(
     )
     (tmp_path / "pets.csv").write_text("id,label,objects\n1,cat,sofa\n")
     assert detect_format(tmp_path / "pets.csv") == "csv"
-    assert "The format lines cannot tell: AttributeError" in caplog.text

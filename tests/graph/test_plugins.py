@@ -127,7 +127,7 @@ def test_a_module_that_an_installed_package_lacks_is_a_defect(
 
 def test_a_record_under_another_name_is_refused(readers: Plugins[str, Plugin]) -> None:
     readers.register("misnamed", "misnamed_reader")
-    with pytest.raises(TypeError, match=r"declare PLUGIN with the name .misnamed."):
+    with pytest.raises(TypeError, match=r"Declare PLUGIN with the name .misnamed."):
         readers.items()
 
 

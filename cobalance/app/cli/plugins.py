@@ -16,22 +16,17 @@ def plugins(
 ) -> None:
     """List the plug-ins of installed packages and of the folder COBALANCE_PLUGINS.
 
-    docs/extending.md says how to write one: a format, planner, recipe, backend, filter, annotator,
-    training method, metric or export format.
+    docs/extending.md says how to write one.
     """
     from cobalance.workflows.plugins import list_plugins
 
     frame = list_plugins(own=own)
-    if format_ is not Format.TABLE:
+    if format_ is not Format.TABLE or output is not None:
         write_frame(frame, format_, output)
         return
     if frame.empty:
         notes.print("There are only cobalance's own plug-ins: see cobalance plugins --all.")
-        return
-    usable = frame[frame["problem"] == ""]
-    missing = usable["extra"] + " (not installed)"
-    shown = usable.assign(extra=usable["extra"].where(usable["installed"], missing))
-    if len(usable):
-        write_frame(shown.drop(columns=["installed", "problem"]), format_, output)
-    for problem in frame.loc[frame["problem"] != "", "problem"].drop_duplicates():
+    else:
+        write_frame(frame.drop(columns="problem"), format_, None)
+    for problem in dict.fromkeys(filter(None, frame["problem"])):
         notes.print(problem)

@@ -198,8 +198,6 @@ class Metrics(Plugins[Metric, MetricPlugin]):
     ('predictions',)
     """
 
-    needs_opener = False
-
     def opener(self, name: str) -> Callable[[Any], Metric]:
         """The function that opens a metric from validated options."""
         plugin = self[name]
@@ -226,7 +224,7 @@ class Metrics(Plugins[Metric, MetricPlugin]):
         """
         if chosen is not None:
             return Scored(stack(self.open(name, chosen[name])(inputs) for name in chosen), {})
-        return self.score_fitting(inputs, [name for name, _ in self.items()])
+        return self.score_fitting(inputs, dict(self.items()))
 
     def score_fitting(self, inputs: Inputs, names: Iterable[str]) -> Scored:
         """Scores of those metrics that what is given suffices for; CobalanceError without any."""

@@ -137,13 +137,7 @@ class Queue:
             ) from error
 
     def listen(self, needs: str) -> None:
-        """Take chunks and tasks that need plug-ins, too, from about a second later on.
-
-        Parameters
-        ----------
-        needs : str
-            As `cobalance.graph.plugins.join_needs` says it; one extra alone is known already.
-        """
+        """Take what needs plug-ins, too, from about a second later on; see `join_needs`."""
         for kind in self._kinds:
             name = kind + needs
             if name in self._queues:
@@ -153,9 +147,8 @@ class Queue:
                     name, worker_concurrency=_AT_ONCE[kind], polling_interval_sec=self._poll_s
                 )
             self._queues[name] = _AT_ONCE[kind]
-            listening = self._dbos._listening_queues  # listen_queues is for before the launch
-            if listening is not None:
-                listening.append(name)
+            listening = self._dbos._listening_queues or []  # listen_queues is only for the launch
+            listening.append(name)
 
     def enqueue(self, chunks: Iterable[Chunk], attempt: int, needs: str) -> None:
         """Add chunks unless they are queued already.

@@ -65,8 +65,6 @@ class WorkerResources:
     open_sources : callable
         Opens a job's sources, given the store, the dataset's name and the job's settings; None for
         a dataset without image files.
-    tasks : mapping of str to callable
-        What executes tasks, by kind.
     plugins : frozenset of str
         The plug-ins of packages and files that can be used here, such as ``filter mine``.
     """

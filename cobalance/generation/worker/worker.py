@@ -23,13 +23,7 @@ from cobalance.generation.worker.runner_slot import RunnerSlot
 from cobalance.generation.worker.task_executor import TaskExecutor
 from cobalance.generation.worker.worker_id import new_worker_id
 from cobalance.graph.database.store import GraphStore
-from cobalance.graph.errors import (
-    CobalanceError,
-    MachineError,
-    NotFoundError,
-    OptionError,
-    StoreUnavailableError,
-)
+from cobalance.graph.errors import CobalanceError, NotFoundError, OptionError, StoreUnavailableError
 from cobalance.graph.jobs.reports import heartbeat, stop_worker
 from cobalance.graph.jobs.rounds import active_jobs
 from cobalance.graph.jobs.status import read_job
@@ -227,7 +221,7 @@ class Worker:
                 self._needs_of[job] = self._store.job_settings(job).needs
             except NotFoundError:
                 return False
-            except (OptionError, MachineError):  # which fails the job
+            except OptionError:  # which fails the job
                 self._needs_of[job] = "worker"
         if not self._has(self._needs_of[job], job, self.jobs_left):
             return False

@@ -151,13 +151,7 @@ class Job:
 
 
 def waits_for(extra: str | None) -> str:
-    """Say that a job or task waits for a worker with plug-ins; empty if it needs none.
-
-    Examples
-    --------
-    >>> waits_for("worker, filter bright, recipe plain"), waits_for("models")
-    ('It waits for a worker that has the filter bright and the recipe plain.', '')
-    """
+    """Say that a job or task waits for a worker with plug-ins; empty if it needs none."""
     _, *plugins = (extra or "").split(", ")
     return f"It waits for a worker that has the {' and the '.join(plugins)}." if plugins else ""
 

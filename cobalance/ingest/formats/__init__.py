@@ -3,8 +3,6 @@
 The order of the registry is the order of detection: the plainest text comes last.
 """
 
-from collections.abc import Iterator
-
 from cobalance.graph.plugins import Declarations
 from cobalance.ingest.formats.coco_captions import CocoCaptions
 from cobalance.ingest.formats.coco_instances import CocoInstances
@@ -23,15 +21,11 @@ from cobalance.ingest.tables import TABLES
 
 
 class Formats(Declarations[Format]):
-    """Registry of formats; those of packages and files are asked first, whether it is theirs."""
+    """Registry of formats; those of packages and files are asked last, whether it is theirs."""
 
     def __getitem__(self, name: str) -> Format:
         own = self._entries.get(name)
-        return super().__getitem__(name) if own is None else Format(name, own)
-
-    def __iter__(self) -> Iterator[str]:
-        own = list(self._entries)
-        return iter([*(name for name in super().__iter__() if name not in own), *own])
+        return super().__getitem__(name) if own is None else Format(name, own.description, own)
 
 
 FORMATS = Formats("format", group="formats", declaration=Format)

@@ -38,4 +38,4 @@ class LinesReader:
         return Annotations.from_records(records)
 
 
-PLUGIN = Format("lines", LinesReader())
+PLUGIN = Format("lines", LinesReader.description, LinesReader())
