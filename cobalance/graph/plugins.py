@@ -249,13 +249,12 @@ batch_size, device, dtype, model, offline, prefix, revision, text, threshold.
         return f"open_{self.kind.replace(' ', '_')}"
 
     def _fault(self, module: Any, record: Any) -> str:
-        fault = super()._fault(module, record)
-        if not fault and record.extra not in (None, *EXTRAS):
-            fault = f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
+        if fault := super()._fault(module, record):
+            return fault
+        if record.extra not in (None, *EXTRAS):
+            return f"there is no extra {record.extra!r} (known: {', '.join(EXTRAS)})"
         opens = record.open or hasattr(record, "compute") or hasattr(module, self._opener_name)
-        if not (fault or opens):
-            fault = f"it does not define {self._opener_name}"
-        return fault
+        return "" if opens else f"it does not define {self._opener_name}"
 
 
 def join_needs(extra: str, plugins: Iterable[str] = ()) -> str:
