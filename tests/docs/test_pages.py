@@ -52,6 +52,10 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "cobalance plan-edits coco": COCO,
         "cobalance evaluate study": "people",
     },
+    "extending": {
+        "mkdir -p plugins": "`tests/docs/test_extending.py` runs it",
+        "cp -r docs/cobalance-mine": "`tests/own_plugins.py` installs the package",
+    },
     "formats": {"cobalance ingest instances_train2017.json": COCO},
     "generation": {
         "cobalance ingest instances_train2017.json": COCO,
